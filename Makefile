@@ -49,10 +49,10 @@ test-slow: .venv/.cluster
 # On a machine with a CUDA device, and riverboat[gpu] in the environment; elsewhere it fails.
 test-gpu: .venv/.dev
 	$(PIP) -e ".[gpu]"
-	$(BIN)/python -m pytest -q -m gpu tests/walks/test_gpu.py
+	$(BIN)/python -m pytest -q -m gpu tests/engines/test_gpu.py
 
 check: style types
-	@echo "== the staircase"
+	@echo "== the import order"
 	$(BIN)/python -m pytest -q tests/test_layers.py
 
 style: workflows

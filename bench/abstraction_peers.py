@@ -1,18 +1,18 @@
-"""Within-cluster earth mover's distance of `kmeans.cluster` beside that of other k-means, from one start.
+"""Within-cluster earth mover's distance of `kmeans.cluster`, compared with other k-means from the same start.
 
     python bench/abstraction_peers.py [--hands 20000] [--k 50 200] [--seeds 3] [--pot-k 10] [--json]
 
-20,000 flop hands are drawn by how often they are dealt, and every method gets the same histograms, the same k and the same
-first centres (k-means++ of ours and one iteration). What is compared is the mean distance of a hand to its nearest centre,
-measured for all of them by one function, the mean over some seeds. Peers:
+20,000 flop hands are drawn by their deal frequency, and every method gets the same histograms, the same k and the same
+first centers (our k-means++ and one iteration). The comparison is the mean distance of a hand to its nearest center,
+measured by one function for all methods, averaged over some seeds. Peers:
 
-- `lloyd`: assignment by L1 of cumulative histograms, means as centres, in NumPy: as ours begins, without its pruning;
-- `medians`: the same with the exact medians of the cumulative histograms as centres, where ours ends by approximation;
+- `lloyd`: assignment by L1 of cumulative histograms, means as centers, in NumPy: our start, without its pruning;
+- `medians`: the same with the exact medians of the cumulative histograms as centers, which ours approximates at the end;
 - `scikit-learn`: KMeans on cumulative histograms, whose squared Euclidean distance is not the earth mover's;
 - `POT, 1-D`: `lloyd` with distances from `ot.wasserstein_1d`; minutes for k = 10, so with `--pot-k` of its own;
 - `POT`: the same from `ot.emd2` (network simplex), pair by pair, on 300 hands and 10 clusters.
 
-Those that are not installed are left out.
+Packages that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from riverboat.abstraction.clustering import kmeans
-from riverboat.abstraction.clustering.board_features import board_features
+from riverboat.abstraction.clustering.features import board_features
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.core.arrays import Array
@@ -36,7 +36,7 @@ ITERATIONS = 30
 
 
 def sample(hands: int, seed: int = 0, boards: int = 150) -> Array:
-    """Histograms of hands drawn on some flops, as they are dealt. float32 [hands, 50]"""
+    """Return histograms of hands drawn on some flops by deal frequency. float32 [hands, 50]"""
     rng = np.random.default_rng(seed)
     flops, times = canonical_boards(3)
     histograms = []
@@ -48,7 +48,7 @@ def sample(hands: int, seed: int = 0, boards: int = 150) -> Array:
 
 
 def distances(points: Array, centres: Array) -> tuple[Array, Array]:
-    """Nearest centre of each point and its earth mover's distance, in bins. int [n], float [n]"""
+    """Return the nearest center of each point and its earth mover's distance, in bins. int [n], float [n]"""
     first, second = np.cumsum(points, axis=1, dtype=float), np.cumsum(centres, axis=1, dtype=float)
     labels, nearest = np.empty(len(points), int), np.empty(len(points))
     for begin in range(0, len(points), 500):
@@ -59,7 +59,7 @@ def distances(points: Array, centres: Array) -> tuple[Array, Array]:
 
 
 def centres_of(points: Array, labels: Array, centres: Array, *, median: bool) -> Array:
-    """Mean histograms, or medians of the cumulative ones; a cluster without points keeps its centre."""
+    """Return mean histograms, or medians of the cumulative ones; an empty cluster keeps its center."""
     out = np.array(centres, float)
     for c in np.unique(labels):
         mine = points[labels == c]
@@ -71,7 +71,7 @@ def centres_of(points: Array, labels: Array, centres: Array, *, median: bool) ->
 def iterate(
     points: Array, start: Array, nearest: Callable[[Array, Array], tuple[Array, Array]], *, median: bool = False
 ) -> Array:
-    """Lloyd's algorithm with some nearest centres; of all iterations the best centres."""
+    """Run Lloyd's algorithm with a given assignment, and return the best centers of all iterations."""
     centres, best, before = np.array(start, float), (np.inf, np.array(start, float)), None
     for _ in range(ITERATIONS):
         labels, away = nearest(points, centres)
@@ -83,22 +83,24 @@ def iterate(
 
 
 def ours(points: Array, start: Array) -> Array:
-    """`riverboat.abstraction.clustering.kmeans`."""
-    return kmeans.cluster(points, None, len(start), "emd", start=start, iterations=ITERATIONS, medians=True).centres
+    """Run `riverboat.abstraction.clustering.kmeans`."""
+    return kmeans.kmeans(
+        points, None, len(start), "emd", initial_centres=start, iterations=ITERATIONS, medians=True
+    ).centres
 
 
 def lloyd(points: Array, start: Array) -> Array:
-    """All distances in every iteration."""
+    """Run Lloyd's algorithm with all distances in every iteration."""
     return iterate(points, start, distances)
 
 
 def medians(points: Array, start: Array) -> Array:
-    """Lloyd's algorithm with the centres that minimise the distance."""
+    """Run Lloyd's algorithm with the centers that minimize the distance."""
     return iterate(points, start, distances, median=True)
 
 
 def scikit(points: Array, start: Array) -> Array | None:
-    """scikit-learn on cumulative histograms."""
+    """Run scikit-learn on cumulative histograms."""
     try:
         from sklearn.cluster import KMeans
     except ImportError:
@@ -110,7 +112,7 @@ def scikit(points: Array, start: Array) -> Array | None:
 
 
 def pot_1d(points: Array, start: Array) -> Array | None:
-    """POT with its one-dimensional solver, a centre against all points at a time."""
+    """Run POT with its one-dimensional solver, one center against all points at a time."""
     try:
         import ot
     except ImportError:
@@ -129,7 +131,7 @@ def pot_1d(points: Array, start: Array) -> Array | None:
 
 
 def pot(points: Array, start: Array) -> Array | None:
-    """POT with its network simplex, pair by pair."""
+    """Run POT with its network simplex, pair by pair."""
     try:
         import ot
     except ImportError:
@@ -147,15 +149,15 @@ def pot(points: Array, start: Array) -> Array | None:
 
 
 def compare(points: Array, k: int, peers: Mapping[str, Peer], seeds: int) -> list[dict[str, Any]]:
-    """Mean distance and seconds of each peer from the same starts."""
+    """Return mean distance and seconds of each peer from the same starts."""
     by_peer: dict[str, list[tuple[float, float]]] = {}
     for seed in range(seeds):
-        start = kmeans.cluster(points, None, k, "emd", seed=seed, iterations=1).centres
+        start = kmeans.kmeans(points, None, k, "emd", seed=seed, iterations=1).centres
         for name, method in peers.items():
-            begun = time.perf_counter()
+            started = time.perf_counter()
             centres = method(points, start)
             if centres is not None:
-                seconds = time.perf_counter() - begun
+                seconds = time.perf_counter() - started
                 by_peer.setdefault(name, []).append((float(distances(points, centres)[1].mean()), seconds))
     return [
         {"method": name, "hands": len(points), "k": k, "seeds": seeds}
@@ -167,29 +169,29 @@ def compare(points: Array, k: int, peers: Mapping[str, Peer], seeds: int) -> lis
 
 def main() -> None:
     """Run the comparison and print it."""
-    parser = argparse.ArgumentParser(description="Within-cluster earth mover's distance beside other k-means")
+    parser = argparse.ArgumentParser(description="Within-cluster earth mover's distance, compared with other k-means")
     parser.add_argument("--hands", type=int, default=20_000)
     parser.add_argument("--k", type=int, nargs="+", default=[50, 200])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--pot-k", type=int, default=10, help="0: without POT")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    points = sample(given.hands)
+    arguments = parser.parse_args()
+    points = sample(arguments.hands)
     ours(points[:1000], points[:10])  # compiled before it is timed
     plain: dict[str, Peer] = {"riverboat": ours, "lloyd": lloyd, "scikit-learn": scikit, "medians": medians}
-    runs: list[tuple[Array, int, Mapping[str, Peer], int]] = [(points, k, plain, given.seeds) for k in given.k]
-    if given.pot_k:
-        runs.append((points, given.pot_k, {"riverboat": ours, "POT, 1-D": pot_1d, "scikit-learn": scikit}, 1))
+    runs: list[tuple[Array, int, Mapping[str, Peer], int]] = [(points, k, plain, arguments.seeds) for k in arguments.k]
+    if arguments.pot_k:
+        runs.append((points, arguments.pot_k, {"riverboat": ours, "POT, 1-D": pot_1d, "scikit-learn": scikit}, 1))
         runs.append((points[:300], 10, {"riverboat": ours, "POT": pot}, 1))
-    if not given.json:
+    if not arguments.json:
         print(f"{'method':<14}{'hands':>8}{'k':>6}{'seeds':>7}{'mean EMD':>11}{'seconds':>10}")
     rows = []
     for run in runs:
         rows += (compared := compare(*run))
-        for row in compared if not given.json else []:
+        for row in compared if not arguments.json else []:
             counts = f"{row['hands']:>8,}{row['k']:>6}{row['seeds']:>7}"
             print(f"{row['method']:<14}{counts}{row['emd']:>11.5f}{row['seconds']:>10.2f}", flush=True)
-    if given.json:
+    if arguments.json:
         print(json.dumps({"iterations": ITERATIONS, "rows": rows}))
 
 

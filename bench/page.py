@@ -1,9 +1,9 @@
-"""How soon a node is drawn after a click, in a real browser, on a server of its own.
+"""Time from a click to the drawn node, in a real browser, on a server of its own.
 
     python bench/page.py DATA RUN         # a data folder with a solved flop, such as examples/spots/3bet_pot.toml
 
-Walks the moves of the run at a person's pace, then again: the first walk is of nodes that nobody read before, the second of
-nodes that are known. A node counts as drawn with the second frame after its grids have changed.
+Clicks through the actions of the run at a person's pace, then again: the first pass visits nodes for the first time,
+the second visits cached nodes. A node counts as drawn with the second frame after its grids have changed.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
+from serve import spread, start
 
 CLICK = """(button) => new Promise((done) => {
   const crumbs = document.querySelector(".crumbs"), begun = performance.now();
   const watch = new MutationObserver(() => {
     watch.disconnect();
-    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begun)));
+    requestAnimationFrame(() => requestAnimationFrame(() => done((performance.now() - begun) / 1e3)));
   });
   watch.observe(crumbs, { childList: true, subtree: true });
   button.click();
@@ -31,28 +30,22 @@ CLICK = """(button) => new Promise((done) => {
 
 
 def walk(page: Page, address: str, clicks: int, seed: int) -> list[float]:
-    """Milliseconds of clicks on random moves and cards; from the root again where a hand ends."""
-    rng, took = np.random.default_rng(seed), []
-    while len(took) < clicks:
+    """Return the seconds of clicks on random actions and cards; after the end of a hand, restart at the root."""
+    rng, times = np.random.default_rng(seed), []
+    while len(times) < clicks:
         page.goto("about:blank")
         page.goto(address)
         page.locator(".crumbs .here button").first.wait_for()
-        for _ in range(clicks - len(took)):
-            page.wait_for_timeout(500)  # a person looks before the next click
+        for _ in range(clicks - len(times)):
+            page.wait_for_timeout(500)  # thinking time before the next click
             if page.locator(".picker button:enabled").count():
                 buttons = page.locator(".picker button:enabled")
             else:
                 buttons = page.locator(".crumbs .here button:enabled").filter(has_not_text=re.compile("fold"))
             if not buttons.count():
                 break
-            took.append(page.evaluate(CLICK, buttons.nth(int(rng.integers(buttons.count()))).element_handle()))
-    return took
-
-
-def spread(milliseconds: list[float]) -> str:
-    """Some quantiles."""
-    middle, high, most = (float(np.quantile(milliseconds, q)) for q in (0.5, 0.95, 1.0))
-    return f"median {middle:.0f} ms, 95 % {high:.0f} ms, most {most:.0f} ms"
+            times.append(page.evaluate(CLICK, buttons.nth(int(rng.integers(buttons.count()))).element_handle()))
+    return times
 
 
 def main() -> None:
@@ -61,22 +54,16 @@ def main() -> None:
     parser.add_argument("run")
     parser.add_argument("--clicks", type=int, default=30)
     options = parser.parse_args()
-    command = [sys.executable, "-m", "riverboat.cli.main", "serve", "--port", "0", "--no-open"]
-    server = subprocess.Popen(
-        [*command, "--data", str(options.data)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    server, base, token, _ = start(options.data)
     try:
-        assert server.stdout is not None
-        link = re.search(r"http://\S+", server.stdout.readline())
-        assert link is not None
         with sync_playwright() as playwright:
             settings: dict[str, Any] = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
             browser = playwright.chromium.launch(**settings)
             page = browser.new_page(viewport={"width": 1280, "height": 900})
-            page.goto(link[0])
+            page.goto(f"{base}/?token={token}")
             address = f"{page.url}#study?run={options.run}"
-            for what in ("not read before", "read before"):
-                print(f"click to drawn, nodes {what}: {spread(walk(page, address, options.clicks, 1))}")
+            for title in ("not read before", "read before"):
+                print(f"click to drawn, nodes {title}: {spread(walk(page, address, options.clicks, 1), 0)}")
             browser.close()
     finally:
         server.terminate()

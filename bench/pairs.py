@@ -1,12 +1,12 @@
-"""Two states of the code beside each other: the same work in turn, medians and spreads of the ratios.
+"""Compare the speed of two checkouts: the same work in turn, medians and spreads of the ratios.
 
     git worktree add /tmp/before HEAD~50
     python bench/pairs.py /tmp/before . --pairs 5 --rounds 15 --cores 0,1
 
-Each state has a process of its own with the `src` of its checkout, pinned to the cores given. Both live at the same time and
-do each piece of work in turn, for some rounds: what else the machine does, which comes and goes within seconds, meets both.
-A pair is two such processes; its ratio is the median over its rounds. A line is worse where the median over pairs is above
-1.05. `--only WORD` takes the lines that have the word.
+Each checkout has a process of its own with its `src` and its own copy of this script, pinned to the given cores. Both run at
+the same time and do each piece of work in turn, for some rounds: other load on the machine, which varies within seconds,
+affects both. A pair is two such processes; its ratio is the median over its rounds. A line is worse if the median over
+pairs is above 1.05. `--only WORD` selects the lines that contain the word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Work = tuple[str, Callable[[], object]]
 
 
 def small_games() -> Iterator[Work]:
-    """Iterations on trees of histories and of public states."""
+    """Iterations on history trees and public trees."""
     import numpy as np
 
     from riverboat.cards.ranking import rank_batch
@@ -37,7 +37,9 @@ def small_games() -> Iterator[Work]:
     from riverboat.trees.compile import compile_game
 
     for game, traversal, count in (("leduc", "full", 2000), ("leduc", "external", 20_000), ("bluff:1,1", "full", 300)):
-        solver = CFR(compile_game(registry.make(game)), "cfr+" if traversal == "full" else "vanilla", traversal)
+        solver = CFR(
+            compile_game(registry.game_from_spec(game)), "cfr+" if traversal == "full" else "vanilla", traversal
+        )
         yield f"{game} {traversal}", lambda solver=solver, count=count: solver.step(count)
     cards = np.argsort(np.random.default_rng(0).random((300_000, 52)), axis=1)[:, :7].astype(np.uint8)
     yield "rank 7 cards", lambda: [rank_batch(cards, check=False) for _ in range(20)]
@@ -56,7 +58,7 @@ def spots() -> Iterator[Work]:
         ("turn", "float64", 10, 5),
         ("flop", "compact", 1, 1),
     ):
-        spot = registry.make(str(SPOTS / f"{name}.toml"))
+        spot = registry.game_from_spec(str(SPOTS / f"{name}.toml"))
         if dtype == "compact":
             yield f"{name}: tree", lambda spot=spot: BoardTree(spot)
         cfr = BoardCFR(BoardTree(spot), "dcfr", dtype=dtype)
@@ -68,41 +70,41 @@ def spots() -> Iterator[Work]:
 
 
 def blueprints() -> Iterator[Work]:
-    """Trees of betting, sampled iterations, best responses, matches."""
+    """Betting trees, sampled iterations, best responses, matches."""
     import numpy as np
 
-    from riverboat.abstraction.cards.card_abstraction import lossless
+    from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
     from riverboat.agents.registry import make_agent
     from riverboat.evaluation.best_response.exact import quality
     from riverboat.evaluation.matches.match import play_match
-    from riverboat.games.holdem.action_tree import compile_actions
-    from riverboat.games.holdem.menus import one_size
-    from riverboat.games.holdem.rules import Rules, read_game
-    from riverboat.solvers.mccfr.samplers import make_blueprint
-    from riverboat.strategies.blueprint import BlueprintStrategy
+    from riverboat.games.holdem.action_tree import compile_action_tree
+    from riverboat.games.holdem.menus import one_size_menu
+    from riverboat.games.holdem.rules import PokerRules, read_game
+    from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+    from riverboat.strategies.blueprint import Blueprint
 
-    rules = Rules(stacks=(2000, 2000), ranks=5, board=(0, 3, 1), name="small")
-    deep = Rules(stacks=(20_000, 20_000), name="deep")
-    menu = one_size("100%", 3)
-    yield "small game: betting", lambda: [compile_actions(rules, menu) for _ in range(30)]
-    yield "200 big blinds: betting", lambda: [compile_actions(deep, menu) for _ in range(30)]
-    tree, exact = compile_actions(rules, menu), lossless(rules.board[1:], rules.deck)
-    blueprint = make_blueprint(tree, exact, seed=1)
+    rules = PokerRules(stacks=(2000, 2000), ranks=5, board=(0, 3, 1), name="small")
+    deep = PokerRules(stacks=(20_000, 20_000), name="deep")
+    menu = one_size_menu("100%", 3)
+    yield "small game: betting", lambda: [compile_action_tree(rules, menu) for _ in range(30)]
+    yield "200 big blinds: betting", lambda: [compile_action_tree(deep, menu) for _ in range(30)]
+    tree, exact = compile_action_tree(rules, menu), lossless_abstraction(rules.board[1:], rules.deck)
+    blueprint = make_sampling_trainer(tree, exact, seed=1)
     yield "small game: sampled iterations", lambda: blueprint.step(200_000)
     tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(exact.counts, tree.width, strict=False)]
-    strategy = BlueprintStrategy(rules, tree.menu, tree, exact, tuple(tables))
+    strategy = Blueprint(rules, tree.menu, tree, exact, tuple(tables))
     yield "small game: best response", lambda: quality(strategy)
-    two, flat = read_game("bench-2x52"), one_size("100%", 1)
-    short, all_hands = compile_actions(two, flat), lossless(two.board[1:], two.deck)
+    two, flat = read_game("bench-2x52"), one_size_menu("100%", 1)
+    short, all_hands = compile_action_tree(two, flat), lossless_abstraction(two.board[1:], two.deck)
     rows = [np.zeros((count, int(w)), np.uint8) for count, w in zip(all_hands.counts, short.width, strict=False)]
-    wide = BlueprintStrategy(two, flat, short, all_hands, tuple(rows))
+    wide = Blueprint(two, flat, short, all_hands, tuple(rows))
     yield "two streets of 52 cards: best response", lambda: quality(wide)
     game, first, second = read_game("nolimit-200bb"), make_agent("rule-based"), make_agent("random")
-    yield "matches of yardsticks", lambda: play_match(first, second, game, 10_000, seed=1)
+    yield "matches of baseline agents", lambda: play_match(first, second, game, 10_000, seed=1)
 
 
 def child(word: str) -> None:
-    """Name each piece of work, then do it whenever a line comes in, until an empty one does; seconds go out."""
+    """Print the name of each piece of work, then run it for every input line until an empty one, and print the seconds."""
     out, sys.stdout = sys.stdout, sys.stderr
     for kind in (small_games, spots, blueprints):
         for name, work in kind():
@@ -121,15 +123,16 @@ def child(word: str) -> None:
 
 
 def begin(checkout: Path, cores: str, word: str) -> subprocess.Popen[str]:
-    """A process with the package of a checkout."""
+    """Start a process with the package of a checkout."""
     path = os.pathsep.join([str(checkout.resolve() / "src"), os.environ.get("PYTHONPATH", "")])
-    command = ["taskset", "-c", cores, sys.executable, str(Path(__file__).resolve()), "--child", "--only", word]
+    script = checkout.resolve() / "bench" / "pairs.py"  # its own: names inside the package may differ
+    command = ["taskset", "-c", cores, sys.executable, str(script), "--child", "--only", word]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env={**os.environ, "PYTHONPATH": path})
 
 
 def ask(process: subprocess.Popen[str], line: str) -> str:
-    """What a process answers."""
+    """Send a line to a process and return its reply."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(line + "\n")
@@ -138,7 +141,7 @@ def ask(process: subprocess.Popen[str], line: str) -> str:
 
 
 def pair(sides: tuple[Path, Path], cores: str, word: str, rounds: int) -> dict[str, tuple[float, float, float]]:
-    """Medians of both sides, and of the ratio of neighbours, for each piece of work."""
+    """Return medians of both sides, and of the ratio of neighbors, for each piece of work."""
     processes = [begin(side, cores, word) for side in sides]
     names = [process.stdout.readline().strip() for process in processes if process.stdout]
     medians = {}
@@ -164,11 +167,14 @@ def main() -> None:
     parser.add_argument("--cores", default="0,1")
     parser.add_argument("--only", default="", metavar="WORD")
     parser.add_argument("--child", action="store_true")
-    given = parser.parse_args()
-    if given.child:
-        child(given.only)
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(arguments.only)
         return
-    pairs = [pair((given.before, given.after), given.cores, given.only, given.rounds) for _ in range(given.pairs)]
+    pairs = [
+        pair((arguments.before, arguments.after), arguments.cores, arguments.only, arguments.rounds)
+        for _ in range(arguments.pairs)
+    ]
     print(f"{'work':34} {'before':>10} {'after':>10} {'ratio':>7}  {'least':>6} {'most':>6}")
     for name in pairs[0]:
         ratios = sorted(run[name][2] for run in pairs)

@@ -1,9 +1,10 @@
-"""Figures of playing and drilling: answers of an agent after a click, decisions graded, and EV lost counted again.
+"""Latencies of play and drills: responses of an agent after a click, graded decisions, and a check of lost EV.
 
-    python bench/practice.py [AGENT]      # demo by default; seconds of wall clock, and of processor time beside them
+    python bench/practice.py [AGENT]      # demo by default; wall-clock seconds, and CPU time in addition
 
-Starts a server of its own on a folder of its own, with a solved turn. Three targets stand beside the figures: an answer
-without search 100 ms after the click, a decision graded from a solved spot in 50 ms, and in 2 s where it must be solved.
+Starts a server of its own on a folder of its own, with a solved turn. Three targets are printed with the figures: a
+response without search 100 ms after the click, a decision graded from a solved spot in 50 ms, and in 2 s if it must be
+solved.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ import numpy as np
 
 import riverboat as rb
 from riverboat.agents.registry import make_agent
-from riverboat.api.seating import rules_for
+from riverboat.api.agent import rules_for
 from riverboat.cards.deck import hand_index
-from riverboat.games.holdem.betting import Betting
-from riverboat.practice.evaluators import judge_of
-from riverboat.practice.reviews import ev_lost
-from riverboat.practice.session import Sitting
+from riverboat.games.holdem.betting import BettingState
+from riverboat.practice.evaluators import make_evaluator
+from riverboat.practice.reviews import total_ev_lost
+from riverboat.practice.session import PracticeSession
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from serve import cpu, start
+import serve
 
 from reference.spot_ev import SlowSpot
 
@@ -40,60 +41,52 @@ TURN: dict[str, Any] = {
     "bets": "50%, a",
 }  # fmt: skip
 RIVER: dict[str, Any] = {
-    "board": "Td9d6hQc2s",
-    "pot": 100,
-    "stack": 200,
-    "oop": "AA,KJ,77,55",
-    "ip": "QQ,AT,88,44",
-    "bets": "50%, a",
-}
-DTYPES = ("float32", "float64")  # of a spot's tables; single ones are the default
+    "board": "Td9d6hQc2s", "pot": 100, "stack": 200, "oop": "AA,KJ,77,55", "ip": "QQ,AT,88,44", "bets": "50%, a",
+}  # fmt: skip
+DTYPES = ("float32", "float64")  # of a spot's tables; single precision is the default
 MOVES, QUESTIONS, SOLVED, HANDS = 120, 40, 20, 60
-REVIEWED = 5  # hands that are reviewed while others are played
+REVIEWED = 5  # hands under review while others are played
 
 
 def spread(seconds: list[float], target: float) -> str:
-    """Some quantiles in milliseconds, and how many were late."""
-    middle, high, most = (1e3 * float(np.quantile(seconds, q)) for q in (0.5, 0.95, 1.0))
-    late = sum(one > target for one in seconds)
-    told = f"median {middle:.1f} ms, 95 % {high:.1f} ms, most {most:.1f} ms"
-    return f"{told}; {late} of {len(seconds)} above {1e3 * target:.0f} ms"
+    """Format some quantiles in milliseconds, and the number above the target."""
+    late = sum(value > target for value in seconds)
+    return f"{serve.spread(seconds, 1)}; {late} of {len(seconds)} above {1e3 * target:.0f} ms"
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What it gives, and how long it took."""
-    begun = time.perf_counter()
-    told = work()
-    return told, time.perf_counter() - begun
+    """Return the result of `work` and its seconds."""
+    started = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - started
 
 
 def moves(client: httpx.Client, agent: str) -> list[float]:
-    """Clicks of a sitting, from the first on: random moves, next hands among them."""
-    rng, took = np.random.default_rng(1), []
+    """Return the latencies of a session from its first click: random actions and next hands."""
+    rng, times = np.random.default_rng(1), []
     table = client.post("/api/play/sittings", json={"agent": agent, "seed": 1}).raise_for_status().json()
-    place = f"/api/play/sittings/{table['name']}"
-    while len(took) < MOVES:
+    url = f"/api/play/sittings/{table['name']}"
+    while len(times) < MOVES:
         if table["over"]:
-            answer, seconds = timed(lambda: client.post(f"{place}/deal"))
+            answer, seconds = timed(lambda: client.post(f"{url}/deal"))
         else:
-            choices = [one["move"] for one in table["moves"] if one["move"] != "f"] * 2 + [
-                one["move"] for one in table["sizes"]
-            ]
+            choices = [one["move"] for one in table["moves"] if one["move"] != "f"] * 2
+            choices += [one["move"] for one in table["sizes"]]
             move = str(rng.choice(choices))
-            answer, seconds = timed(lambda move=move: client.post(f"{place}/move", json={"move": move}))
+            answer, seconds = timed(lambda move=move: client.post(f"{url}/move", json={"move": move}))
         table = answer.raise_for_status().json()
-        took.append(seconds)
-        time.sleep(0.05)  # a person looks
-    return took
+        times.append(seconds)
+        time.sleep(0.05)  # thinking time
+    return times
 
 
 def behind_reviews(client: httpx.Client, agent: str) -> tuple[list[float], list[float]]:
-    """Deals and moves of a searching agent while five hands are reviewed."""
+    """Return latencies of deals and of a searching agent's actions while five hands are reviewed."""
     table = client.post("/api/play/sittings", json={"agent": agent, "seed": 5}).raise_for_status().json()
-    place, deals, made = f"/api/play/sittings/{table['name']}", [], []
+    url, deals, actions = f"/api/play/sittings/{table['name']}", [], []
 
     def step(path: str, body: dict[str, str]) -> tuple[Any, float]:
-        answer, seconds = timed(lambda: client.post(f"{place}/{path}", json=body))
+        answer, seconds = timed(lambda: client.post(f"{url}/{path}", json=body))
         return answer.raise_for_status().json(), seconds
 
     for _ in range(REVIEWED):
@@ -101,72 +94,71 @@ def behind_reviews(client: httpx.Client, agent: str) -> tuple[list[float], list[
             table, _ = step("move", {"move": "c"})
         table, _ = step("deal", {})
     for hand in range(REVIEWED):
-        client.post(f"{place}/review", json={"hand": hand}).raise_for_status()
-    while client.get(f"{place}/review", params={"hand": REVIEWED - 1}).json()["state"] in ("waiting", "running"):
+        client.post(f"{url}/review", json={"hand": hand}).raise_for_status()
+    while client.get(f"{url}/review", params={"hand": REVIEWED - 1}).json()["state"] in ("waiting", "running"):
         over = table["over"]
         table, seconds = step("deal", {}) if over else step("move", {"move": "c"})
-        (deals if over else made).append(seconds)
-        time.sleep(0.3)  # a person looks
-    return deals, made
+        (deals if over else actions).append(seconds)
+        time.sleep(0.3)  # thinking time
+    return deals, actions
 
 
 def grades(client: httpx.Client) -> tuple[list[float], list[float]]:
-    """Answers of a drill of the solved turn, and the questions between them."""
-    rng, graded, asked = np.random.default_rng(2), [], []
+    """Return latencies of graded answers in a drill of the solved turn, and of the questions between them."""
+    rng, graded, questions = np.random.default_rng(2), [], []
     drill = client.post("/api/drills", json={"source": "turn", "seed": 3}).raise_for_status().json()
     for _ in range(QUESTIONS):
         body = {"move": str(rng.choice(drill["question"]["moves"]))}
-        answer, seconds = timed(
-            lambda body=body, name=drill["name"]: client.post(f"/api/drills/{name}/answer", json=body)
-        )
+        url = f"/api/drills/{drill['name']}"
+        answer, seconds = timed(lambda body=body, url=url: client.post(f"{url}/answer", json=body))
         answer.raise_for_status()
         graded.append(seconds)
-        answer, seconds = timed(lambda name=drill["name"]: client.post(f"/api/drills/{name}/question"))
+        answer, seconds = timed(lambda url=url: client.post(f"{url}/question"))
         drill = answer.raise_for_status().json()
-        asked.append(seconds)
-    return graded, asked
+        questions.append(seconds)
+    return graded, questions
 
 
 def solved(name: str, street: int) -> tuple[list[float], list[float]]:
-    """Decisions on a street that are solved for: seconds, and those of the processor; the first one, which loads, apart."""
+    """Return wall-clock and CPU seconds of decisions that must be solved; the first one, which loads, is separate."""
     agent, rng = make_agent(name), np.random.default_rng(street)
-    judge, rules = judge_of(agent), rules_for([agent], None)
-    took, busy = [], []
+    judge, rules = make_evaluator(agent), rules_for([agent], None)
+    wall, busy = [], []
     lines = [["cr300c/", "cr250c/"], ["cc/", "cr500c/"], ["cc/", "cr1500c/"]]
     for _ in range(SOLVED + 1):
         line = "".join(str(rng.choice(lines[k])) for k in range(street))
         for total in (300, 900, 2700):  # raises in their order
             line = re.sub(r"r(?!!)\d+", f"r!{total}", line, count=1)
         line = line.replace("!", "")
-        state = Betting.from_line(rules, line)
+        state = BettingState.from_line(rules, line)
         cards = rng.permutation(52).tolist()
-        begun, used = time.perf_counter(), time.process_time()
+        started, used = time.perf_counter(), time.process_time()
         judge.verdict(state, tuple(cards[2 : 2 + rules.board_sizes[street]]), tuple(cards[:2]))
-        took.append(time.perf_counter() - begun)
+        wall.append(time.perf_counter() - started)
         busy.append(time.process_time() - used)
-    return took[1:], busy[1:]
+    return wall[1:], busy[1:]
 
 
 def recounted(folder: Path) -> tuple[float, float, int]:
-    """EV lost over a sitting on a solved river, by the review and by a recursion over all hands of the other."""
+    """Return the EV lost over a session on a solved river, by the review and by a recursion over all opponent hands."""
     rng = np.random.default_rng(4)
-    sitting = Sitting.begin(None, str(folder), seed=4)
+    session = PracticeSession.begin(None, str(folder), seed=4)
     for k in range(HANDS):
-        while not sitting.table.over:
-            sitting.act(str(rng.choice(sitting.table.legal())).partition(" ")[0])
+        while not session.table.over:
+            session.act(str(rng.choice(session.table.legal())).partition(" ")[0])
         if k < HANDS - 1:
-            sitting.deal()
-    slow, agent, total, count = SlowSpot(rb.load(folder)), sitting.table.agent, 0.0, 0
-    for hand in sitting.played():
+            session.deal()
+    slow, agent, total, count = SlowSpot(rb.load(folder)), session.table.agent, 0.0, 0
+    for hand in session.played():
         for state, move in hand.decisions():
-            evs = slow.move_evs(agent.line(state, hand.board), hand_index(*hand.hole), hand.seat)
-            labels = dict(zip(agent.menu(state, hand.board), agent.node(state, hand.board).actions, strict=True))
+            evs = slow.move_evs(agent.solution_line(state, hand.board), hand_index(*hand.hole), hand.seat)
+            labels = dict(zip(agent.menu(state, hand.board), agent.node_at(state, hand.board).actions, strict=True))
             total, count = total + max(evs.values()) - evs[labels[move]], count + 1
-    return ev_lost(sitting.reviews()), total, count
+    return total_ev_lost(session.reviews()), total, count
 
 
 def main() -> None:
-    """Measure."""
+    """Measure and print all figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent", nargs="?", default="demo")
     name = parser.parse_args().agent
@@ -175,38 +167,32 @@ def main() -> None:
         rb.solve(rb.Spot.make(**TURN), until=0.5, out=data / "turn")
         for dtype in DTYPES:
             rb.solve(rb.Spot.make(**RIVER), iterations=60, dtype=dtype, out=data / dtype)
-        process, base, token, _ = start(data)
+        process, base, token, _ = serve.start(data)
         try:
             with httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=600) as client:
                 client.get("/api/play/agents").raise_for_status()
-                used, took = cpu(process.pid), moves(client, name)
-                print(f"{name} answers, {MOVES} clicks from the first on: {spread(took, 0.1)}", flush=True)
-                print(
-                    f"    with all that its sitting down took {cpu(process.pid) - used:.2f} s of the processor",
-                    flush=True,
-                )
-                deals, made = behind_reviews(client, f"{name}?search=turn")
-                print(f"deals while {REVIEWED} hands are reviewed: {spread(deals, 0.1)}", flush=True)
-                print(f"moves of {name}?search=turn then: {spread(made, 1.0)}", flush=True)
-                graded, asked = grades(client)
+                used, times = serve.cpu(process.pid), moves(client, name)
+                print(f"responses of {name}, {MOVES} clicks from the first: {spread(times, 0.1)}", flush=True)
+                used = serve.cpu(process.pid) - used
+                print(f"    CPU time, including the start of the session: {used:.2f} s", flush=True)
+                deals, actions = behind_reviews(client, f"{name}?search=turn")
+                print(f"deals during the review of {REVIEWED} hands: {spread(deals, 0.1)}", flush=True)
+                print(f"actions of {name}?search=turn during the review: {spread(actions, 1.0)}", flush=True)
+                graded, questions = grades(client)
                 print(f"graded, from a solved turn: {spread(graded, 0.05)}", flush=True)
-                print(f"the next question, with its EVs: {spread(asked, 0.05)}", flush=True)
+                print(f"the next question, with its EVs: {spread(questions, 0.05)}", flush=True)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(30)
-        for street, words in ((2, "turn"), (3, "river")):
-            took, busy = solved(name, street)
-            print(
-                f"a decision on the {words}, solved: {spread(took, 2.0)}; of the processor {spread(busy, 2.0)}",
-                flush=True,
-            )
+        for street, street_name in ((2, "turn"), (3, "river")):
+            times, busy = solved(name, street)
+            figures = f"{spread(times, 2.0)}; of the processor {spread(busy, 2.0)}"
+            print(f"a decision on the {street_name}, solved: {figures}", flush=True)
         for dtype in DTYPES:
-            told, again, count = recounted(data / dtype)
-            apart = f"counted again {abs(told - again):.1e} chips apart, {abs(told / again - 1):.1e} of them"
-            print(
-                f"EV lost over {HANDS} hands, {count} decisions of a {dtype} river: {told:.6f} chips; {apart}",
-                flush=True,
-            )
+            reviewed, again, count = recounted(data / dtype)
+            print(f"EV lost over {HANDS} hands, {count} decisions of a {dtype} river: {reviewed:.6f} chips; the recursion "
+                  f"differs by {abs(reviewed - again):.1e} chips, relative {abs(reviewed / again - 1):.1e}",
+                  flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How external sampling scales over threads: iterations a second of one game on 1, 2, 4, … threads.
+"""Scaling of external sampling over threads: iterations per second of one game on 1, 2, 4, … threads.
 
     python bench/scaling.py [--recipe demo --abstraction DIR] [--threads 1,2,4,8,16] [--seconds 5]
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 import time
 
-from riverboat.abstraction.cards.card_abstraction import load_abstraction, lossless
-from riverboat.games.holdem.action_tree import compile_actions
-from riverboat.games.holdem.menus import one_size
+from riverboat.abstraction.cards.card_abstraction import load_abstraction, lossless_abstraction
+from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
 from riverboat.solvers.mccfr.recipe import load_train_recipe
-from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--recipe")
@@ -26,19 +26,20 @@ parser.add_argument("--seconds", type=float, default=5.0)
 options = parser.parse_args()
 if options.recipe:
     recipe = load_train_recipe(options.recipe)
-    tree, cards = compile_actions(recipe.rules, recipe.menu), load_abstraction(options.abstraction)
+    tree, cards = compile_action_tree(recipe.rules, recipe.menu), load_abstraction(options.abstraction)
 else:
     rules = read_game(options.game)
-    tree, cards = compile_actions(rules, one_size("100%", 1)), lossless(rules.board[1:], rules.deck)
+    tree = compile_action_tree(rules, one_size_menu("100%", 1))
+    cards = lossless_abstraction(rules.board[1:], rules.deck)
 counts = sorted(map(int, options.threads.split(",")))
-first = Blueprint(tree, cards, seed=1, threads=counts[-1])
+first = BlueprintTrainer(tree, cards, seed=1, threads=counts[-1])
 started = time.perf_counter()
 while time.perf_counter() - started < 2 * options.seconds:
     first.step(200_000)
 state = {name: array.copy() for name, array in first.state().items()}
 one = None
-for threads in counts:  # all from the same state: what a deal costs depends on what has been learnt
-    solver = Blueprint(tree, cards, threads=threads)
+for threads in counts:  # all from the same state: the cost of a deal depends on the strategy
+    solver = BlueprintTrainer(tree, cards, threads=threads)
     solver.step(64)
     solver.restore(state)
     iterations, updates, started = solver.iterations, solver.updates, time.perf_counter()

@@ -1,10 +1,10 @@
-"""An agent that searches against one that bets any legal size, a table at a time: nothing may break or be late.
+"""Stress test of a searching agent against one that bets any legal size: no errors and no late decisions.
 
     python bench/search.py "demo?search=turn&time=1s" --hands 2000 --limit 3
 
-Says how many decisions there were, and how long they took on average and at worst, in seconds and in processor time. An
-illegal move or an error ends it; the exit code is 1 where a decision took longer than `--limit`.
-Hands are played in pairs, one pair after the other, as at a dealer's table; other seeds make other pieces.
+Prints the number of decisions and their mean and worst times, in seconds and CPU time. An illegal action or an error
+ends it; the exit code is 1 if a decision took longer than `--limit`. Hands are played in pairs, one pair after the
+other, as at a dealer's table; other seeds give other hands.
 """
 
 from __future__ import annotations
@@ -17,42 +17,43 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.registry import make_agent
-from riverboat.agents.search import SearchingAgent
+from riverboat.agents.search import SearchAgent
 from riverboat.evaluation.cost import TimedAgent
 from riverboat.evaluation.matches.match import play_match
 
 
 def facts(timed: TimedAgent, first: int) -> dict[str, Any]:
-    """Of the decisions from a street on."""
+    """Statistics of the decisions from a street on."""
     searched = np.array(timed.streets, int) >= first
-    seconds, processor = np.array(timed.seconds)[searched], np.array(timed.processor)[searched]
-    some = max(len(seconds), 1)
+    seconds, processor = np.array(timed.seconds)[searched], np.array(timed.processor_seconds)[searched]
+    selected = max(len(seconds), 1)
     return {
         "decisions": len(seconds),
-        "mean_seconds": float(seconds.sum() / some),
+        "mean_seconds": float(seconds.sum() / selected),
         "worst_seconds": float(seconds.max(initial=0.0)),
-        "mean_processor": float(processor.sum() / some),
+        "mean_processor": float(processor.sum() / selected),
         "worst_processor": float(processor.max(initial=0.0)),
     }
 
 
 def main() -> int:
-    """Play."""
+    """Play and print the statistics."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent")
     parser.add_argument("--against", default="random")
     parser.add_argument("--hands", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds that a decision may take")
-    given = parser.parse_args()
-    agent, opponent = make_agent(given.agent, given.seed), make_agent(given.against, given.seed)
-    if not isinstance(agent, SearchingAgent):
-        parser.error(f"{given.agent}: does not search; add search=turn")
+    parser.add_argument("--limit", type=float, default=5.0, help="time limit of a decision, in seconds")
+    arguments = parser.parse_args()
+    agent, opponent = make_agent(arguments.agent, arguments.seed), make_agent(arguments.against, arguments.seed)
+    if not isinstance(agent, SearchAgent):
+        parser.error(f"{arguments.agent}: does not search; add search=turn")
     timed = TimedAgent(agent)
-    match = play_match(timed, opponent, agent.rules, given.hands, given.seed, pairs_at_once=1)
-    told = facts(timed, agent.search.first)
-    late = told["worst_seconds"] > given.limit
-    print(json.dumps({"agent": given.agent, "against": given.against, "late": late, **told, **match.record()}))
+    match = play_match(timed, opponent, agent.rules, arguments.hands, arguments.seed, batch_pairs=1)
+    statistics = facts(timed, agent.search.first_street)
+    late = statistics["worst_seconds"] > arguments.limit
+    about = {"agent": arguments.agent, "against": arguments.against, "late": late}
+    print(json.dumps(about | statistics | match.record()))
     return int(late)
 
 

@@ -1,7 +1,7 @@
-"""A program that speaks the ACPC protocol and knows nothing of Riverboat: the least that an opponent over it must do.
+"""A minimal player for the ACPC protocol that does not use Riverboat.
 
 Start it through a match: riverboat match default "acpc:python examples/acpc_player.py" --hands 100
-It is started as COMMAND HOST PORT. It calls, and raises to three big blinds where nobody has raised before the flop.
+It is started as COMMAND HOST PORT. It calls, and raises to three big blinds if there was no raise before the flop.
 """
 
 import socket
@@ -9,7 +9,7 @@ import sys
 
 
 def main(host: str, port: str) -> None:
-    """Connect, say the version, answer every state in which it is this player's turn."""
+    """Connect, send the version, and reply to every state in which it is this player's turn."""
     with socket.create_connection((host, int(port))) as peer, peer.makefile("rw", newline="\n") as wire:
         wire.write("VERSION:2.0.0\r\n")
         wire.flush()
@@ -25,7 +25,7 @@ def main(host: str, port: str) -> None:
 
 
 def my_turn(seat: int, betting: str, cards: str) -> bool:
-    """Whether the next move is this seat's: seat 1 speaks first before the flop, seat 0 after it, then they alternate."""
+    """Return whether this seat acts next: seat 1 acts first before the flop, seat 0 after it, then they alternate."""
     hands = cards.split("/")[0].split("|")
     if betting.endswith("f") or all(hands):
         return False  # the hand is over

@@ -1,30 +1,30 @@
 """A public game of your own: the half-street AKQ game. See docs/your-own-game.md.
 
-Both players ante 1 and get one card of queen, king and ace. Player 0 checks (`x`, the cards are shown) or bets 1
-(`b`), and then player 1 folds (`f`) or calls (`c`). Worth 1/18 to player 0, who bluffs with a third of its queens.
+Both players ante 1 and get one card of queen, king and ace. Player 0 checks (`x`, showdown) or bets 1 (`b`), and then
+player 1 folds (`f`) or calls (`c`). The value to player 0, who bluffs with a third of its queens, is 1/18.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riverboat.games.base import TERMINAL, Compare, Constant, Deal, Outcome, Payoff
+from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, Outcome, Payoff, PrivateDeal
 
 CARDS = ("Q", "K", "A")
 
 
 @dataclass(frozen=True)
 class HalfStreet:
-    """The game: names, hands, how they are dealt, and the first public state."""
+    """The game: name, hands, deal, and the initial public state."""
 
     name: str = "akq"
     unit: str = "chips"
     joiner: str = ""
     hands: tuple[tuple[str, ...], tuple[str, ...]] = (CARDS, CARDS)
-    deal = Deal.one_card(3)
+    deal = PrivateDeal.one_card(3)
 
     def root(self) -> _State:
-        """Nobody has acted."""
+        """Return the initial state."""
         return _State("")
 
 
@@ -47,9 +47,9 @@ class _State:
 
     def payoff(self) -> Payoff:
         if self.line == "bf":
-            return Constant((1.0, -1.0))
+            return ConstantPayoff((1.0, -1.0))
         won = 2.0 if self.line == "bc" else 1.0
-        return Compare(((0, 1, 2), (0, 1, 2)), win=(won, -won), tie=(0.0, 0.0), lose=(-won, won))
+        return ComparisonPayoff(((0, 1, 2), (0, 1, 2)), win=(won, -won), tie=(0.0, 0.0), lose=(-won, won))
 
 
 AKQ = HalfStreet()

@@ -1,7 +1,8 @@
-"""A history game of your own: matching pennies with a hidden move and a leak. See docs/your-own-game.md.
+"""A history game of your own: matching pennies with a hidden action and a leak. See docs/your-own-game.md.
 
-Player 0 hides a penny, heads or tails. One time in four player 1 sees it. Player 1 guesses: right is worth 1 to
-player 1, wrong is worth 1 to player 0. The value to player 0 is -1/4: what leaks is lost, the rest is even.
+Player 0 hides a penny, heads or tails. With probability 1/4 player 1 sees it. Player 1 guesses: a right guess pays 1 to
+player 1, a wrong guess pays 1 to player 0. The value to player 0 is -1/4: it loses whenever the penny leaks, and the
+rest is even.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ LEAK = 0.25
 
 @dataclass(frozen=True)
 class Pennies:
-    """The game: names, how many players, and the first history."""
+    """The game: name, number of players, and the initial history."""
 
     name: str = "pennies"
     unit: str = "points"
     players: int = 2
 
     def root(self) -> _History:
-        """Nothing has happened."""
+        """Return the initial history."""
         return _History(())
 
 

@@ -9,12 +9,12 @@ from numba import njit
 
 from riverboat.solvers.schedules import Rule
 
-RATE = 30.0  # how sharply Hedge reacts to regrets, which are counterfactual: in the game's unit, times a probability
+RATE = 30.0  # learning rate of Hedge; regrets are counterfactual: in the game's unit, times a probability
 
 
 @njit
 def softmax(regret, prediction, t, out):
-    """Hedge (Freund & Schapire 1997): exponential in the regrets, ever slower, the largest taken out first."""
+    """Hedge (Freund & Schapire 1997): exponential in the regrets with a falling rate; the largest is subtracted first."""
     actions, hands = regret.shape
     for h in range(hands):
         top = regret[0, h]
@@ -30,7 +30,7 @@ def softmax(regret, prediction, t, out):
 
 @njit
 def match(regret, prediction, t, out):
-    """Regret matching once more, as an exercise: the same as schedule `vanilla`."""
+    """Regret matching, as an exercise: the same as schedule `vanilla`."""
     actions, hands = regret.shape
     for h in range(hands):
         total = 0.0

@@ -1,4 +1,4 @@
-"""Players at a table over TCP: those that keep to the rules, and one whose every word a test chooses. All on loopback."""
+"""Players at a table over TCP, on loopback: rule-abiding ones, and one whose every message a test chooses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from riverboat.acpc.client import Decide, Played, play
-from riverboat.acpc.dealer import LOOPBACK, Limits, MatchResult, listen, port_of, run_match
+from riverboat.acpc.client import ClientSummary, DecisionFunction, play_client
+from riverboat.acpc.dealer import LOOPBACK, DealerLimits, DealerMatchResult, listening_port, open_listeners, run_match
 from riverboat.games.holdem.match_state import MatchState, parse_match_state
-from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.holdem.rules import PokerRules, read_game
 
 NOLIMIT, LIMIT = read_game("nolimit-200bb"), read_game("limit")
-SHORT = Limits(start=10, answer=10)  # a test that is wrong must not wait ten minutes
+SHORT = DealerLimits(start=10, answer=10)  # a failing test must not wait ten minutes
 NAMES = ("alice", "bob")
 
 
@@ -27,12 +27,12 @@ def least_raise(state: MatchState) -> str:
     return "c" if span is None else "r" if state.rules.limit else f"r{span.least}"
 
 
-def drawn(seed: int) -> Decide:
-    """Any legal move, the same at the same place."""
+def drawn(seed: int) -> DecisionFunction:
+    """A random legal action, the same at the same state."""
 
     def decide(state: MatchState) -> str:
         source = random.Random(f"{seed}:{state.hand}:{state.betting.line}")
-        moves = [label for label in ("f", "c", "c", "c") if state.betting.legal(label)]
+        moves = [label for label in ("f", "c", "c", "c") if state.betting.find_action(label) is not None]
         span = state.betting.raise_range()
         if span is not None:
             moves.append("r" if state.rules.limit else f"r{source.randint(*span)}")
@@ -44,18 +44,20 @@ def drawn(seed: int) -> Decide:
 class Match:
     """A dealer in this thread and two players in others: functions of a port."""
 
-    def __init__(self, rules: Rules, hands: int, *players: Callable[[int], Any], seed: int = 7, **options: Any) -> None:
-        listening = listen()
+    def __init__(
+        self, rules: PokerRules, hands: int, *players: Callable[[int], Any], seed: int = 7, **options: Any
+    ) -> None:
+        listening = open_listeners()
         self.returned: list[Any] = [None, None]
         self.warnings: list[str] = []
         threads = [
-            threading.Thread(target=self._run, args=(k, player, port_of(listening[k])))
+            threading.Thread(target=self._run, args=(k, player, listening_port(listening[k])))
             for k, player in enumerate(players)
         ]
         for thread in threads:
             thread.start()
         options = {"players": NAMES, "limits": SHORT, "warn": self.warnings.append} | options
-        self.result: MatchResult = run_match(rules, hands, seed, listening, **options)
+        self.result: DealerMatchResult = run_match(rules, hands, seed, listening, **options)
         for thread in threads:
             thread.join(20)
             assert not thread.is_alive()
@@ -68,12 +70,12 @@ class Match:
             self.returned[k] = error
 
 
-def client(rules: Rules, decide: Decide, **options: Any) -> Callable[[int], Played]:
-    return lambda port: play(LOOPBACK, port, rules, decide, **options)
+def client(rules: PokerRules, decide: DecisionFunction, **options: Any) -> Callable[[int], ClientSummary]:
+    return lambda port: play_client(LOOPBACK, port, rules, decide, **options)
 
 
 class Raw:
-    """A player by hand: says its version, then whatever a test lets it say."""
+    """A player controlled by the test: sends its version, then any text."""
 
     def __init__(self, port: int, version: str | None = "VERSION:2.0.0") -> None:
         self.socket = socket.create_connection((LOOPBACK, port), timeout=20)
@@ -95,9 +97,9 @@ class Raw:
 
 
 def raw(
-    rules: Rules, answer: Callable[[Raw, MatchState], None], version: str = "VERSION:2.0.0"
+    rules: PokerRules, answer: Callable[[Raw, MatchState], None], version: str = "VERSION:2.0.0"
 ) -> Callable[[int], Any]:
-    """A player who is asked for every move, and returns all lines that it was sent."""
+    """A player whose every action is chosen by `answer`; returns all lines that it received."""
 
     def run(port: int) -> list[str]:
         player, lines = Raw(port, version), []

@@ -1,4 +1,4 @@
-"""What all tests share. Each core has a process of its own, so libraries in it get one thread."""
+"""Configuration of all tests. Each core has a process of its own, so libraries in it use one thread."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 for library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy is loaded
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-os.environ["COLORTERM"] = "truecolor"  # Rich keeps a style as it was first drawn: in all tests with the same colours
+os.environ["COLORTERM"] = "truecolor"  # Rich caches styles as first rendered: use the same colors in all tests
 
-gc.set_threshold(
-    50_000, 20, 20
-)  # trees are many objects and no rubbish: looking through them less often saves a twentieth
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what tests start and interrupt would too
+gc.set_threshold(50_000, 20, 20)  # trees are many objects without garbage: collecting less often saves a twentieth
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # ignored in background runs, and then in processes that tests start too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import processes as started  # noqa: E402 after the number of threads is set
@@ -33,38 +33,38 @@ from browsing import CHROMIUM, LEFT_OUT  # noqa: E402
 started.mark()
 
 HERE = Path(__file__).parent
-# The files that take longest begin first, so that no process is left alone with one of them at the end. By seconds of
-# processor time with nothing compiled; the order need not be exact. Those at the top stand in pairs of which each compiles
-# other loops: two processes that need the same ones at once would wait for each other.
+# The slowest files start first, so that no process is left alone with one of them at the end. Ordered by seconds of
+# CPU time with an empty cache; the order need not be exact. Those at the top are in pairs of which each compiles
+# other kernels: two processes that need the same ones at once would wait for each other.
 LONG = [
-    "solving/test_bucket_sampling.py",
-    "solving/test_boards.py",
-    "solving/test_cluster.py",
-    "solving/test_cfr.py",
+    "solvers/test_bucket_sampling.py",
+    "solvers/test_boards.py",
+    "solvers/test_cluster.py",
+    "solvers/test_cfr.py",
     "evaluation/test_best_response.py",
-    "solving/test_rules.py",
+    "solvers/test_rules.py",
     "test_docs.py",
-    "solving/test_sampling.py",
-    "interfaces/test_hostile_folders.py",
-    "walks/test_cuda_walk.py",
-    "endgame/test_refine.py",
-    "games/test_open_spiel.py",
-    "solving/test_whole_holdem.py",
+    "solvers/test_sampling.py",
+    "cli/test_hostile_folders.py",
+    "engines/test_cuda_engine.py",
+    "subgames/test_refine.py",
+    "formats/test_open_spiel.py",
+    "solvers/test_whole_holdem.py",
     "abstraction/test_kmeans.py",
-    "solving/test_blueprint.py",
-    "interfaces/test_spots.py",
+    "solvers/test_trainer.py",
+    "cli/test_spots.py",
     "agents/test_blueprint_agent.py",
-    "solving/test_run.py",
-    "strategy/test_translate.py",
+    "solvers/test_run.py",
+    "strategies/test_translate.py",
     "abstraction/test_potential.py",
     "abstraction/test_other_games.py",
-    "reproduce/test_exploitation.py",
+    "papers/test_exploitation.py",
     "abstraction/test_build.py",
-    "interfaces/test_patience.py",
-    "exploit/test_matches.py",
-    "interfaces/test_widths.py",
+    "cli/test_patience.py",
+    "opponents/test_repeated_games.py",
+    "cli/test_widths.py",
     "trees/test_board_tree.py",
-    "interfaces/test_endings.py",
+    "cli/test_exit_codes.py",
 ]
 
 
@@ -77,7 +77,7 @@ def processes() -> Iterator[started.Processes]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_is_left_running() -> Iterator[None]:
-    """Fail where a process that a test has started still runs at the end, and end it."""
+    """Fail if a process that a test started still runs at the end, and kill it."""
     yield
     left = started.left_over()
     for process in left:
@@ -100,15 +100,17 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def in_shard(name: str, shard: tuple[int, int]) -> bool:
-    """Tell whether a test belongs to a shard: by its name alone, so alike in every process and on every machine."""
+    """Return whether a test belongs to a shard: by its name alone, so equal in every process and on every machine."""
     part, parts = shard
     return zlib.crc32(name.encode()) % parts == part - 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the long files; the others stay in their order. Leave out what belongs to other shards."""
+    """Start with the slow files, keep the order of the others, and drop tests of other shards."""
     place = {HERE / name: k for k, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.path, len(LONG)))
+    # Playwright keeps an event loop running in its process, which other tests of the server cannot use: browsers come last.
+    browsing = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path in browsing, place.get(item.path, len(LONG))))
     for item in items:
         if item.get_closest_marker("posix"):
             item.add_marker(
@@ -122,7 +124,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules]:
-    """Modules with compiled loops, written by the test, and a cache folder of their own."""
+    """Modules with compiled kernels, written by the test, with a cache folder of their own."""
     from compiled_modules import Modules  # loads Numba
 
     made = Modules(tmp_path, monkeypatch)
@@ -131,6 +133,6 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what was left out."""
+    """Report what was left out."""
     if CHROMIUM is None:
         terminalreporter.write_line(LEFT_OUT)

@@ -1,7 +1,7 @@
-"""Playthroughs: seeded walks through every registered game, with all that can be seen on the way.
+"""Playthroughs: seeded traversals of every registered game, with all observable facts.
 
-They lie in tests/playthroughs and are compared with what the games say now, so that no rule changes unnoticed.
-After a change on purpose: `python -m tests.playthrough --write`, and read the diff.
+They are stored in tests/playthroughs and compared with the games, so that no rule changes unnoticed. After an intended
+change: `python -m tests.playthrough --write`, and read the diff.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.games import registry
-from riverboat.games.base import CHANCE, TERMINAL, Constant, HistoryGame, Matrix, Payoff, PublicGame
+from riverboat.games.base import CHANCE, TERMINAL, ConstantPayoff, HistoryGame, MatrixPayoff, Payoff, PublicGame
 
 FOLDER = Path(__file__).parent / "playthroughs"
 WALKS = 3
@@ -24,15 +24,15 @@ SPECS = {
     "holdem": "holdem:2-1,ranks=7,suits=1",
     "rhode_island": "rhode_island:ranks=3,suits=2,cap=1",
     "flop_holdem": "flop_holdem:small,ranks=7,suits=1,stack=1000",
-}  # for games that cannot be made by their name alone: what to make instead
+}  # specs for games that cannot be made by their name alone
 
 
 def playthrough(name: str) -> str:
     """The text for a registered game."""
     spec = SPECS.get(name, name)
-    game = registry.make(spec)
-    lines = [f"game: {spec}", f"name: {game.name}", f"about: {registry.GAMES[name].about}", f"unit: {game.unit}"]
-    options = " ".join(f"{key}={value}" for key, value in registry.options(name).items())
+    game = registry.game_from_spec(spec)
+    lines = [f"game: {spec}", f"name: {game.name}", f"about: {registry.GAMES[name].description}", f"unit: {game.unit}"]
+    options = " ".join(f"{key}={value}" for key, value in registry.game_options(name).items())
     lines += [f"options: {options or 'none'}"]
     walk = _public if isinstance(game, PublicGame) else _history
     if isinstance(game, PublicGame):
@@ -45,7 +45,7 @@ def playthrough(name: str) -> str:
 
 
 def path_of(name: str) -> Path:
-    """Where the playthrough of a registered game lies."""
+    """Path of the playthrough of a registered game."""
     return FOLDER / f"{name}.txt"
 
 
@@ -55,7 +55,7 @@ def _items(items: Sequence[Any]) -> str:
 
 
 def _draw(random: Random, weights: Sequence[float]) -> int:
-    """An index by its weight. Only `random()` is used, whose numbers are the same in every version of Python."""
+    """A random index by weight. Only `random()` is used, whose numbers are the same in every version of Python."""
     at = random.random() * sum(weights)
     for index, weight in enumerate(weights):
         at -= weight
@@ -108,9 +108,9 @@ def _public(game: Any, number: int, random: Random) -> Iterator[str]:
 
 
 def _show(payoff: Payoff) -> str:
-    if isinstance(payoff, Constant):
+    if isinstance(payoff, ConstantPayoff):
         return f"constant {_items(payoff.payoffs)}"
-    if isinstance(payoff, Matrix):
+    if isinstance(payoff, MatrixPayoff):
         return f"matrix {np.shape(payoff.payoffs[0])}"
     first, second = (_items(strengths) for strengths in payoff.strengths)
     win, tie, lose = (_items(pays) for pays in (payoff.win, payoff.tie, payoff.lose))
@@ -118,12 +118,12 @@ def _show(payoff: Payoff) -> str:
 
 
 def _pay(payoff: Payoff, pair: tuple[int, int]) -> tuple[float, float]:
-    if isinstance(payoff, Constant):
+    if isinstance(payoff, ConstantPayoff):
         return payoff.payoffs
-    if isinstance(payoff, Matrix):
+    if isinstance(payoff, MatrixPayoff):
         return payoff.payoffs[0][pair[0]][pair[1]], payoff.payoffs[1][pair[0]][pair[1]]
-    mine, theirs = payoff.strengths[0][pair[0]], payoff.strengths[1][pair[1]]
-    return payoff.win if mine > theirs else payoff.lose if mine < theirs else payoff.tie
+    own, other = payoff.strengths[0][pair[0]], payoff.strengths[1][pair[1]]
+    return payoff.win if own > other else payoff.lose if own < other else payoff.tie
 
 
 # --- history games --------------------------------------------------------------------------

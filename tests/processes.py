@@ -4,7 +4,7 @@
         process = processes.riverboat("solve", "leduc", "--time", "600s")
         process.send_signal(signal.SIGTERM)
 
-Signals that pytest itself ignores (`nohup`, `&`) are not ignored by what it starts.
+Signals that pytest itself ignores (`nohup`, `&`) are not ignored by the processes that it starts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP", "SIGTERM", "SI
 
 
 class Processes:
-    """Processes of a test, with all that these have started."""
+    """Processes of a test, with all their descendants."""
 
     def __init__(self) -> None:
         self.started: list[subprocess.Popen[Any]] = []
@@ -61,7 +61,7 @@ class Processes:
 
 
 def end_group(process: subprocess.Popen[Any]) -> None:
-    """Kill a process that leads a group, and what is left of the group."""
+    """Kill a process that leads a group, and the rest of the group."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -76,9 +76,9 @@ def end_group(process: subprocess.Popen[Any]) -> None:
 
 @contextmanager
 def _dispositions(ignored: Collection[int]) -> Iterator[None]:
-    """Choose what a process that is started now does with signals; pytest itself goes on as before.
+    """Choose the signal dispositions of processes that are started now; pytest itself is not affected.
 
-    A handler of ours becomes the default action in the new program, where an ignored signal would stay ignored.
+    A handler of ours becomes the default action in the new program, whereas an ignored signal would stay ignored.
     """
     before = {each: signal.getsignal(each) for each in SIGNALS}
     try:
@@ -98,16 +98,16 @@ def _do_nothing(*_: object) -> None:
 
 
 def mark() -> None:
-    """Mark what this process starts from now on."""
+    """Mark the processes that this process starts from now on."""
     os.environ[MARK] = str(os.getpid())
 
 
 def left_over() -> dict[int, str]:
-    """Find running processes that this one has started, also those whose parents are gone, with their command lines."""
-    wanted, found = f"{MARK}={os.getpid()}".encode(), {}
+    """Find running processes that this one has started, also orphans, with their command lines."""
+    wanted, result = f"{MARK}={os.getpid()}".encode(), {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             command = (folder / "cmdline").read_bytes()
             if wanted in (folder / "environ").read_bytes().split(b"\0") and not any(x in command for x in TRACKERS):
-                found[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace")[:200]
-    return found
+                result[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace")[:200]
+    return result

@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Deal, HistoryGame, Matrix, Outcome, Payoff, State
+from riverboat.games.base import (
+    CHANCE,
+    TERMINAL,
+    ComparisonPayoff,
+    ConstantPayoff,
+    HistoryGame,
+    HistoryState,
+    MatrixPayoff,
+    Outcome,
+    Payoff,
+    PrivateDeal,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -38,10 +49,10 @@ def random_history_game(
     zero_sum: bool = True,
     hidden: float = 0.7,
 ) -> RandomHistoryGame:
-    """A game with chance, hidden moves and perfect recall: at most `depth` moves of at most `width` choices.
+    """A game with chance, hidden actions and perfect recall: at most `depth` actions of at most `width` choices.
 
-    Every move and every outcome is hidden from each player with probability `hidden`. A player's information
-    set is all that it has seen and done, in order, so nobody ever forgets.
+    Every action and every outcome is hidden from each player with probability `hidden`. A player's information set is
+    all that it has seen and done, in order, so recall is perfect.
     """
     return RandomHistoryGame(seed, depth, width, players, zero_sum, hidden)
 
@@ -52,18 +63,18 @@ def random_public_game(
     """Up to `hands` hands each, some pairs excluded, unequal weights, chance, and pay-offs of all three kinds.
 
     Each hand holds one card of a small deck. Hands with the same card exclude each other, as do some other pairs. Some
-    chance nodes deal a card, which kills the hands that hold it; others have any probabilities and kill nothing.
+    chance nodes deal a card, which excludes the hands that hold it; others have any probabilities and exclude nothing.
     """
     return RandomPublicGame(seed, depth, width, hands, zero_sum)
 
 
 def swap_players(game: HistoryGame) -> HistoryGame:
-    """The same two-player game with the players' names exchanged."""
+    """The same two-player game with the players exchanged."""
     return _Swapped(game)
 
 
 def _someone_else(random: Random, players: int, last: int) -> int:
-    """A player, seldom the one who has just moved."""
+    """A player, seldom the one who acted last."""
     drawn = random.randrange(players)
     return drawn if drawn != last else random.randrange(players)
 
@@ -94,7 +105,7 @@ class RandomHistoryGame:
         return _Node(self, (), ("",) * self.players)
 
     def random(self, *place: object) -> Random:
-        """A generator that depends on nothing but the seed and a place in the game."""
+        """A generator that depends only on the seed and a history."""
         return Random(repr((self.seed, *place)))
 
 
@@ -103,7 +114,7 @@ class _Node:
     game: RandomHistoryGame
     history: tuple[int, ...]
     seen: tuple[str, ...]  # by each player
-    last: int = CHANCE  # who moved before
+    last: int = CHANCE  # the last actor
 
     @cached_property
     def actor(self) -> int:
@@ -117,7 +128,7 @@ class _Node:
 
     @cached_property
     def _width(self) -> int:
-        """Moves depend only on what their player can see; now and then there is but one."""
+        """The number of actions depends only on the actor's information; sometimes it is one."""
         place: object = self.history if self.actor == CHANCE else self.infoset()
         return _some(self.game.random("width", place), self.game.width)
 
@@ -165,13 +176,13 @@ class _Swapped:
     def unit(self) -> str:
         return self.game.unit
 
-    def root(self) -> State:
+    def root(self) -> HistoryState:
         return _SwappedNode(self.game.root())
 
 
 @dataclass(frozen=True)
 class _SwappedNode:
-    state: State
+    state: HistoryState
 
     @property
     def actor(self) -> int:
@@ -183,7 +194,7 @@ class _SwappedNode:
     def probabilities(self) -> Sequence[float]:
         return self.state.probabilities()
 
-    def child(self, index: int) -> State:
+    def child(self, index: int) -> HistoryState:
         return _SwappedNode(self.state.child(index))
 
     def infoset(self) -> str:
@@ -193,11 +204,11 @@ class _SwappedNode:
         return tuple(self.state.payoffs())[::-1]
 
 
-# --- a game that is refused ---------------------------------------------------------------
+# --- a game with imperfect recall ---------------------------------------------------------------
 
 
 class Forgetful:
-    """Player 0 moves twice and forgets its first move: a game without perfect recall."""
+    """Player 0 acts twice and forgets its first action: a game without perfect recall."""
 
     name, players, unit = "forgetful", 2, "points"
 
@@ -245,12 +256,12 @@ class RandomPublicGame:
         return f"random_public({self.seed})"
 
     def random(self, *place: object) -> Random:
-        """A generator that depends on nothing but the seed and a place in the game."""
+        """A generator that depends only on the seed and a public state."""
         return Random(repr((self.seed, *place)))
 
     @cached_property
     def deck(self) -> int:
-        """Cards: two for the hands, one for each deal, and one to spare."""
+        """Cards: two for the hands, one for each deal, and one left over."""
         return self.depth + 3
 
     @cached_property
@@ -267,7 +278,7 @@ class RandomPublicGame:
         return first, second
 
     @cached_property
-    def deal(self) -> Deal:
+    def deal(self) -> PrivateDeal:
         random = self.random("deal")
         first, second = (np.array([random.randint(1, 4) for _ in cards], float) for cards in self.cards)
         excludes = {
@@ -276,7 +287,7 @@ class RandomPublicGame:
             for h1, c1 in enumerate(self.cards[1])
             if c0 == c1 or (h0 + h1 > 0 and random.random() < 0.15)
         }
-        return Deal((first, second), frozenset(excludes))
+        return PrivateDeal((first, second), frozenset(excludes))
 
     def root(self) -> _PublicNode:
         return _PublicNode(self, (), ())
@@ -287,7 +298,7 @@ class _PublicNode:
     game: RandomPublicGame
     history: tuple[int, ...]
     board: tuple[int, ...]
-    last: int = CHANCE  # who moved before
+    last: int = CHANCE  # the last actor
 
     @cached_property
     def actor(self) -> int:
@@ -328,11 +339,11 @@ class _PublicNode:
 
         kind = random.randrange(5)
         if kind == 0:
-            return Constant(pair())
+            return ConstantPayoff(pair())
         counts = [len(hands) for hands in self.game.hands]
         if kind < 3:
             first, second = (tuple(random.randrange(4) for _ in range(n)) for n in counts)
-            return Compare((first, second), pair(), pair(), pair())
+            return ComparisonPayoff((first, second), pair(), pair(), pair())
         cells = [[pair() for _ in range(counts[1])] for _ in range(counts[0])]
-        mine, theirs = (tuple(tuple(cell[p] for cell in row) for row in cells) for p in (0, 1))
-        return Matrix((mine, theirs))
+        own, other = (tuple(tuple(cell[p] for cell in row) for row in cells) for p in (0, 1))
+        return MatrixPayoff((own, other))

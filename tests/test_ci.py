@@ -59,9 +59,9 @@ def make_calls(text: str) -> list[str]:
 
 def tool(name: str) -> str:
     """Find a tool of the environment that runs the tests."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent))
-    assert found is not None, f"{name} is not in the environment: run `make .venv/.dev`"
-    return found
+    result = shutil.which(name, path=str(Path(sys.executable).parent))
+    assert result is not None, f"{name} is not in the environment: run `make .venv/.dev`"
+    return result
 
 
 def numba_requirement() -> Requirement:
@@ -91,7 +91,7 @@ def test_the_matrix_has_the_python_versions_of_the_project() -> None:
 
 
 def test_the_matrix_has_the_oldest_and_the_newest_numba() -> None:
-    """The bounds in pyproject.toml are the versions that were tried."""
+    """The bounds in pyproject.toml are the tested versions."""
     supported = numba_requirement().specifier
     rows = WORKFLOWS["test"]["jobs"]["numba"]["strategy"]["matrix"]["include"]
     oldest, newest = (Version(row["numba"].removesuffix(".*")) for row in rows)
@@ -104,14 +104,14 @@ def test_the_matrix_has_the_oldest_and_the_newest_numba() -> None:
 
 @pytest.mark.parametrize(("name", "job"), list(jobs()))
 def test_jobs_are_bounded(name: str, job: dict[str, Any]) -> None:
-    """Each ends by itself below GitHub's limit of six hours, and installs what the lock file says."""
+    """Each ends below GitHub's limit of six hours, and installs from the lock file."""
     assert 0 < job["timeout-minutes"] <= 300
     caches = [step["with"]["cache-dependency-path"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
     assert caches == ["requirements-dev.lock"]
 
 
 @pytest.mark.parametrize("name", sorted(WORKFLOWS))
-def test_workflows_may_only_read(name: str) -> None:
+def test_workflows_are_read_only(name: str) -> None:
     assert WORKFLOWS[name]["permissions"] == {"contents": "read"}
     assert "secrets." not in (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
     assert WORKFLOWS[name]["concurrency"]["cancel-in-progress"]
@@ -126,13 +126,13 @@ def test_all_shards_are_run() -> None:
 
 def test_every_test_is_in_one_shard() -> None:
     names = [f"tests/test_a.py::test_it[{k}]" for k in range(400)]
-    found = [[name for name in names if in_shard(name, (part, 8))] for part in range(1, 9)]
-    assert sorted(name for part in found for name in part) == sorted(names)
-    assert min(map(len, found)) > 25  # of 50 on average
+    result = [[name for name in names if in_shard(name, (part, 8))] for part in range(1, 9)]
+    assert sorted(name for part in result for name in part) == sorted(names)
+    assert min(map(len, result)) > 25  # of 50 on average
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/8", "9/8", "a/8", "-1/8", "1/0"])
-def test_shards_that_do_not_exist(text: str) -> None:
+def test_invalid_shards(text: str) -> None:
     with pytest.raises(pytest.UsageError, match=re.escape(repr(text))):
         parse_shard(text)
 
@@ -157,11 +157,11 @@ def test_the_linter_finds_mistakes(old: str, new: str, tmp_path: Path) -> None:
     ("old", "new"),
     [
         (r"@[0-9a-f]{40} # v", "@v"),  # a tag, which its owner can move
-        ("make test\n", "echo ${{ github.head_ref }}\n"),  # what strangers write, in a shell
+        ("make test\n", "echo ${{ github.head_ref }}\n"),  # untrusted input in a shell
         ("contents: read", "contents: write"),
     ],
 )
-def test_the_linter_finds_what_an_attacker_could_use(old: str, new: str, tmp_path: Path) -> None:
+def test_linter_finds_vulnerabilities(old: str, new: str, tmp_path: Path) -> None:
     text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     place = tmp_path / ".github" / "workflows"
     place.mkdir(parents=True)
@@ -177,7 +177,7 @@ def test_the_linter_finds_what_an_attacker_could_use(old: str, new: str, tmp_pat
 
 @pytest.mark.parametrize("target", ["test", "tests", "style", "types", "test-slow", "demo", "lock", ".venv/.dev"])
 def test_the_makefile_knows_the_environment_of_windows(target: str) -> None:
-    """Nothing is run: GNU make prints what it would do."""
+    """Nothing is run: GNU make prints its commands."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")
     }
@@ -197,21 +197,21 @@ def lock_lines() -> list[str]:
 
 
 def locked(environment: dict[str, str]) -> dict[str, Version]:
-    """Read the versions that the lock file names for an environment."""
-    found: dict[str, Version] = {}
+    """Read the versions in the lock file for an environment."""
+    result: dict[str, Version] = {}
     for line in lock_lines():
         pin = Requirement(line)
         if pin.marker is None or pin.marker.evaluate(environment):
             (exact,) = pin.specifier
             assert exact.operator == "=="
             name = canonicalize_name(pin.name)
-            assert name not in found, f"{name} has two versions for {environment}"
-            found[name] = Version(exact.version)
-    return found
+            assert name not in result, f"{name} has two versions for {environment}"
+            result[name] = Version(exact.version)
+    return result
 
 
 def wanted(extra: str) -> Iterator[Requirement]:
-    """List what an extra needs, through the extras that it names."""
+    """List the requirements of an extra, through the extras that it names."""
     for requirement in map(Requirement, PROJECT["optional-dependencies"][extra]):
         if requirement.name == PROJECT["name"]:
             for other in sorted(requirement.extras):

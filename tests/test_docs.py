@@ -1,8 +1,8 @@
-"""The documentation says what is true: its code runs, its links lead somewhere, its tables agree with the code.
+"""The documentation is true: its code runs, its links lead somewhere, its tables agree with the code.
 
 Blocks of Python run from top to bottom of a page, in an empty folder. So do lines of shell blocks that start with
-`riverboat`; a comment `# exits 2` says how a command ends when that is not 0. A block with a command that takes minutes waits
-for the slow tests, which run the whole page.
+`riverboat`; a comment `# exits 2` gives an exit code other than 0. A block with a command that takes minutes waits for
+the slow tests, which run the whole page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import riverboat as rb
 from riverboat.cli import main
 from riverboat.core import artifacts, errors
 from riverboat.games import registry
-from riverboat.solvers.run import Run
+from riverboat.solvers.run import CFRRun
 from riverboat.solvers.schedules import SCHEDULES, parse
 from riverboat.solvers.traversals import TRAVERSALS
 
@@ -36,11 +36,11 @@ PAGES = [*ROOT_PAGES, *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCE = Path(rb.__file__).parent
 TEXT = {page: page.read_text() for page in PAGES}
 DOCS = "\n".join(text for page, text in TEXT.items() if (ROOT / "docs") in page.parents)
-KINDS = {"python", "sh", "toml", "text"}  # what a fence may be tagged with
+KINDS = {"python", "sh", "toml", "text"}  # valid tags of a fence
 SLOW = re.compile(
     r"riverboat ((demo|bench|abstract|train|pushfold|tournament)\b(?! --list)|.*\b(default|demo)\b)"
 )  # minutes, or after minutes
-LONG_PAGES = {  # of their own work, not of compiling: ten seconds each, for the slow run
+LONG_PAGES = {  # without compilation: ten seconds each, for the slow run
     "docs/algorithms/continuous.md",
     "docs/algorithms/explanation.md",
     "docs/algorithms/many-players.md",
@@ -49,27 +49,27 @@ LONG_PAGES = {  # of their own work, not of compiling: ten seconds each, for the
     "docs/spots.md",
     "docs/your-own-rule.md",
 }
-UNTRIED = {  # no test can run these as they stand: why, and where the command is tested
-    "riverboat serve": "waits for a browser: tests/interfaces/test_web.py",
-    "riverboat serve --port 8765 --data runs --no-open": "waits for scripts: tests/interfaces/test_web.py",
-    "riverboat play demo": "a person sits at the table: tests/interfaces/test_playing.py",
-    "riverboat play runs/spot --seat ip --review": "a person sits at the table: tests/interfaces/test_playing.py",
+UNTRIED = {  # tests cannot run these as written: why, and where the command is tested
+    "riverboat serve": "waits for a browser: tests/web/test_web.py",
+    "riverboat serve --port 8765 --data runs --no-open": "waits for scripts: tests/web/test_web.py",
+    "riverboat play demo": "a person sits at the table: tests/cli/test_play.py",
+    "riverboat play runs/spot --seat ip --review": "a person sits at the table: tests/cli/test_play.py",
     "riverboat drill runs/spot --questions 2 --only mixed --record runs/drills.jsonl --seed 1": (
         "a person answers: tests/practice/test_drills.py"
     ),
-    'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/interfaces/test_acpc_match.py",
+    'riverboat match demo "acpc:./their_player.sh"': "somebody's program: tests/acpc/test_acpc_match.py",
     'riverboat match default "acpc:python examples/acpc_player.py" --hands 200': (
-        "a program beside the pages: tests/interfaces/test_acpc_programs.py"
+        "a program beside the pages: tests/acpc/test_acpc_programs.py"
     ),
     "riverboat online default --url https://slumbot.com/api --hands 100 --pause 1s --record hands.jsonl": (
-        "a live host: tests/interfaces/test_web_bot.py"
+        "a live host: tests/acpc/test_web_bot.py"
     ),
-    "riverboat train --time 30m --out runs/mine": "half an hour: tests/solving/test_carrying.py",
+    "riverboat train --time 30m --out runs/mine": "half an hour: tests/solvers/test_warm_start.py",
     "riverboat train default --abstraction runs/small --begin runs/demo --out runs/fine --time 20m": (
-        "twenty minutes: tests/solving/test_carrying.py"
+        "twenty minutes: tests/solvers/test_warm_start.py"
     ),
     "riverboat train demo --abstraction runs/tiny --out runs/demo --time 10m --resume": (
-        "ten minutes: tests/solving/test_training.py"
+        "ten minutes: tests/solvers/test_training.py"
     ),
 }
 
@@ -83,21 +83,21 @@ def show(page: Path) -> str:
 
 def blocks(page: Path, *kinds: str) -> list[tuple[int, str]]:
     """Line and text of the code blocks of some kinds."""
-    found = BLOCK.finditer(TEXT[page])
-    return [(TEXT[page][: m.start()].count("\n") + 1, m["body"]) for m in found if m["kind"] in kinds]
+    result = BLOCK.finditer(TEXT[page])
+    return [(TEXT[page][: m.start()].count("\n") + 1, m["body"]) for m in result if m["kind"] in kinds]
 
 
 def commands(page: Path) -> Iterator[tuple[int, str, int, bool]]:
-    """Line, command, expected exit code, and whether it is slow, of what a page tells the reader to type."""
+    """Line, command, expected exit code and slowness of the commands on a page."""
     for first, body in blocks(page, "sh"):
-        found = []
+        result = []
         for match in re.finditer(r"^(?:PYTHONPATH=\. )?(riverboat (?:.*\\\n)*.*)", body, re.MULTILINE):
             text, _, comment = match[1].replace("\\\n", " ").partition("#")
             code = re.match(r"\s*exits (\d+)", comment)
             place = first + 1 + body[: match.start()].count("\n")
-            found.append((place, text.strip(), int(code[1]) if code else 0))
-        slow = any(SLOW.match(text) for _, text, _ in found)
-        yield from ((*one, slow) for one in found)
+            result.append((place, text.strip(), int(code[1]) if code else 0))
+        slow = any(SLOW.match(text) for _, text, _ in result)
+        yield from ((*one, slow) for one in result)
 
 
 def rows(page: str, heading: str, under: str = "") -> list[list[str]]:
@@ -114,7 +114,7 @@ def rows(page: str, heading: str, under: str = "") -> list[list[str]]:
 
 
 def names(cells: list[list[str]], column: int = 0) -> list[str]:
-    """What stands between backticks in one column."""
+    """Names in backticks in one column."""
     return [name for row in cells for name in re.findall(r"`([^`]+)`", row[column])]
 
 
@@ -128,7 +128,7 @@ def run_command(text: str) -> int:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, and nobody's cache."""
+    """An empty folder and an empty cache."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("riverboat.solvers.game_values.cache_folder", lambda: tmp_path / "cache")
     return tmp_path
@@ -147,18 +147,18 @@ def with_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def follow(page: Path, said: pytest.CaptureFixture[str], slow: bool) -> None:
-    """Do what a page says, without or with what is slow."""
+    """Run the code of a page, without or with the slow parts."""
     names: dict[str, Any] = {"__name__": show(page)}
     for line, body in blocks(page, "python"):
-        code = compile("\n" * line + body, str(page), "exec")  # so that errors show the line of the page
+        code = compile("\n" * line + body, str(page), "exec")  # so that errors show the line on the page
         exec(code, names)
     for line, text, expected, later in commands(page):
         if text in UNTRIED or (later and not slow):
             continue
         said.readouterr()
-        found = run_command(text)
+        result = run_command(text)
         out, err = said.readouterr()
-        assert found == expected, f"{show(page)}:{line}: {text}\n{out}{err}"
+        assert result == expected, f"{show(page)}:{line}: {text}\n{out}{err}"
         if "--json" in text:
             json.loads(out)
 
@@ -188,7 +188,7 @@ def test_slow_code(
 
 
 def test_fences_are_tagged() -> None:
-    """What is in a fence without a tag nobody runs."""
+    """Fences without a tag would not be run."""
     for page, text in TEXT.items():
         for match in BLOCK.finditer(text):
             line = text[: match.start()].count("\n") + 1
@@ -199,24 +199,24 @@ def test_fences_are_tagged() -> None:
             assert not hidden, f"{show(page)}:{line}: commands in a fence that is not run"
 
 
-def test_what_is_not_tried_is_there_and_tried_elsewhere() -> None:
-    told = {text for page in PAGES for _, text, _, _ in commands(page)}
+def test_untested_commands_exist_and_are_tested_elsewhere() -> None:
+    reported = {text for page in PAGES for _, text, _, _ in commands(page)}
     for text, reason in UNTRIED.items():
-        assert text in told, f"no page has {text!r} any more"
+        assert text in reported, f"no page has {text!r} any more"
         assert (ROOT / reason.rpartition(" ")[2]).is_file()
 
 
-def test_a_game_of_ones_own_is_found_by_pythonpath(tmp_path: Path) -> None:
-    """As the page says: in the checkout's folder with PYTHONPATH=. and not without."""
+def test_user_game_is_found_by_pythonpath(tmp_path: Path) -> None:
+    """As on the page: in the checkout's folder with PYTHONPATH=. and not without."""
     command = [sys.executable, "-P", "-m", "riverboat.cli.main", "solve", "examples.own_game:AKQ", "--json"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    found = subprocess.run(command, cwd=ROOT, env=environment | {"PYTHONPATH": "."}, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = subprocess.run(command, cwd=ROOT, env=environment | {"PYTHONPATH": "."}, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
     assert answer["value_low"] <= 1 / 18 <= answer["value_high"]
     lost = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert lost.returncode == 2
-    assert "no module 'examples.own_game'" in lost.stderr
+    assert "examples.own_game" in lost.stderr
 
 
 def test_the_readme_fits_on_a_screen() -> None:
@@ -264,29 +264,29 @@ def test_names_of_files_are_right() -> None:
 
 
 @pytest.mark.parametrize("name", rb.__all__)
-def test_every_name_of_the_front_door_is_documented(name: str) -> None:
+def test_every_public_name_is_documented(name: str) -> None:
     assert re.search(rf"\brb\.{name}\b", TEXT[ROOT / "docs" / "index.md"])
 
 
-def test_no_name_is_documented_that_is_not_there() -> None:
+def test_documented_names_exist() -> None:
     for page, text in TEXT.items():
         for name in re.findall(r"\brb\.(\w+)", text):
             assert name in rb.__all__, f"{show(page)}: rb.{name}"
 
 
-def test_words_of_the_command_line() -> None:
-    told = "\n".join(re.findall(r"`[^`\n]+`", DOCS))
+def test_command_line_is_documented() -> None:
+    reported = "\n".join(re.findall(r"`[^`\n]+`", DOCS))
     for name in [*SCHEDULES, *TRAVERSALS, *registry.GAMES]:
-        assert f"`{name}`" in told, name
+        assert f"`{name}`" in reported, name
     commands = [c for c in main.app.registered_commands if c.callback]
-    known = {c.name or c.callback.__name__ for c in commands if c.callback}
-    known |= {group.name for group in main.app.registered_groups}
-    assert set(re.findall(r"`riverboat (\w+)", DOCS)) == known
+    expected = {c.name or c.callback.__name__ for c in commands if c.callback}
+    expected |= {group.name for group in main.app.registered_groups}
+    assert set(re.findall(r"`riverboat (\w+)", DOCS)) == expected
     assert set(names(rows("docs/formats.md", "name"))) >= set(registry.GAMES)
 
 
 def commands_below(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command that can be typed."""
+    """All commands and subcommands."""
     if not hasattr(command, "commands"):
         yield name, command
         return
@@ -295,26 +295,26 @@ def commands_below(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_all_options_are_listed_and_explained() -> None:
-    known: dict[str, set[str]] = {}
+    expected: dict[str, set[str]] = {}
     for name, command in commands_below(typer.main.get_command(main.app)):
         assert command.help, name
         assert all(p.help for p in command.params if getattr(p, "opts", [""])[0].startswith("--")), name
-        known[name] = {option for p in command.params for option in p.opts if option.startswith("--")}
+        expected[name] = {option for p in command.params for option in p.opts if option.startswith("--")}
     table = rows("docs/index.md", "options of")
-    assert {row[0].strip("`"): {n for n in names([row], 1) if n.startswith("--")} for row in table} == known
+    assert {row[0].strip("`"): {n for n in names([row], 1) if n.startswith("--")} for row in table} == expected
     words = {name.split()[0] for name in names(rows("docs/index.md", "word"))}
-    assert words <= {option for some in known.values() for option in some}
+    assert words <= {option for some in expected.values() for option in some}
 
 
 def test_options_of_games() -> None:
     for row in rows("docs/formats.md", "name"):
         name = row[0].strip("`")
         if name in registry.GAMES and name != "bluff":
-            assert names([row], 2) == list(registry.options(name))
+            assert names([row], 2) == list(registry.game_options(name))
 
 
-def test_rooms() -> None:
-    """The drawing has every room and every file on the ground."""
+def test_packages_are_drawn() -> None:
+    """The architecture page names every package and top-level module."""
     text = TEXT[ROOT / "docs" / "architecture.md"]
     for path in SOURCE.iterdir():
         if path.name not in ("__init__.py", "__pycache__") and (path.is_file() or any(path.glob("*.py"))):
@@ -322,10 +322,10 @@ def test_rooms() -> None:
 
 
 def test_makefile() -> None:
-    told = {name.removeprefix("make ") for name in names(rows("CONTRIBUTING.md", "command"))}
+    reported = {name.removeprefix("make ") for name in names(rows("CONTRIBUTING.md", "command"))}
     phony = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert phony is not None
-    assert told == set(phony[1].split())
+    assert reported == set(phony[1].split())
 
 
 def test_versions_agree() -> None:
@@ -340,29 +340,30 @@ def number(text: str) -> float:
     return -math.inf if text == "−∞" else float(text)
 
 
-def test_the_clock() -> None:
+def test_schedule_table() -> None:
     table = rows("docs/algorithms/cfr.md", "schedule", "first five iterations")
     assert names(table) == list(SCHEDULES)
     for name, *cells in table:
         for t, cell in enumerate(cells, start=1):
-            told = [number(x) for x in cell.split(" / ")]
-            assert told == pytest.approx(parse(name.strip("`")).step(t)[:4], abs=5e-5), f"{name} at T = {t}"
+            reported = [number(x) for x in cell.split(" / ")]
+            assert reported == pytest.approx(parse(name.strip("`")).step(t)[:4], abs=5e-5), f"{name} at T = {t}"
 
 
 def test_iterations_of_checks() -> None:
-    run, iteration, checks = Run("kuhn"), 0, []
+    run, iteration, checks = CFRRun("kuhn"), 0, []
     while iteration < 27:
         iteration = run._next_check(iteration)
         checks.append(iteration)
-    told = ", ".join(map(str, checks))
-    assert told in TEXT[ROOT / "docs" / "decisions" / "0009-fixed-checks.md"].replace("\n", " ")
+    reported = ", ".join(map(str, checks))
+    page = ROOT / "docs" / "decisions" / "0009-check-exploitability-at-fixed-iterations.md"
+    assert reported in TEXT[page].replace("\n", " ")
 
 
 def test_figures_of_the_demo() -> None:
-    (told,) = rows("docs/algorithms/cfr.md", "`vanilla`", "`riverboat solve leduc`")
-    for schedule, figure in zip(SCHEDULES, told, strict=True):
-        found = rb.solve("leduc", schedule=schedule, iterations=2000, check_every=2000).exploitability
-        assert float(figure) / 2 < found < float(figure) * 2, schedule
+    (reported,) = rows("docs/algorithms/cfr.md", "`vanilla`", "`riverboat solve leduc`")
+    for schedule, figure in zip(SCHEDULES, reported, strict=True):
+        result = rb.solve("leduc", schedule=schedule, iterations=2000, check_every=2000).exploitability
+        assert float(figure) / 2 < result < float(figure) * 2, schedule
 
 
 def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
@@ -370,7 +371,7 @@ def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
     result = rb.solve("kuhn", schedule="pcfr+", out="run", log="log.jsonl", **options)
     fields = set(names(rows("docs/formats.md", "field", "## JSON")))
     others = {"cfr", "lp", "egt", "exact", "--until", "--schedule", "runs", "reason"}
-    assert fields - others - {"guarantee"} == set(result.to_dict())  # which more than two players have
+    assert fields - others - {"guarantee"} == set(result.to_dict())  # only with more than two players
     assert "guarantee" in rb.solve("kuhn:players=3", iterations=2).to_dict()
 
     lines = [json.loads(line) for line in Path("log.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -378,8 +379,8 @@ def test_fields_of_json_log_and_manifest(elsewhere: Path) -> None:
     assert set(names(rows("docs/formats.md", "field", "## Log"))) == set(lines[0])
 
     table = {row[0].strip("`"): row[1] for row in rows("docs/formats.md", "field of the manifest")}
-    saved = artifacts.manifest(rb.save(result.strategy, "strategy"))
-    checkpoint = artifacts.manifest(next(Path("run").iterdir()))
+    saved = artifacts.read_manifest(rb.save(result.strategy, "strategy"))
+    checkpoint = artifacts.read_manifest(next(Path("run").iterdir()))
     assert set(saved) | {"game_file", "matrix", "unrolled", "values", "state", "history"} == set(table)
     assert set(checkpoint) == set(saved) | {"state", "history"}
     assert set(re.findall(r"`(\w+)`", table["state"])) - {"best"} == set(checkpoint["state"]) - {"best"}

@@ -1,7 +1,7 @@
-"""Fingerprints that artefacts, checkpoints and ledgers on people's disks have: they must never change.
+"""Fingerprints in users' artifacts, checkpoints and ledgers: they must never change.
 
-The values were printed by release 0.1.0 before its packages were renamed. A class, field or module may get another name;
-what is digested says the old one.
+The values were printed by release 0.1.0 before its packages were renamed. A class, field or module may get another
+name; the digest still uses the old one.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import pytest
 import riverboat as rb
 from random_blueprints import random_blueprint
 from riverboat import agents
-from riverboat.agents.baselines import Yardstick
+from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import SHIPPED, SHIPPED_LEDGER, make_agent
-from riverboat.evaluation.identity import KINDS, identity
+from riverboat.api.review import RecordedPlayer
+from riverboat.evaluation.identity import CLASS_NAMES, agent_identity
 from riverboat.evaluation.ledger import read_ledger
-from riverboat.games.registry import make
+from riverboat.games.registry import game_from_spec
 from riverboat.strategies.blueprint import load_blueprint
-from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.compile import compile_game, to_history_tree
 
 SPOT = {"pot": 200, "stack": 900, "oop": "66+,AK", "ip": "QQ-22,AQ", "bets": "60%, a"}
 TREES = {
@@ -47,11 +48,11 @@ AGENTS = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_trees_of_small_games(name: str) -> None:
-    assert compile_game(make(name)).fingerprint == TREES[name]
+    assert compile_game(game_from_spec(name)).fingerprint == TREES[name]
 
 
 def test_a_tree_of_histories() -> None:
-    tree = histories(compile_game(make("kuhn")))
+    tree = to_history_tree(compile_game(game_from_spec("kuhn")))
     assert tree.fingerprint == "16aeb5d31ae3261cd9773ee7bd7f1582bee298f06bb1f6aa64f80bc8452e8e7b"
 
 
@@ -78,26 +79,30 @@ def test_blueprints() -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_agents(name: str) -> None:
-    assert identity(make_agent(name))["fingerprint"] == AGENTS[name]
+    assert agent_identity(make_agent(name))["fingerprint"] == AGENTS[name]
 
 
-def test_every_row_of_the_shipped_ledger_names_an_agent_that_it_describes() -> None:
+def test_rows_of_the_shipped_ledger_have_described_agents() -> None:
     ledger = read_ledger(SHIPPED_LEDGER)
     assert len(ledger.entries) > 100
     assert {mark for entry in ledger.entries for mark in entry.agents} <= ledger.agents.keys()
-    known = {ledger.agents[mark]["name"]: mark for mark in ledger.agents}
+    expected = {ledger.agents[mark]["name"]: mark for mark in ledger.agents}
     for name in ("default", "default?search=river", "default?search=turn"):
-        assert known[name] == identity(make_agent(name))["fingerprint"]
+        assert expected[name] == agent_identity(make_agent(name))["fingerprint"]
 
 
-def test_every_class_of_agents_has_a_lasting_name() -> None:
-    """Agents that are known by their class, and not by a fingerprint of their own, are in the table."""
+def test_every_agent_class_has_a_stable_name() -> None:
+    """Agents that are identified by their class, and not by a fingerprint of their own, are in the table."""
     classes = set()
     for each in pkgutil.walk_packages(agents.__path__, f"{agents.__name__}."):
         module = importlib.import_module(each.name)
         own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == each.name]
         classes |= {one for one in own if hasattr(one, "act") and not one.__name__.startswith("_")}
-    made = {one for one in classes if not getattr(one, "_is_protocol", False)} - {BlueprintAgent, Yardstick}
-    bases = {base for one in made for base in one.__mro__[1:]} - set(KINDS)
-    assert made - bases == set(KINDS)
-    assert len(set(KINDS.values())) == len(KINDS)
+    made = {one for one in classes if not getattr(one, "_is_protocol", False)} - {BlueprintAgent, BaselineAgent}
+    bases = {base for one in made for base in one.__mro__[1:]} - set(CLASS_NAMES)
+    assert made - bases == set(CLASS_NAMES)
+    assert len(set(CLASS_NAMES.values())) == len(CLASS_NAMES)
+
+
+def test_recorded_players() -> None:
+    assert agent_identity(RecordedPlayer("x"))["fingerprint"] == "a20a039c59f5"

@@ -1,6 +1,6 @@
-"""The staircase: every room imports only from rooms below it, by its public names, and no two modules need each other.
+"""Import order: a package imports only from packages below it, by public names, and there are no import cycles.
 
-Read from the source, nothing is imported.
+The source is parsed; nothing is imported.
 """
 
 from __future__ import annotations
@@ -18,352 +18,309 @@ import riverboat
 
 SOURCE = Path(riverboat.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
+API = "the public API"  # riverboat/__init__.py
 
-GROUND = "the ground"  # files directly under the package: errors, how loops are compiled, …
-FRONT_DOOR = "the front door"
-
-# From the ground up; rooms on one step do not see each other.
-STAIRCASE: list[set[str]] = [
-    {GROUND},
+# From the bottom up; packages on one line do not import each other.
+LAYERS: list[set[str]] = [
+    {"core"},
+    {"compiled"},
     {"cards"},
     {"games"},
     {"abstraction"},
     {"trees"},
-    {"walks"},
-    {"strategy"},
-    {"solving"},
-    {"endgame", "exploit", "continuous", "tournaments"},
+    {"formats"},
+    {"engines"},
+    {"strategies"},
+    {"solvers"},
+    {"subgames", "opponents", "continuous", "tournaments"},
     {"agents"},
     {"evaluation"},
-    {"verbs"},
+    {"api"},
     {"practice"},
     {"explain"},
-    {"reproduce"},
-    {"interfaces"},
+    {"reports"},
+    {"papers", "benchmarks"},
+    {"acpc"},
+    {"cli"},
+    {"web"},
 ]
-STEP: dict[str, float] = {room: height for height, rooms in enumerate(STAIRCASE) for room in rooms}
-STEP["testing"] = STEP["agents"] + 0.5  # sees all up to agents, and nobody sees it
-MOST_LINES = 600
-MOST_NAMES = 25
+LEVEL: dict[str, float] = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+LEVEL["testing"] = LEVEL["agents"] + 0.5  # imports everything up to agents, and nothing imports it
 
-# Loops are inlined into loops of higher rooms, so kernel modules may use each other's public names. Python code may
-# not; what does so still is listed here until the rooms are rebuilt. Nothing is added.
-PRIVATE = {
-    "abstraction/clustering/board_features.py": {"cards._showdown_kernels"},
-    "abstraction/clustering/potential_aware.py": {"cards._isomorphism_kernels"},
-    "subgames/values.py": {"solving._kernels", "trees._kernels"},
-    "subgames/maxmargin.py": {"solving._kernels"},
-    "solvers/mccfr/tables.py": {"abstraction._lookup_kernels"},
-    "solvers/tabular/best_response.py": {"trees._kernels"},
-    "solvers/exact/sequence_form.py": {"trees._kernels"},
+# Imports that go up, inside functions, and why.
+UPWARD: dict[str, dict[str, str]] = {
+    "cli.commands.study": {"web.serve": "`riverboat serve` starts the server"},
+    "games.registry": {"formats.open_spiel_games": "games by name include those of an optional library"},
 }
-# Modules of one room that import one of the same room inside a function, and why.
-LATER = {
-    "evaluation/best_response/pieces.py": {"evaluation.response_cuda": "brings numba.cuda along"},
-    "games/registry.py": {"games.open_spiel": "an optional library"},
-    "cli/main.py": {"*": "a command loads what it needs, so that --help is quick"},
-    "cli/endgames/commands.py": {"*": "as cli.py"},
-    "cli/evaluation/commands.py": {"*": "as cli.py"},
-    "cli/explain/commands.py": {"*": "as cli.py"},
-    "cli/files/commands.py": {"*": "as cli.py"},
-    "cli/explain/explain.py": {"interfaces.explain_plots": "loads matplotlib"},
-    "cli/hands/commands.py": {"*": "as cli.py"},
-    "cli/hands/statistics.py": {"interfaces.hand_plots": "loads matplotlib"},
-    "cli/hands/player_models.py": {"interfaces.hand_plots": "loads matplotlib"},
-    "cli/matches/commands.py": {"*": "as cli.py"},
-    "cli/models/commands.py": {"*": "as cli.py"},
-    "cli/practice/commands.py": {"*": "as cli.py"},
-    "cli/matches/ledger.py": {"interfaces.plots": "loads matplotlib"},
-    "cli/matches/match.py": {"interfaces.plots": "loads matplotlib"},
-    "cli/serve.py": {"*": "as cli.py"},
-    "cli/solve/solve.py": {"interfaces.plots": "loads matplotlib"},
-    "cli/solve/spots.py": {"interfaces.many_boards": "solves each of its boards by this module"},
-    "web/jobs/process.py": {"interfaces.cli": "listens to its server before anything is loaded"},
-    "web/serve.py": {"*": "the page is there before what computes is loaded"},
-    "cli/train.py": {"interfaces.reproducing": "only after a long run"},
-    "solvers/game_values.py": {"solving.lp": "brings SciPy and HiGHS along"},
-    "solvers/run.py": {"solving.exact": "`solve` is the one door to all methods"},
-    "strategies/files.py": {"strategy.blueprint": "finds its folders by this module"},
-    "strategies/tabular.py": {"strategy.open_spiel": "an optional library, and it makes strategies"},
-    "trees/history.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
-    "trees/public.py": {"trees.draw": "trees draw themselves, and drawings take trees"},
-    "engines/devices.py": {
-        "walks.cuda_code": "loads CUDA",
-        "walks.cuda_walk": "loads CUDA",
-        "walks.cuda_points": "loads CUDA",
-    },
-}
+MAX_MODULES = 25  # directly in one folder
+MAX_NAMES = 30  # of the public API
+
+
+def dotted(path: Path) -> str:
+    """Name a module below riverboat; a package has the name of its folder."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {dotted(path) for path in MODULES}
 
 
 @cache
-def parsed(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def show(module: Path) -> str:
-    return module.relative_to(SOURCE).as_posix()
+def package_of(name: str) -> str:
+    return API if name == "__init__" else name.partition(".")[0]
 
 
-def room_of(module: Path) -> str:
-    """The folder directly under the package that a module belongs to."""
-    first, *rest = module.relative_to(SOURCE).parts
-    return first if rest else FRONT_DOOR if first == "__init__.py" else GROUND
+def imports(tree: ast.AST, names: set[str] = NAMES, lazy: bool = False) -> Iterator[tuple[str, str, int, bool]]:
+    """Yield module, imported name or "", line, and whether the import is in a function, for imports from riverboat.
 
-
-# What `riverboat.NAME` is: a room, or a file on the ground. Rooms that are yet to be built have their place already.
-ROOMS = {room: room for room in STEP} | {m.stem: GROUND for m in MODULES if room_of(m) == GROUND}
-
-
-def executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Like `ast.walk`, without what stands under `if TYPE_CHECKING:`."""
-    yield node
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        children: list[ast.AST] = [*node.orelse]
-    else:
-        children = [*ast.iter_child_nodes(node)]
-    for child in children:
-        yield from executed(child)
-
-
-def imported(tree: ast.Module, package: list[str]) -> Iterator[tuple[int, str]]:
-    """Line and room of every import from riverboat, wherever it stands in the file.
-
-    `package` is where the module lives, below riverboat, so that relative imports can be followed. Imports for
-    type checkers alone do not count, since they do not happen; nor does the version, which is no code.
+    Imports for type checkers only and of the version are not counted.
     """
-    for node in executed(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module.split(".") if node.module else []
-            if node.level:
-                base = ["riverboat", *package[: len(package) + 1 - node.level], *base]
-            # `from riverboat import games` is the room, `from riverboat import solve` the front door.
-            names = [[*base, alias.name] for alias in node.names]
-        else:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from imports(ast.Module(node.orelse, []), names, lazy)
             continue
-        for name in names:
-            if name[0] == "riverboat" and name != ["riverboat", "__version__"]:
-                yield node.lineno, ROOMS.get(name[1], FRONT_DOOR) if len(name) > 1 else FRONT_DOOR
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"relative import in line {node.lineno}"
+            base = node.module or ""
+            if base.partition(".")[0] == "riverboat":
+                base = base.removeprefix("riverboat").removeprefix(".")
+                for alias in node.names:
+                    full = f"{base}.{alias.name}".removeprefix(".")
+                    if full == "__version__":
+                        continue
+                    yield (full, "", node.lineno, lazy) if full in names else (base, alias.name, node.lineno, lazy)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == "riverboat":
+                    yield alias.name.removeprefix("riverboat").removeprefix("."), "", node.lineno, lazy
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from imports(node, names, lazy or function)
 
 
-def leaks(module: Path) -> list[str]:
-    """Imports of a module that do not go down."""
-    room = room_of(module)
-    package = list(module.relative_to(SOURCE).parts[:-1])
-    found = []
-    for line, target in imported(parsed(module), package):
-        where = f"{show(module)}:{line}"
-        if target == FRONT_DOOR:
-            found.append(f"{where}: imports the front door, which is for users: import from the room")
-        elif target != room and (STEP[target] >= STEP[room] or target == "testing"):
-            found.append(f"{where}: {room} imports {target}, which is not below it")
-    return found
+def upward(name: str, tree: ast.AST, names: set[str] = NAMES) -> list[str]:
+    """List the imports of a module that do not go down."""
+    package = package_of(name)
+    wrong = []
+    for target, _, line, lazy in imports(tree, names):
+        if not target:
+            wrong.append(f"line {line}: imports the public API, which is for users")
+            continue
+        other = package_of(target)
+        above = LEVEL[other] >= LEVEL[package] or other == "testing"
+        if other != package and above and not (lazy and target in UPWARD.get(name, {})):
+            wrong.append(f"line {line}: {package} imports {target}, which is not below it")
+    return wrong
 
 
-def test_every_room_has_a_step() -> None:
-    unknown = {room_of(module) for module in MODULES} - set(STEP) - {FRONT_DOOR}
-    assert not unknown, f"no place in the staircase: {sorted(unknown)}"
+def test_every_package_has_a_level() -> None:
+    assert {package_of(dotted(path)) for path in MODULES} - set(LEVEL) - {API, ""} <= {"__init__"}
+
+
+@pytest.mark.parametrize("path", [pytest.param(p, id=dotted(p)) for p in MODULES if p.parent != SOURCE])
+def test_imports_go_down(path: Path) -> None:
+    assert not upward(dotted(path), parse(path))
 
 
 @pytest.mark.parametrize(
-    "module",
+    ("source", "allowed"),
     [
-        pytest.param(m, id=show(m))
-        for m in MODULES
-        if room_of(m) != FRONT_DOOR  # it may import anything, on demand
+        ("import riverboat", False),
+        ("from riverboat import solve", False),
+        ("from riverboat import __version__", True),
+        ("from riverboat.games.base import Game", True),
+        ("def f():\n    from riverboat.trees import public", True),
+        ("from riverboat.solvers import run", True),
+        ("from riverboat.agents import base", False),
+        ("def f():\n    from riverboat.agents import base", False),
+        ("if TYPE_CHECKING:\n    from riverboat.agents import base", True),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    from riverboat.agents import base", False),
+        ("import riverboats", True),
+        ("import riverboat.cli.main", False),
+        ("from riverboat.testing import games", False),
     ],
 )
-def test_imports_go_down(module: Path) -> None:
-    assert not leaks(module), "\n".join(leaks(module))
+def test_upward_imports_are_found(source: str, allowed: bool) -> None:
+    assert (not upward("solvers.example", ast.parse(source))) is allowed
+
+
+# --- interfaces call the API ---
+
+# Command line and web server import these packages, and nothing else: notation, rules, the API and what stands above it.
+INTERFACES = ("cli", "web")
+FOR_INTERFACES = {
+    "core", "cards", "games", "formats", "api", "practice", "explain", "reports", "papers", "benchmarks", "acpc", *INTERFACES
+}  # fmt: skip
+PACKAGES_FOR_INTERFACES = ("strategies.reports",)
+
+
+def below_the_api(tree: ast.AST, names: set[str] = NAMES) -> list[str]:
+    """List the imports of an interface that are neither the API nor allowed next to it."""
+    return [
+        f"line {line}: {target}"
+        for target, _, line, _ in imports(tree, names)
+        if package_of(target) not in FOR_INTERFACES and not target.startswith(PACKAGES_FOR_INTERFACES)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("source", "package", "expected"),
+    "path", [pytest.param(p, id=dotted(p)) for p in MODULES if package_of(dotted(p)) in INTERFACES]
+)
+def test_interfaces_call_the_api(path: Path) -> None:
+    assert below_the_api(parse(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "allowed"),
     [
-        ("import riverboat", [], FRONT_DOOR),
-        ("import riverboat as rb", [], FRONT_DOOR),
-        ("from riverboat import solve", [], FRONT_DOOR),
-        ("from riverboat import games", [], "games"),
-        ("import riverboat.games.base", [], "games"),
-        ("from riverboat.games.base import Game", [], "games"),
-        ("def f():\n    from riverboat.trees import public", [], "trees"),
-        ("from . import base", ["games"], "games"),
-        ("from .base import Game", ["games"], "games"),
-        ("from .. import games", ["trees"], "games"),
-        ("from ..games.base import Game", ["trees"], "games"),
-        ("from riverboat.core.errors import InputError", [], GROUND),
-        ("import riverboats", [], None),
-        ("if TYPE_CHECKING:\n    from riverboat.solvers import cfr", [], None),
-        ("if TYPE_CHECKING:\n    pass\nelse:\n    from riverboat.solvers import cfr", [], "solving"),
-        ("from riverboat import __version__", [], None),
+        ("from riverboat.api.match import match", True),
+        ("from riverboat.strategies.reports import node", True),
+        ("from riverboat.games.holdem.rules import read_game", True),
+        ("if TYPE_CHECKING:\n    from riverboat.strategies.solution import Solution", True),
+        ("from riverboat.strategies.solution import Solution", False),
+        ("def f():\n    from riverboat.agents.registry import make_agent", False),
+        ("import riverboat.solvers.run", False),
     ],
 )
-def test_imports_are_found(source: str, package: list[str], expected: str | None) -> None:
-    found = [room for _, room in imported(ast.parse(source), package)]
-    assert found == ([expected] if expected else [])
+def test_imports_below_the_api_are_found(source: str, allowed: bool) -> None:
+    assert (not below_the_api(ast.parse(source))) is allowed
 
 
-# --- private names and circles ----------------------------------------------------------------
+# --- private names -----------------------------------------------------------------------------
 
-NAMES = {".".join(m.relative_to(SOURCE).with_suffix("").parts) for m in MODULES}
+
+def is_private(name: str) -> bool:
+    return any(part.startswith("_") for part in name.split("."))
 
 
 def is_kernel(name: str) -> bool:
-    last = name.rpartition(".")[2]
-    return last.endswith("_kernels") or last == "_loops"
+    return "_kernels" in name.split(".")
 
 
-def links(tree: ast.AST, names: set[str] = NAMES, inside: bool = False) -> Iterator[tuple[str, str, bool]]:
-    """Module, name in it or "", and whether it stands in a function, of every import from riverboat in the long form."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("riverboat."):
-            base = node.module.removeprefix("riverboat.")
-            for alias in node.names:
-                full = f"{base}.{alias.name}"
-                yield (full, "", inside) if full in names else (base, alias.name, inside)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.startswith("riverboat."):
-                    yield alias.name.removeprefix("riverboat."), "", inside
-        yield from links(node, names, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+def private_imports(name: str, tree: ast.AST, names: set[str] = NAMES) -> list[tuple[str, int]]:
+    """List private modules and names of other packages that a module imports, with lines.
+
+    Kernels are inlined into kernels of other packages, so kernel modules may use each other's public names.
+    """
+    return [
+        (f"{target}.{imported}".rstrip("."), line)
+        for target, imported, line, _ in imports(tree, names)
+        if package_of(target) != package_of(name)
+        and (imported.startswith("_") or (is_private(target) and not (is_kernel(target) and is_kernel(name))))
+    ]
 
 
-def trespasses(module: str, tree: ast.AST, names: set[str] = NAMES) -> set[str]:
-    """Private modules and names of other rooms that a module imports or reaches into."""
-    room, found = module.partition(".")[0], set()
-    for target, name, _ in links(tree, names):
-        if target.partition(".")[0] == room or "." not in target:
-            continue
-        hidden = target.partition(".")[2].startswith("_") and not (is_kernel(target) and is_kernel(module))
-        if hidden or name.startswith("_"):
-            found.add(target)
-    return found
+# Packages whose Python code calls kernels of another package.
+KERNEL_USERS = {
+    ("abstraction", "cards"),
+    ("opponents", "trees"),
+    ("solvers", "abstraction"),
+    ("solvers", "engines"),
+    ("solvers", "trees"),
+    ("subgames", "solvers"),
+    ("subgames", "trees"),
+}
+
+
+def test_packages_use_public_names_of_each_other() -> None:
+    wrong, used = [], set()
+    for path in MODULES:
+        for target, line in private_imports(dotted(path), parse(path)):
+            pair = package_of(dotted(path)), package_of(target)
+            if is_kernel(target) and pair in KERNEL_USERS:
+                used.add(pair)
+            else:
+                wrong.append(f"{dotted(path)}:{line}: {target}")
+    assert not wrong
+    assert used == KERNEL_USERS
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "private"),
+    [
+        ("b.x", "from riverboat.a._kernels import loop", True),
+        ("b.x", "from riverboat.a import _kernels", True),
+        ("b.x", "import riverboat.a._kernels", True),
+        ("b.x", "def f():\n    from riverboat.a.plain import _name", True),
+        ("b.x", "from riverboat.a.plain import name", False),
+        ("a.x", "from riverboat.a._kernels import loop", False),
+        ("b._kernels", "from riverboat.a._kernels import loop", False),
+        ("b._kernels.one", "from riverboat.a._kernels import _loop", True),
+        ("b._kernels", "from riverboat.a._other import loop", True),
+    ],
+)
+def test_private_imports_are_found(name: str, source: str, private: bool) -> None:
+    names = {"a._kernels", "a._other", "a.plain", "b.x", "b._kernels"}
+    assert bool(private_imports(name, ast.parse(source), names)) is private
+
+
+# --- cycles -----------------------------------------------------------------------------------
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """Modules that import each other in a circle, or nothing."""
+    """Find an import cycle."""
     done: set[str] = set()
 
     def search(path: list[str]) -> list[str]:
         if path[-1] in path[:-1]:
             return path[path.index(path[-1]) :]
         for target in sorted(graph.get(path[-1], set()) - done):
-            if found := search([*path, target]):
-                return found
+            if result := search([*path, target]):
+                return result
         done.add(path[-1])
         return []
 
-    return next((found for start in sorted(graph) if start not in done and (found := search([start]))), [])
+    return next((result for start in sorted(graph) if start not in done and (result := search([start]))), [])
 
 
-def in_room(later: bool) -> dict[str, set[str]]:
-    """Imports between modules of one room, at the top of the file or in functions."""
+def test_no_import_cycles() -> None:
     graph: dict[str, set[str]] = {}
-    for module in MODULES:
-        name = ".".join(module.relative_to(SOURCE).with_suffix("").parts)
-        for target, _, inside in links(parsed(module)):
-            if inside == later and target.partition(".")[0] == name.partition(".")[0] and target != name:
-                graph.setdefault(name, set()).add(target)
-    return graph
+    for path in MODULES:
+        name = dotted(path)
+        graph[name] = {target for target, _, _, lazy in imports(parse(path)) if not lazy and target != name}
+    assert not circle(graph)
 
 
-def test_rooms_use_each_other_by_public_names() -> None:
-    found = {}
-    for module in MODULES:
-        name = ".".join(module.relative_to(SOURCE).with_suffix("").parts)
-        if some := trespasses(name, parsed(module)):
-            found[show(module)] = some
-    new = {module: sorted(some - PRIVATE.get(module, set())) for module, some in found.items()}
-    assert not {module: some for module, some in new.items() if some}, "imports what another room keeps to itself"
-    gone = {module: sorted(some - found.get(module, set())) for module, some in PRIVATE.items()}
-    assert not {module: some for module, some in gone.items() if some}, "no longer needed in PRIVATE: take it out"
-
-
-@pytest.mark.parametrize(
-    ("module", "source", "expected"),
-    [
-        ("b.x", "from riverboat.a._kernels import loop", {"a._kernels"}),
-        ("b.x", "from riverboat.a import _kernels", {"a._kernels"}),
-        ("b.x", "import riverboat.a._kernels", {"a._kernels"}),
-        ("b.x", "def f():\n    from riverboat.a.plain import _name", {"a.plain"}),
-        ("b.x", "from riverboat.a.plain import name", set()),
-        ("a.x", "from riverboat.a._kernels import loop", set()),
-        ("b._kernels", "from riverboat.a._kernels import loop", set()),
-        ("b._kernels", "from riverboat.a._kernels import _loop", {"a._kernels"}),
-        ("b._loops", "from riverboat.a._other import loop", {"a._other"}),
-        ("b.x", "from riverboat.compiled.jit import kernel", set()),
-    ],
-)
-def test_private_imports_are_seen(module: str, source: str, expected: set[str]) -> None:
-    names = {"a._kernels", "a._other", "a.plain", "b.x", "b._kernels", "jit"}
-    assert trespasses(module, ast.parse(source), names) == expected
-
-
-def test_no_circles_inside_a_room() -> None:
-    assert not circle(in_room(later=False))
-
-
-def test_circles_are_seen() -> None:
+def test_import_cycles_are_found() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}}) == ["b", "c", "b"]
 
 
-def test_imports_in_functions_are_listed() -> None:
-    """They hide circles, so each has a reason."""
-    found = {name.replace(".", "/") + ".py": some for name, some in in_room(later=True).items()}
-    known = {module: set(some) if "*" not in some else found.get(module, set()) for module, some in LATER.items()}
-    assert found == known
+# --- packages and the public API ---------------------------------------------------------------
 
 
-# --- size and front door ----------------------------------------------------------------------
-
-
-def test_modules_stay_small() -> None:
-    lines = {show(module): len(module.read_text().splitlines()) for module in MODULES}
-    large = {name: count for name, count in lines.items() if count > MOST_LINES}
-    assert not large, f"more than {MOST_LINES} lines: {large}"
+def test_folders_are_small() -> None:
+    folders = {path.parent for path in MODULES}
+    large = {str(f.relative_to(SOURCE)): n for f in folders if (n := len([*f.glob("*.py")]) - 1) > MAX_MODULES}
+    assert not large
 
 
 def test_only_interfaces_print() -> None:
-    found = [
-        f"{show(module)}:{node.lineno}"
-        for module in MODULES
-        if room_of(module) != "interfaces"
-        for node in ast.walk(parsed(module))
+    calls = [
+        f"{dotted(path)}:{node.lineno}"
+        for path in MODULES
+        if package_of(dotted(path)) not in ("cli", "web", "acpc")
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
-    assert not found, f"print outside interfaces: {found}"
+    assert not calls
 
 
-def test_the_front_door_is_narrow() -> None:
-    names: list[str] = list(getattr(riverboat, "__all__", []))
-    assert len(names) <= MOST_NAMES
-    assert len(set(names)) == len(names)
-    missing = []
-    for name in names:
-        try:
-            getattr(riverboat, name)
-        except (AttributeError, ImportError) as error:
-            missing.append(f"{name}: {error}")
-    assert not missing, missing
+def test_the_public_api_is_small() -> None:
+    names: list[str] = list(riverboat.__all__)
+    assert len(set(names)) == len(names) <= MAX_NAMES
+    assert all(hasattr(riverboat, name) for name in names)
 
 
-def test_the_front_door_is_light() -> None:
-    """Names load on first use: at its top level the package imports nothing of its own."""
-    body = parsed(SOURCE / "__init__.py").body
-    top = ast.Module([node for node in body if isinstance(node, ast.Import | ast.ImportFrom)], [])
-    assert not list(imported(top, []))
+def test_importing_the_package_loads_nothing_else() -> None:
     code = "import sys, riverboat; print([name for name in sys.modules if name.startswith('riverboat.')])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "[]"
 
 
-def test_help_waits_for_nothing_heavy() -> None:
-    """`--help` is read by people who wait; what takes long to import is imported by the commands that need it."""
+def test_help_loads_nothing_heavy() -> None:
     code = "import sys; import riverboat.cli.main; print(*sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    heavy = {"numpy", "scipy", "numba", "matplotlib", "pandas", "ray", "highspy"}
-    assert not heavy & set(found)
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"numpy", "scipy", "numba", "matplotlib", "pandas", "ray", "highspy"} & set(printed)

@@ -1,4 +1,4 @@
-"""What is done otherwise on Windows and macOS, walked through on whatever system runs the tests."""
+"""Code for Windows and macOS, tested on any system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import sys
 import types as python_types
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -26,23 +25,21 @@ from numba import njit, types
 
 import riverboat
 from riverboat.acpc import client
-from riverboat.cli import exit_codes, main, signals, terminal
-from riverboat.compiled import hugepages, jit
-from riverboat.compiled.simd import fetch, keep, larger, load, store
-from riverboat.core import atomic_io, resources
+from riverboat.cli import main, terminal, termination
+from riverboat.compiled import code_cache, hugepages, jit
+from riverboat.compiled.simd import load, load_masked, maximum, store, store_masked
+from riverboat.core import files as core_files
+from riverboat.core import resources
 from riverboat.core.errors import DiskError, InputError
-from riverboat.core.formatting import quote, split_command
+from riverboat.core.formatting import shell_quote, split_command
 from riverboat.web.jobs import process
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(riverboat.__file__).parent
-CODE = import_module(
-    "riverboat.compiled.code_files" if (SOURCE / "code_files.py").is_file() else "riverboat.compiled.jit"
-)
 ABSENT = {"fcntl", "resource", "pwd", "grp", "pty", "termios", "tty", "syslog", "msvcrt", "winreg", "winsound"}
 SYSTEM = {"os", "signal", "socket", "mmap", "resource", "fcntl", "msvcrt", "select", "subprocess", "multiprocessing"}
 
-# --- the source ---------------------------------------------------------------------------------------
+# --- source ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -56,8 +53,8 @@ def imported(node: ast.AST) -> set[str]:
     return {(node.module or "").partition(".")[0]} if isinstance(node, ast.ImportFrom) else set()
 
 
-def test_modules_of_one_system_are_imported_behind_a_guard() -> None:
-    """In a function, or under a condition or `try`: not when the module is loaded, whatever the system."""
+def test_platform_modules_are_imported_conditionally() -> None:
+    """In a function, or under a condition or `try`: not unconditionally when the module is loaded."""
     bare = [
         f"{path}: {name}" for path, tree in parsed().items() for node in tree.body for name in imported(node) & ABSENT
     ]
@@ -65,7 +62,7 @@ def test_modules_of_one_system_are_imported_behind_a_guard() -> None:
 
 
 def text_calls(tree: ast.Module) -> Iterator[ast.Call]:
-    """Find calls that read or write text as the system encodes it."""
+    """Find calls that read or write text without an explicit encoding."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or {"encoding"} & {keyword.arg for keyword in node.keywords}:
             continue
@@ -84,10 +81,10 @@ def text_calls(tree: ast.Module) -> Iterator[ast.Call]:
             yield node
 
 
-def test_texts_are_read_and_written_with_an_encoding() -> None:
-    """Windows would take the code page of its country: ruff sees only what it knows to be a path."""
-    found = [f"{path}:{call.lineno}" for path, tree in parsed().items() for call in text_calls(tree)]
-    assert found == []
+def test_text_files_have_an_encoding() -> None:
+    """Windows would use its local code page; ruff only checks values known to be paths."""
+    result = [f"{path}:{call.lineno}" for path, tree in parsed().items() for call in text_calls(tree)]
+    assert result == []
 
 
 @pytest.mark.parametrize(
@@ -107,15 +104,16 @@ def test_texts_are_read_and_written_with_an_encoding() -> None:
         ("run([], text=True, encoding='utf-8')", 0),
     ],
 )
-def test_the_search_for_texts_finds_them(line: str, count: int) -> None:
+def test_text_calls_are_found(line: str, count: int) -> None:
     assert len(list(text_calls(ast.parse(line)))) == count
 
 
 @pytest.mark.parametrize("platform", ["win32", pytest.param("darwin", marks=pytest.mark.slow)])
-def test_names_of_other_systems_are_used_behind_a_guard(platform: str, tmp_path: Path) -> None:
-    """mypy knows what Python has where: `os.nice`, `os.sysconf` or `fcntl.flock` are no names of Windows.
+def test_platform_names_are_used_conditionally(platform: str, tmp_path: Path) -> None:
+    """mypy knows the names of each platform: `os.nice`, `os.sysconf` or `fcntl.flock` do not exist on Windows.
 
-    Only modules that speak with the system are looked at, each alone; on every platform `make types` sees the whole.
+    Only modules that use the operating system are checked, each alone; `make types` checks everything for every
+    platform.
     """
     config = tmp_path / "mypy.ini"
     skipped = "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in ("riverboat", "numpy", "rich", "typer"))
@@ -125,20 +123,20 @@ def test_names_of_other_systems_are_used_behind_a_guard(platform: str, tmp_path:
     printed = subprocess.run(
         [sys.executable, *line], capture_output=True, text=True, encoding="utf-8", check=False
     ).stdout
-    found = re.findall(r"^(.*):(\d+): error: (.* has no attribute .*)$", printed, re.MULTILINE)
-    assert re.search(r"checked (\d+) source files", printed) or found == []
-    assert [place for place in found if not guarded(Path(place[0]), int(place[1]))] == []
+    result = re.findall(r"^(.*):(\d+): error: (.* has no attribute .*)$", printed, re.MULTILINE)
+    assert re.search(r"checked (\d+) source files", printed) or result == []
+    assert [place for place in result if not guarded(Path(place[0]), int(place[1]))] == []
 
 
 def guarded(path: Path, line: int) -> bool:
-    """Tell whether a line uses a module that is None where it cannot be imported, which mypy does not follow."""
+    """Whether a line uses a module that is None if it cannot be imported, which mypy does not follow."""
     text = path.read_text(encoding="utf-8")
     missing = re.findall(r"^ +(\w+) = None", text, re.MULTILINE)
     return any(re.search(rf"\b{name}\.", text.splitlines()[line - 1]) for name in missing)
 
 
 def test_files_have_the_same_bytes_on_every_system() -> None:
-    """Checksums of shipped agents would not hold for files with line ends of Windows."""
+    """Checksums of shipped agents would fail with Windows line endings."""
     assert re.search(r"^\* text=auto eol=lf$", (ROOT / ".gitattributes").read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -146,7 +144,7 @@ def test_files_have_the_same_bytes_on_every_system() -> None:
 
 
 def is_open(path: Path) -> bool:
-    """Tell whether this process has a file open."""
+    """Whether this process has a file open."""
     for handle in Path("/proc/self/fd").iterdir():
         try:
             if os.path.samestat(os.fstat(int(handle.name)), path.stat()):
@@ -157,7 +155,7 @@ def is_open(path: Path) -> bool:
 
 
 def refuse_open(method):
-    """Let a method of Path fail as on Windows: an open file is neither removed nor replaced."""
+    """Make a method of Path fail as on Windows: open files are neither removed nor replaced."""
 
     def refusing(self, *given, **options):
         for path in (self, *given):
@@ -170,12 +168,12 @@ def refuse_open(method):
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulate Windows as far as files see it: locks of handles, at a position, and no hands on open files."""
+    """Simulate Windows file semantics: locks of handles, at a position, and no changes to open files."""
     import fcntl
 
     def locking(handle: int, mode: int, count: int) -> None:
         assert mode == 2
-        try:  # locks of open files, as those of Windows are; from where the handle stands
+        try:  # locks of open files, as on Windows, from the position of the handle
             fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_CUR, 0, count, 0))
         except BlockingIOError:
             raise PermissionError(errno.EACCES, "Permission denied") from None
@@ -196,25 +194,23 @@ simulated = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Win
 @pytest.mark.usefixtures("windows")
 def test_locks_of_windows(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with atomic_io.held(folder):
-        assert atomic_io.is_held(folder)
-        with pytest.raises(InputError, match=rf"process {os.getpid()} on "), atomic_io.held(folder):
+    with core_files.folder_lock(folder):
+        assert core_files.is_locked(folder)
+        with pytest.raises(InputError, match=rf"process {os.getpid()} on "), core_files.folder_lock(folder):
             pass
-        assert atomic_io.is_held(folder)  # who was refused takes nothing away
-    assert not folder.exists()  # nothing was done there: neither lock nor folder is left
-    with atomic_io.held(folder):
+        assert core_files.is_locked(folder)  # a rejected process removes nothing
+    assert not folder.exists()  # no work was done: neither lock nor folder remains
+    with core_files.folder_lock(folder):
         (folder / "work").touch()
     assert [path.name for path in folder.iterdir()] == ["work"]
-    assert not atomic_io.is_held(folder)
+    assert not core_files.is_locked(folder)
 
 
 @simulated
 @pytest.mark.usefixtures("windows")
-def test_a_file_that_somebody_reads_is_replaced_when_he_has_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_open_file_is_replaced_after_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.json"
-    atomic_io.write_text(path, "old")
+    core_files.write_text(path, "old")
     reader = path.open(encoding="utf-8")
     waits = []
 
@@ -223,25 +219,25 @@ def test_a_file_that_somebody_reads_is_replaced_when_he_has_done(
         if len(waits) == 3:
             reader.close()
 
-    monkeypatch.setattr(atomic_io.clock, "sleep", sleep)
-    atomic_io.write_text(path, "new")
+    monkeypatch.setattr(core_files.clock, "sleep", sleep)
+    core_files.write_text(path, "new")
     assert len(waits) == 3
     assert path.read_text(encoding="utf-8") == "new"
 
 
 @simulated
 @pytest.mark.usefixtures("windows")
-def test_a_file_that_stays_open_is_an_error_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic_io, "PATIENCE", 0.02)
+def test_file_that_stays_open_is_an_error_with_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_files, "REPLACE_TIMEOUT", 0.02)
     path = tmp_path / "state.json"
-    atomic_io.write_text(path, "old")
+    core_files.write_text(path, "old")
     with path.open(encoding="utf-8"), pytest.raises(DiskError, match=re.escape(str(path))):
-        atomic_io.write_text(path, "new")
+        core_files.write_text(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["state.json"]
 
 
-def test_elsewhere_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_systems_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     calls = []
 
@@ -251,7 +247,7 @@ def test_elsewhere_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Path, "replace", refused)
     with pytest.raises(PermissionError):
-        atomic_io.replace(tmp_path / "a", tmp_path / "b")
+        core_files.replace(tmp_path / "a", tmp_path / "b")
     assert calls == [tmp_path / "b"]
 
 
@@ -268,8 +264,8 @@ def test_elsewhere_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "kuhn.",
     ],
 )
-def test_names_of_runs_are_names_of_files_everywhere(text: str) -> None:
-    name = atomic_io.file_name(text)
+def test_run_names_are_valid_file_names_everywhere(text: str) -> None:
+    name = core_files.safe_file_name(text)
     assert name
     assert not set(name) & set('<>:"/\\|?*\0\n ')
     assert name[-1] not in ". "
@@ -278,43 +274,43 @@ def test_names_of_runs_are_names_of_files_everywhere(text: str) -> None:
 
 @pytest.mark.usefixtures("compiled_code_without_locks")
 def test_compiled_code_without_locks(tmp_path: Path) -> None:
-    files = CODE.CodeFiles(tmp_path, "m.f-1.py311", "0" * 16)
-    with files.turn("signature") as mine:
-        assert not mine  # others may compile the same at once
+    files = code_cache.CodeFiles(tmp_path, "m.f-1.py311", "0" * 16)
+    with files.compile_lock("signature") as own:
+        assert not own  # other processes may compile the same code at once
         files.save("key", "code")
     assert files.load("key") == "code"
 
 
 @pytest.fixture
 def compiled_code_without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CODE, "fcntl", None)
+    monkeypatch.setattr(code_cache, "fcntl", None)
 
 
 # --- commands on Windows --------------------------------------------------------------------------------
 
 
-def test_signals_that_windows_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signals_missing_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(signal, "SIGHUP", raising=False)
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(signals.Interrupted), signals.raised():
+    with pytest.raises(termination.Interrupted), termination.raise_on_signal():
         signal.raise_signal(signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is before
-    assert signals.Interrupted.last == 128 + signal.SIGTERM
+    assert termination.Interrupted.last_exit_code == 128 + signal.SIGTERM
 
 
 @pytest.mark.skipif(hasattr(signal, "SIGBREAK"), reason="simulates what is there")
-def test_signals_that_windows_has_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signals_only_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signal, "SIGBREAK", signal.SIGUSR1, raising=False)
-    with signals.noted() as came:
+    with termination.defer_signals() as came:
         assert came() is None
         signal.raise_signal(signal.SIGUSR1)
         assert came() is not None
 
 
-def test_jobs_where_there_is_no_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_without_priorities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "nice", raising=False)
     monkeypatch.setattr(sys, "argv", ["job", "solve", "kuhn"])
-    monkeypatch.setattr(process, "_listen", lambda: None)
+    monkeypatch.setattr(process, "_interrupt_when_closed", lambda: None)
     called: list[list[str]] = []
     monkeypatch.setattr(main, "main", called.append)
     process.main()
@@ -332,20 +328,20 @@ def test_jobs_where_there_is_no_priority(monkeypatch: pytest.MonkeyPatch) -> Non
         ("win32", ValueError("22"), False),
     ],
 )
-def test_a_reader_that_leaves(platform: str, error: Exception, left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_pipe(platform: str, error: Exception, left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    assert exit_codes._reader_left(error) == left
+    assert termination._is_broken_pipe(error) == left
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.0004, 1.25, 4_000_000.0])
-def test_limits_of_sockets(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_timeouts(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Milliseconds in 32 bits on Windows, seconds and microseconds elsewhere; never zero, which means no limit."""
     monkeypatch.setattr(sys, "platform", "win32")
-    (milliseconds,) = struct.unpack("<L", client._time(seconds))
+    (milliseconds,) = struct.unpack("<L", client._pack_timeval(seconds))
     assert milliseconds >= 1
     assert milliseconds == pytest.approx(1000 * seconds, abs=1)
     monkeypatch.setattr(sys, "platform", "darwin")
-    whole, micro = struct.unpack("ll", client._time(seconds))
+    whole, micro = struct.unpack("ll", client._pack_timeval(seconds))
     assert 0 < whole + micro / 1e6 == pytest.approx(seconds, abs=2e-6)
 
 
@@ -361,12 +357,12 @@ def test_commands_are_split_as_the_shell_does(
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     assert split_command(command) == words
-    assert split_command(" ".join(map(quote, words))) == words
+    assert split_command(" ".join(map(shell_quote, words))) == words
     with pytest.raises(ValueError, match="quotation"):
         split_command('"open')
 
 
-def test_pipes_get_utf8_whatever_the_code_page_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipes_get_utf8_with_any_code_page(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="cp1252", newline="")
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.delenv("PYTHONIOENCODING", raising=False)
@@ -376,7 +372,7 @@ def test_pipes_get_utf8_whatever_the_code_page_is(monkeypatch: pytest.MonkeyPatc
     assert out.buffer.getvalue().decode("utf-8") == "≥ ♠ ─"
 
 
-def test_a_terminal_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_replaces_unencodable_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="cp1252", newline="")
     monkeypatch.setattr(out, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stdout", out)
@@ -387,8 +383,8 @@ def test_a_terminal_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("encoding", "dot"), [("", "·"), ("ascii", "?"), ("cp1252", "\N{REPLACEMENT CHARACTER}")])
-def test_a_command_prints_where_the_system_has_no_utf8(encoding: str, dot: str) -> None:
-    """A grid has a ·, which ended the command with an error."""
+def test_command_prints_without_utf8(encoding: str, dot: str) -> None:
+    """A grid contains a ·, which once ended the command with an error."""
     plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
     line = [sys.executable, "-m", "riverboat.cli.main", "range", "AA"]
     done = subprocess.run(line, capture_output=True, check=False, env=os.environ | plain)
@@ -411,7 +407,7 @@ def test_peak_memory_is_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
-def test_the_peak_is_at_least_what_is_held() -> None:
+def test_peak_memory_includes_held_memory() -> None:
     held, peak = resources.resident_memory(), resources.peak_memory()
     assert held is not None
     assert peak is not None
@@ -419,19 +415,19 @@ def test_the_peak_is_at_least_what_is_held() -> None:
     assert resources.resident_memory(os.getpid()) == pytest.approx(held, rel=0.2)
 
 
-def test_memory_where_the_system_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(path: str, *_: object, **__: object) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such file", path)
 
     monkeypatch.setattr(resources, "open", missing, raising=False)
-    monkeypatch.setattr(resources, "_seen", (-1.0, None))
+    monkeypatch.setattr(resources, "_last_reading", (-1.0, None))
     assert resources.available_memory() is None
     assert resources.resident_memory() is None
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32", "linux"])
 def test_large_arrays_without_large_pages(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other systems have none, and a Linux kernel may have been built without."""
+    """Other systems have no huge pages, and a Linux kernel may be built without them."""
 
     class Refusing(mmap.mmap):
         def madvise(self, *_: int) -> None:
@@ -439,28 +435,28 @@ def test_large_arrays_without_large_pages(platform: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(mmap, "mmap", Refusing)
-    array = hugepages.zeros(1 << 20, np.float64)
+    array = hugepages.hugepage_zeros(1 << 20, np.float64)
     assert array.shape == (1 << 20,)
     assert not array.any()
     array[-1] = 1.0
 
 
-# --- vectors of other processors ----------------------------------------------------------------------------
+# --- SIMD on other processors ----------------------------------------------------------------------------
 
 U = np.uint64
 
 
 def clipped_sum(table, other, out, some):
     """Read two rows of a table, the last under a mask, and write the larger of their sum and the first."""
-    x = fetch(table, U(0), U(some))
-    store(out, U(0), larger(x + load(other, U(0)), x))
-    keep(table, U(0), load(out, U(0)), U(some), U(1))
+    x = load_masked(table, U(0), U(some))
+    store(out, U(0), maximum(x + load(other, U(0)), x))
+    store_masked(table, U(0), load(out, U(0)), U(some), U(1))
 
 
 def vector_code(triple: str, processor: str, features: str = "") -> str:
-    """Compile the loop for another processor, to assembly."""
+    """Compile the kernel for another processor, to assembly."""
     row = types.float32[::1]
-    loop = njit(types.void(row, row, row, types.int64), no_cpython_wrapper=True, **jit.OPTIONS)(clipped_sum)
+    loop = njit(types.void(row, row, row, types.int64), no_cpython_wrapper=True, **jit.KERNEL_OPTIONS)(clipped_sum)
     (text,) = loop.inspect_llvm().values()
     text = re.sub(r'^target (triple|datalayout) = ".*"$', "", text, flags=re.MULTILINE)
     binding.initialize_all_targets()
@@ -483,12 +479,12 @@ def vector_code(triple: str, processor: str, features: str = "") -> str:
 def test_vectors_fit_the_registers_of_other_processors(
     triple: str, processor: str, features: str, instruction: str
 ) -> None:
-    """LLVM cuts sixteen numbers into the registers that are there, and does without masks where there are none."""
+    """LLVM splits vectors of sixteen numbers into the available registers, and emulates masks if needed."""
     assert len(re.findall(instruction, vector_code(triple, processor, features))) >= (4 if "4s" in instruction else 1)
 
 
 def run_generic(tmp_path: Path, *line: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with loops for a processor without AVX: registers of 128 bits, as NEON has."""
+    """Run Python with kernels for a processor without AVX: registers of 128 bits, as NEON has."""
     plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
     return subprocess.run(
         [sys.executable, *line],
@@ -496,11 +492,11 @@ def run_generic(tmp_path: Path, *line: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_loops_run_in_registers_of_128_bits(tmp_path: Path) -> None:
+def test_kernels_run_in_registers_of_128_bits(tmp_path: Path) -> None:
     code = (
         "import numpy as np\n"
         "from numba import njit\n"
-        "from riverboat.compiled.simd import fetch, keep, larger, load, store\n"
+        "from riverboat.compiled.simd import load, load_masked, maximum, store, store_masked\n"
         f"U = np.uint64\n{inspect.getsource(clipped_sum)}"
         "table, other, out = np.arange(3, dtype=np.float32), np.full(16, -1, np.float32), np.zeros(16, np.float32)\n"
         "other[2] = 5\n"
@@ -512,6 +508,6 @@ def test_loops_run_in_registers_of_128_bits(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_of_lanes_in_registers_of_128_bits(tmp_path: Path) -> None:
-    done = run_generic(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_lanes.py")
+def test_simd_module_in_registers_of_128_bits(tmp_path: Path) -> None:
+    done = run_generic(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/compiled/test_simd.py")
     assert done.returncode == 0, done.stdout[-2000:]

@@ -1,4 +1,4 @@
-"""Every registered game still plays as it did when its playthrough was written."""
+"""Every registered game still matches its recorded playthrough."""
 
 from __future__ import annotations
 

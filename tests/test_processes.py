@@ -1,4 +1,4 @@
-"""Processes that tests start: whatever happens, they end with the test, and heed the signals that it sends."""
+"""Processes that tests start end with the test in any case, and react to its signals."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 PARENT = """
 import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print(child.pid, flush=True)
+subprocess.Popen([sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(600)"])
 time.sleep(600)
-"""
+"""  # the child prints, not its parent: `Popen` returns while the kernel still lays out the child's environment
 
 
 def gone(process: int, seconds: float = 30) -> bool:
@@ -37,7 +36,7 @@ def gone(process: int, seconds: float = 30) -> bool:
 
 
 @pytest.mark.posix
-def test_the_whole_group_ends_with_the_test() -> None:
+def test_process_group_ends_with_the_test() -> None:
     with Processes() as started:
         process = started.python("-c", PARENT, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -47,7 +46,7 @@ def test_the_whole_group_ends_with_the_test() -> None:
     assert gone(child)
 
 
-def test_what_lost_its_parent_is_found(processes: Processes) -> None:
+def test_orphans_are_found(processes: Processes) -> None:
     process = processes.python("-c", PARENT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     child = int(process.stdout.readline())
@@ -59,7 +58,7 @@ def test_what_lost_its_parent_is_found(processes: Processes) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGINT"])
-def test_signals_that_pytest_ignores_are_heeded(processes: Processes, name: str) -> None:
+def test_signals_ignored_by_pytest_are_not_ignored(processes: Processes, name: str) -> None:
     number = getattr(signal, name)
     code = f"import signal; print(signal.getsignal(signal.{name}) == signal.SIG_IGN)"
     before = signal.signal(number, signal.SIG_IGN)  # as under nohup, or in the background of a script
@@ -83,8 +82,8 @@ def test_leaves():
 """
 
 
-def test_pytest_fails_where_something_is_left(tmp_path: Path) -> None:
-    """And ends it, so that nothing computes for minutes afterwards."""
+def test_pytest_fails_if_a_process_is_left(tmp_path: Path) -> None:
+    """It also kills the process, so that nothing computes for minutes afterwards."""
     (tmp_path / "conftest.py").write_text("from tests.conftest import _nothing_is_left_running, processes\n")
     (tmp_path / "test_leaves.py").write_text(LEAVES)
     here = Path(__file__).parent
@@ -100,6 +99,6 @@ def test_pytest_fails_where_something_is_left(tmp_path: Path) -> None:
 
 
 def _pids(line: str) -> list[str]:
-    """Find the keys of the mapping that the failed assertion shows."""
+    """Find the keys of the mapping in the failed assertion."""
     inside = line.partition("assert {")[2].partition(":")[0]
     return [inside] if inside.isdecimal() else []

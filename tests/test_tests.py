@@ -1,4 +1,4 @@
-"""Tests of the tests: each can fail, and none is left out because something is not installed."""
+"""Tests of the tests: each can fail, and none is skipped because a package is missing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tests.conftest import LONG
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "tests").rglob("*.py"))
 
-# What a test may wait for: a package of the extra `dev`, or the reason why there is none.
+# Allowed conditions of a skip: a package of the extra `dev`, or the reason for an exception.
 OPTIONAL = {
     "pyspiel": "open_spiel",
     "pokerkit": "pokerkit",
+    "pydantic": "fastapi",  # which depends on it
     "pygambit": "takes minutes to build; its answers are recorded, and slow tests compare them",
     "ray": "large, and an extra of its own; slow tests",
     "resource": "part of Python, but not on Windows",
@@ -26,7 +27,7 @@ OPTIONAL = {
 
 
 def calls(tree: ast.AST) -> Iterator[str]:
-    """The last names of everything that is called."""
+    """The last name of every call."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             function = node.func
@@ -44,16 +45,16 @@ def asserts(tree: ast.AST) -> bool:
 
 
 def helpers(trees: list[ast.Module]) -> set[str]:
-    """Functions that fail when something is wrong, themselves or by one that they call."""
-    known = [f for tree in trees for f in functions(tree) if not f.name.startswith("test_")]
-    found = {f.name for f in known if asserts(f)}
-    while more := {f.name for f in known if f.name not in found and found & set(calls(f))}:
-        found |= more
-    return found
+    """Functions that fail on errors, directly or through a function that they call."""
+    candidates = [f for tree in trees for f in functions(tree) if not f.name.startswith("test_")]
+    result = {f.name for f in candidates if asserts(f)}
+    while more := {f.name for f in candidates if f.name not in result and result & set(calls(f))}:
+        result |= more
+    return result
 
 
 def toothless(tree: ast.Module, helping: set[str]) -> list[str]:
-    """Tests that claim nothing."""
+    """Tests without assertions."""
     return [
         f"line {f.lineno}: {f.name}"
         for f in functions(tree)
@@ -62,8 +63,8 @@ def toothless(tree: ast.Module, helping: set[str]) -> list[str]:
 
 
 def truisms(tree: ast.Module) -> list[str]:
-    """Claims that hold whatever the code does: constants, and things compared with themselves."""
-    found = []
+    """Assertions that always hold: constants, and values compared with themselves."""
+    result = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assert):
             continue
@@ -78,8 +79,8 @@ def truisms(tree: ast.Module) -> list[str]:
             and getattr(test.left.func, "attr", "") == "import_module"
         )
         if constant or same or module:
-            found.append(f"line {node.lineno}: {ast.unparse(test)}")
-    return found
+            result.append(f"line {node.lineno}: {ast.unparse(test)}")
+    return result
 
 
 @cache
@@ -116,7 +117,7 @@ def test_every_test_can_fail(file: Path) -> None:
         ("assert importlib.import_module('m') is m", False),
     ],
 )
-def test_what_cannot_fail_is_seen(body: str, right: bool) -> None:
+def test_tests_that_cannot_fail_are_found(body: str, right: bool) -> None:
     source = (
         "def compare(x):\n    assert x\ndef indirect(x):\n    compare(x)\ndef harmless(x):\n    return x\n"
         f"def test_it():\n    {body}\n"
@@ -126,7 +127,7 @@ def test_what_cannot_fail_is_seen(body: str, right: bool) -> None:
 
 
 def test_nothing_is_skipped_for_want_of_a_package() -> None:
-    """A test that waits for a package runs: the package is one that `make test` installs, or a listed exception."""
+    """A test that needs a package runs: `make test` installs the package, or it is a listed exception."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     named = re.search(r"\[(.*)\]", next(text for text in extras["dev"] if text.startswith("riverboat[")))
@@ -148,8 +149,8 @@ def test_nothing_is_skipped_for_want_of_a_package() -> None:
             assert name not in ("skip", "xfail"), f"{file.name}:{node.lineno}: {name}"
 
 
-def test_what_windows_cannot_do_is_marked() -> None:
-    """It sends no signals to one process (`process.kill()` works), and has no devices: such tests are left out there."""
+def test_unix_tests_are_marked() -> None:
+    """Windows cannot signal a single process (`process.kill()` works) and has no devices: such tests are skipped there."""
     alone = re.compile(r"send_signal\(|os\.kill\(|signal\.SIG(?:KILL|HUP|USR)|os\.mkfifo\(")
     for file, tree in parsed().items():
         for node in tree.body:
@@ -158,23 +159,23 @@ def test_what_windows_cannot_do_is_marked() -> None:
                 assert "posix" in marks or "skipif" in marks, f"{file.name}:{node.lineno}: {node.name}"
 
 
-def test_the_long_files_are_there() -> None:
+def test_listed_slow_files_exist() -> None:
     assert all((ROOT / "tests" / name).is_file() for name in LONG)
     assert len(set(LONG)) == len(LONG)
 
 
-def test_files_of_tests_have_names_of_their_own() -> None:
-    """Two of one name cannot be collected in one run, while each passes alone."""
+def test_file_names_are_unique() -> None:
+    """Two test files of one name cannot be collected in one run, although each passes alone."""
     names = [file.name for file in FILES if file.name.startswith("test_")]
     assert [name for name in sorted(set(names)) if names.count(name) > 1] == []
 
 
 def test_processes_are_started_in_one_place() -> None:
-    """Those of the fixture `processes` end with the test; others stay behind where a test fails."""
-    found = [
+    """Processes of the fixture `processes` end with the test; others would survive a failed test."""
+    result = [
         f"{file.relative_to(ROOT)}: {name}"
         for file, tree in parsed().items()
         for name in calls(tree)
         if name in ("Popen", "Process", "fork") and file.name not in ("processes.py", "nursery.py")
     ]
-    assert found == []
+    assert result == []

@@ -27,21 +27,21 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
         check=True,
         capture_output=True,
     )
-    # The dependencies are those of this environment; riverboat itself must come from the wheel.
+    # Dependencies come from this environment; riverboat itself must come from the wheel.
     here = sysconfig.get_paths()["purelib"]
     site = next((tmp_path / "venv" / "lib").glob("python*/site-packages"))
     (site / "dependencies.pth").write_text(here + "\n")
-    assert (site / "riverboat" / "interfaces" / "web" / "page" / "index.html").is_file()
+    assert (site / "riverboat" / "web" / "page" / "index.html").is_file()
     code = "import riverboat; print(riverboat.__file__)"
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     run = partial(subprocess.run, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
-    found = run([python, "-c", code])
-    assert str(site) in found.stdout
+    result = run([python, "-c", code])
+    assert str(site) in result.stdout
     command = [site.parents[2] / "bin" / "riverboat", "solve", "kuhn", "--json"]
     solved = run(command)
     assert json.loads(solved.stdout)["exploitability"] < 1e-3
 
-    # The agent that comes along plays at once, with nothing in the user's folders.
+    # The shipped agent plays immediately, without files in the user's folders.
     assert wheel.stat().st_size < 20_000_000
     alone = {**environment, "HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
     table = "MATCHSTATE:1:30:cr300c/cr600c/r1200:|9s8h/8c8d5c/6s"
@@ -53,9 +53,9 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
         capture_output=True,
         text=True,
     )
-    told = json.loads(acted.stdout)
-    assert told["action"] in told["probabilities"]
-    assert sum(told["probabilities"].values()) == pytest.approx(1)
+    reported = json.loads(acted.stdout)
+    assert reported["action"] in reported["probabilities"]
+    assert sum(reported["probabilities"].values()) == pytest.approx(1)
     assert not (tmp_path / "data").exists()
 
     script = tmp_path / "every_verb.py"
@@ -68,6 +68,6 @@ def test_the_wheel_runs_outside_the_checkout(tmp_path):
         text=True,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    told = run([python, script.name]).stdout
-    assert "(exact)" in told
-    assert "(estimate, 40 hands, seed 1)" in told
+    reported = run([python, script.name]).stdout
+    assert "(exact)" in reported
+    assert "(estimate, 40 hands, seed 1)" in reported

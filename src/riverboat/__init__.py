@@ -1,4 +1,4 @@
-"""Riverboat: imperfect-information games solved, with a proof of how good the answer is.
+"""Riverboat: solve imperfect-information games, and prove how good the solution is.
 
     import riverboat as rb
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PLACES = {
+_MODULE_OF_NAME = {
     "CFR": "riverboat.solvers.tabular.cfr",
     "Result": "riverboat.solvers.result",
     "RiverboatError": "riverboat.core.errors",
@@ -24,7 +24,7 @@ _PLACES = {
     "Spot": "riverboat.games.spots.spot",
     "Strategy": "riverboat.strategies.tabular",
     "abstract": "riverboat.api.abstract",
-    "agent": "riverboat.api.seating",
+    "agent": "riverboat.api.agent",
     "ask": "riverboat.strategies.queries",
     "compile_game": "riverboat.trees.compile",
     "dcfr": "riverboat.solvers.schedules",
@@ -37,22 +37,23 @@ _PLACES = {
     "refine": "riverboat.subgames.resolving",
     "respond": "riverboat.api.respond",
     "save": "riverboat.strategies.files",
-    "solve": "riverboat.solvers.run",
+    "solve": "riverboat.api.solve",
     "sweep": "riverboat.api.sweep",
     "trace": "riverboat.solvers.tabular.trace",
     "train": "riverboat.api.train",
 }
 
-_MODULES = {"schedules": "riverboat.solvers.schedules"}  # names for more names
+_MODULES = {"schedules": "riverboat.solvers.schedules"}  # modules that are part of the public API as modules
 
-__all__ = sorted([*_PLACES, *_MODULES])
+__all__ = sorted([*_MODULE_OF_NAME, *_MODULES])
 
 if TYPE_CHECKING:
     from riverboat.api.abstract import abstract as abstract
+    from riverboat.api.agent import agent as agent
     from riverboat.api.match import match as match
     from riverboat.api.play import play as play
     from riverboat.api.respond import respond as respond
-    from riverboat.api.seating import agent as agent
+    from riverboat.api.solve import solve as solve
     from riverboat.api.sweep import sweep as sweep
     from riverboat.api.train import train as train
     from riverboat.core.errors import RiverboatError as RiverboatError
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from riverboat.solvers import schedules as schedules
     from riverboat.solvers.game_values import game as game
     from riverboat.solvers.result import Result as Result
-    from riverboat.solvers.run import solve as solve
     from riverboat.solvers.schedules import dcfr as dcfr
     from riverboat.solvers.tabular.cfr import CFR as CFR
     from riverboat.solvers.tabular.trace import trace as trace
@@ -78,8 +78,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         value: Any = importlib.import_module(_MODULES[name])
-    elif name in _PLACES:
-        value = getattr(importlib.import_module(_PLACES[name]), name)
+    elif name in _MODULE_OF_NAME:
+        value = getattr(importlib.import_module(_MODULE_OF_NAME[name]), name)
     else:
         raise AttributeError(f"module 'riverboat' has no attribute {name!r}")
     globals()[name] = value

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.abstraction.small.percentile import LIMIT_DECISIONS, limit_information_sets, percentile_buckets
-from riverboat.cards.isomorphism import Indexer
+from riverboat.abstraction.cards.percentile_buckets import (
+    LIMIT_HOLDEM_DECISIONS,
+    count_limit_infosets,
+    percentile_buckets,
+)
+from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core.errors import InputError
 
 HANDS = st.lists(
@@ -20,7 +24,7 @@ HANDS = st.lists(
 
 
 def plain(hands: list[tuple[int, int, int]], n: int) -> list[int]:
-    """From the definition, hand by hand, in fractions."""
+    """Return the buckets from the definition, hand by hand, in fractions."""
     labels = []
     for value, _, parent in hands:
         family = [(v, w) for v, w, p in hands if p == parent]
@@ -33,7 +37,7 @@ def plain(hands: list[tuple[int, int, int]], n: int) -> list[int]:
 
 @settings(deadline=None)
 @given(HANDS, st.integers(1, 7))
-def test_the_definition(hands: list[tuple[int, int, int]], n: int) -> None:
+def test_definition(hands: list[tuple[int, int, int]], n: int) -> None:
     value, weight, parent = np.array(hands).T
     assert percentile_buckets(value / 7, weight, parent, n).tolist() == plain(hands, n)
 
@@ -60,12 +64,12 @@ def test_nested() -> None:
 
 
 def test_streets_of_a_small_deck() -> None:
-    """Canonical hands with their numbers of raw deals: whoever is dealt a sequence is dealt its children."""
-    indexer = Indexer((2, 3, 1), ranks=5, suits=2)
+    """Canonical hands are weighted by their deals: the weight of a sequence is that of its children."""
+    indexer = HandIndexer((2, 3, 1), ranks=5, suits=2)
     rng = np.random.default_rng(2)
     sequence: np.ndarray | None = None
     mass = np.zeros(0)
-    for street, further in enumerate((1, comb(8, 3), 5)):  # ways to go on from one deal of the street before
+    for street, further in enumerate((1, comb(8, 3), 5)):  # continuations of one deal of the previous street
         hands = np.arange(indexer.size(street))
         deals, times = indexer.unindex(hands, street), indexer.count(hands, street)
         parents = None if sequence is None else sequence[indexer.index(deals[:, : indexer.widths[street - 1]])]
@@ -80,34 +84,34 @@ def test_streets_of_a_small_deck() -> None:
 
 def test_ties_stay_together() -> None:
     assert percentile_buckets([0.5] * 6, None, None, 3).tolist() == [1] * 6
-    # One value has 80 % of the weight: its middle, 50 %, is in the third of five parts; the second and fourth stay free.
+    # One value has 80 % of the weight: its middle, 50 %, is in the third of five parts; the second and fourth stay empty.
     assert percentile_buckets([0.1, 0.5, 0.9], [1, 8, 1], None, 5).tolist() == [0, 2, 4]
 
 
 def betting(first_bets: int, cap: int = 4) -> tuple[int, int]:
-    """Decisions of one street of limit betting, and the ways in which it goes on to the next."""
+    """Return the decisions of one street of limit betting, and its number of continuations."""
 
-    def walk(bets: int, behind: bool, moved: bool) -> tuple[int, int]:
+    def traverse(bets: int, behind: bool, moved: bool) -> tuple[int, int]:
         decisions, ways = 1, 0
         options = [(bets, False, "call" if behind else "check")]
         if bets < cap:
             options.append((bets + 1, True, "raise"))
         for number, facing, move in options:  # a fold ends the game
             if move == "raise":
-                d, w = walk(number, facing, True)
+                d, w = traverse(number, facing, True)
             elif moved:
                 d, w = 0, 1
             else:
-                d, w = walk(number, facing, True)
+                d, w = traverse(number, facing, True)
             decisions, ways = decisions + d, ways + w
         return decisions, ways
 
-    return walk(first_bets, first_bets > 0, False)
+    return traverse(first_bets, first_bets > 0, False)
 
 
 def test_decisions_of_limit_holdem() -> None:
     (preflop, on), (later, further) = betting(1), betting(0)
-    assert (preflop, on * later, on * further * later, on * further**2 * later) == LIMIT_DECISIONS
+    assert (preflop, on * later, on * further * later, on * further**2 * later) == LIMIT_HOLDEM_DECISIONS
 
 
 @pytest.mark.parametrize(
@@ -117,21 +121,21 @@ def test_decisions_of_limit_holdem() -> None:
     [(5, 3.6, 3_624_290), (8, 23.6, 23_551_424), (10, 57.3, 57_337_080), (12, 118.6, 118_671_936)],
 )
 def test_information_sets(n: int, millions: float, count: int) -> None:
-    assert limit_information_sets(n) == count
+    assert count_limit_infosets(n) == count
     assert abs(count / 1e6 - millions) < 0.1
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match="finite"):
+    with pytest.raises(InputError, match=r"\(1,\).*finite"):
         percentile_buckets([np.nan], None, None, 2)
     with pytest.raises(InputError, match="n=0"):
         percentile_buckets([1.0], None, None, 0)
     with pytest.raises(InputError, match=r"\(2,\)"):
         percentile_buckets([1.0], [1, 2], None, 2)
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="weights"):
         percentile_buckets([1.0], [0], None, 2)
-    with pytest.raises(InputError, match="whole numbers"):
+    with pytest.raises(InputError, match="parents of dtype int"):
         percentile_buckets([1.0], None, [-1], 2)
     with pytest.raises(InputError, match="n=0"):
-        limit_information_sets(0)
+        count_limit_infosets(0)
     assert percentile_buckets([], None, None, 3).tolist() == []

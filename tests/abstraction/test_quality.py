@@ -1,4 +1,4 @@
-"""Reports, explanations and pictures of card abstractions, against plain counts and distances."""
+"""Reports, explanations and plots of card abstractions, against plain counts and distances."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import pytest
 
 from reference import emd as plain_emd
 from reference import kmeans as plain
-from riverboat.abstraction.cards.bucket_statistics import (
-    deal_of,
-    kind_of,
-    mean_strength,
-    public_of,
-    sizes_of,
-    strength_histograms,
-)
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.abstraction.clustering.board_features import board_features, board_ochs
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
+from riverboat.abstraction.clustering.features import board_features, board_ochs
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
-from riverboat.abstraction.explanation import bars, explain, members
-from riverboat.abstraction.quality import report, weighted_quantiles
+from riverboat.abstraction.explanation import draw_bars, explain_buckets, sample_members
+from riverboat.abstraction.quality import (
+    bucket_sizes,
+    centroid_kind,
+    mean_strengths,
+    public_bucket_of,
+    report_quality,
+    representative_deal,
+    strength_histograms,
+    weighted_quantiles,
+)
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS, Deck, hand_index
-from riverboat.cards.equity.equities import hand_classes
-from riverboat.cards.features.street_features import published_groups
+from riverboat.cards.equity.equities import starting_hand_classes
+from riverboat.cards.features.hand_features import published_ochs_groups
 from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.cards.isomorphism import Indexer, canonical_boards
+from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -39,15 +40,15 @@ SMALL = Deck.small(5, 3)
 
 
 def parsed(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The hand and the board of `KsJs on Td9d6h`."""
+    """Parse the hand and the board of `KsJs on Td9d6h`."""
     hand, _, board = text.partition(" on ")
     return parse_cards(hand), parse_cards(board)
 
 
 @pytest.fixture(scope="module")
 def coarse() -> CardAbstraction:
-    """Hold'em up to the flop: twelfths by the made hand, with centres, distances and members from ten flops."""
-    indexer = Indexer((2, 3))
+    """Return hold'em buckets up to the flop: twelfths of the made hand, with statistics from ten flops."""
+    indexer = HandIndexer((2, 3))
     strength = ranking.rank_batch(indexer.unindex(np.arange(indexer.size())))
     order = np.empty(indexer.size(), np.int64)
     order[np.argsort(strength, kind="stable")] = np.arange(indexer.size())
@@ -70,17 +71,17 @@ def coarse() -> CardAbstraction:
         spread=np.array([a.mean() for a in apart], np.float32),
         nearest=np.array([number[m[a.argmin()]] for m, a in zip(mine, apart, strict=True)]),
         farthest=np.array([number[m[a.argmax()]] for m, a in zip(mine, apart, strict=True)]),
-        facts={"method": "histogram", "unit": "bins"},
+        metadata={"method": "histogram", "unit": "bins"},
     )
-    return CardAbstraction((StreetBuckets(169, facts={"method": "lossless"}), flop), (3,), name="coarse")
+    return CardAbstraction((StreetBuckets(169, metadata={"method": "lossless"}), flop), (3,), name="coarse")
 
 
 @pytest.fixture(scope="module")
 def layered() -> CardAbstraction:
-    """A small deck with boards of two cards and then three, in three public buckets with four buckets of hands in each."""
+    """Return a small deck with boards of two and three cards, three public buckets, and four private buckets in each."""
     boards, _ = canonical_boards(2, SMALL)
     public = PublicBuckets(np.arange(len(boards)) % 3, 2, SMALL)
-    rng, streets = np.random.default_rng(1), [StreetBuckets(Indexer.for_deck(SMALL, (2,)).size())]
+    rng, streets = np.random.default_rng(1), [StreetBuckets(HandIndexer.for_deck(SMALL, (2,)).size())]
     for cards in (2, 3):
         found = cluster_private(public, cards, lambda _, hands, __: rng.permutation(np.arange(len(hands)) % 4))
         count = int(found.first[-1])
@@ -96,7 +97,7 @@ def layered() -> CardAbstraction:
                 spread=rng.random(count).astype(np.float32),
                 nearest=member,
                 farthest=member,
-                facts={"method": "histogram", "unit": "bins"},
+                metadata={"method": "histogram", "unit": "bins"},
             )
         )
     return CardAbstraction(tuple(streets), (2, 1), SMALL, public, "layered")
@@ -104,13 +105,13 @@ def layered() -> CardAbstraction:
 
 @pytest.fixture(scope="module")
 def cut() -> CardAbstraction:
-    """Percentiles with recall on the small deck: two parts, then three of each, then two of each of those."""
+    """Return perfect-recall percentiles on the small deck: two parts, then three of each, then two of each of those."""
     rng, streets, parents = np.random.default_rng(2), [], 1
     for shown, parts in ((0, 2), (2, 3), (3, 2)):
-        size = Indexer.for_deck(SMALL, (2, shown) if shown else (2,)).size()
+        size = HandIndexer.for_deck(SMALL, (2, shown) if shown else (2,)).size()
         cuts = np.sort(rng.integers(1, 1000, (parents, parts - 1)), axis=1).astype(np.uint16)
         values = rng.integers(0, 1000, (1, size)).astype(np.uint16)
-        streets.append(StreetBuckets(parents * parts, values, cuts=cuts, facts={"method": "percentile"}))
+        streets.append(StreetBuckets(parents * parts, values, cuts=cuts, metadata={"method": "percentile"}))
         parents *= parts
     return CardAbstraction(tuple(streets), (2, 1), SMALL, name="cut")
 
@@ -118,8 +119,8 @@ def cut() -> CardAbstraction:
 # --- features of one board ------------------------------------------------------------------------------
 
 
-def test_features_of_a_board_are_those_of_the_paper() -> None:
-    """Golden values: the examples of Ganzfried & Sandholm 2014, to the three digits that are printed there."""
+def test_board_features_equal_those_of_the_paper() -> None:
+    """Golden values: the examples of Ganzfried & Sandholm 2014, to the three digits printed there."""
     first, second = board_features("7h9hQh"), board_features("3d5d7d")
     one, other = hand_index(*parse_cards("TcQd")), hand_index(*parse_cards("5c9d"))
     assert first.mean[one] == pytest.approx(0.683, abs=5e-4)
@@ -132,13 +133,13 @@ def test_features_of_a_board_are_those_of_the_paper() -> None:
     assert first.square[one] > first.mean[one] ** 2
     np.testing.assert_allclose(river.square, river.mean**2)
     assert np.isnan(first.mean).sum() == 1326 - 1176
-    with pytest.raises(InputError, match="3 to 5 cards"):
+    with pytest.raises(InputError, match="3 to 5"):
         board_features("")
 
 
 def test_ochs_of_a_board_counts_opponents() -> None:
     board, hand = parse_cards("Td9d6hQc2s"), parse_cards("KsJs")
-    group, wins, meets = published_groups()[hand_classes()], np.zeros(8), np.zeros(8)
+    group, wins, meets = published_ochs_groups()[starting_hand_classes()], np.zeros(8), np.zeros(8)
     mine = ranking.rank_batch(np.array([[*hand, *board]], np.uint8))[0]
     for g, (a, b) in zip(group, HAND_CARDS.tolist(), strict=True):
         if not {a, b} & {*hand, *board}:
@@ -152,7 +153,7 @@ def test_ochs_of_a_board_counts_opponents() -> None:
 
 
 def test_report_counts_deals_and_distances(coarse: CardAbstraction) -> None:
-    found = report(coarse)
+    found = report_quality(coarse)
     preflop, flop = found.streets
     sizes, spread = coarse.streets[1].sizes, coarse.streets[1].spread.astype(float)
     assert (preflop.method, preflop.buckets, preflop.distance, preflop.deals) == ("lossless", 169, 0.0, 1326)
@@ -173,7 +174,7 @@ def test_report_counts_deals_and_distances(coarse: CardAbstraction) -> None:
     json.dumps(found.to_dict(), allow_nan=False)
     assert "flop: widest buckets" in str(found)
     assert str(flop.widest[0].nearest) in str(found)
-    assert "tightest" not in str(found.only("preflop"))
+    assert "tightest" not in str(found.select("preflop"))
     assert found["flop"] is flop
     with pytest.raises(InputError, match="river"):
         found["river"]
@@ -189,7 +190,7 @@ def test_weighted_quantiles_are_those_of_repeated_values() -> None:
 
 
 def test_report_of_public_buckets(layered: CardAbstraction) -> None:
-    found = report(layered)
+    found = report_quality(layered)
     boards, times = canonical_boards(2, SMALL)
     assert sum(row.boards for row in found.public) == len(boards)
     assert sum(row.deals for row in found.public) == times.sum() == 105  # 15 cards, two of them
@@ -198,43 +199,43 @@ def test_report_of_public_buckets(layered: CardAbstraction) -> None:
         assert row.hands == {"flop": 4, "turn": 4}
         assert row.sample
         for text in row.sample:
-            assert layered.bucket_of_public(parse_cards(text)) == row.bucket
+            assert layered.public_bucket(parse_cards(text)) == row.bucket
     for street in found.streets[1:]:
         for bucket in (*street.tightest, *street.widest):
             assert bucket.nearest is not None
             assert layered.bucket(*parsed(bucket.nearest)) == bucket.bucket  # its board begins in the public bucket
     assert "public buckets" in str(found)
-    assert "public buckets" not in str(found.only("flop"))
+    assert "public buckets" not in str(found.select("flop"))
 
 
-def test_what_is_not_known_is_left_open(cut: CardAbstraction) -> None:
-    found = report(cut)
+def test_unknown_values_are_none(cut: CardAbstraction) -> None:
+    found = report_quality(cut)
     assert [street.deals for street in found.streets] == [None] * 3
     assert [street.distance for street in found.streets] == [None] * 3
     assert found.streets[1].tightest == ()
-    whole = report(lossless((3,)))
+    whole = report_quality(lossless_abstraction((3,)))
     assert whole["flop"].deals == 22_100 * 1176
     assert whole["flop"].largest == pytest.approx(24 / (22_100 * 1176))
     with pytest.raises(InputError, match="-1"):
-        report(cut, extremes=-1)
+        report_quality(cut, extremes=-1)
 
 
-def test_sizes_are_counted_where_they_are_not_given(layered: CardAbstraction) -> None:
-    indexer = Indexer.for_deck(SMALL, (2, 2))
+def test_missing_sizes_are_counted(layered: CardAbstraction) -> None:
+    indexer = HandIndexer.for_deck(SMALL, (2, 2))
     labels = np.random.default_rng(4).integers(0, 5, indexer.size()).astype(np.uint16)
     made = CardAbstraction((StreetBuckets(indexer.size(0)), StreetBuckets(5, labels[None])), (2,), SMALL)
     counted = np.zeros(5)
     for hand in combinations(SMALL.cards.tolist(), 2):
         for board in combinations([c for c in SMALL.cards.tolist() if c not in hand], 2):
             counted[labels[indexer.index([*hand, *board])]] += 1
-    np.testing.assert_array_equal(sizes_of(made, 1), counted)
+    np.testing.assert_array_equal(bucket_sizes(made, 1), counted)
 
 
 # --- explanations -----------------------------------------------------------------------------------------
 
 
-def test_a_hand_beside_its_centre(coarse: CardAbstraction) -> None:
-    found = explain(coarse, "KsJs", "Td9d6h", neighbours=3, others=6)
+def test_hand_near_its_centroid(coarse: CardAbstraction) -> None:
+    found = explain_buckets(coarse, "KsJs", "Td9d6h", num_neighbours=3, num_members=6)
     flop = found.streets[1]
     features, number = board_features("Td9d6h"), hand_index(*parse_cards("KsJs"))
     assert (found.hand, found.board, found.public) == ("KsJs", "Td9d6h", None)
@@ -253,45 +254,45 @@ def test_a_hand_beside_its_centre(coarse: CardAbstraction) -> None:
     assert len(set(flop.members)) == 6
     for text in flop.members:
         assert coarse.bucket(*parsed(text)) == flop.bucket
-    assert explain(coarse, "KsJs", "Td9d6h", others=6).streets[1].members == flop.members
+    assert explain_buckets(coarse, "KsJs", "Td9d6h", num_members=6).streets[1].members == flop.members
     json.dumps(found.to_dict(), allow_nan=False)
     assert f"bucket {flop.bucket} of 12" in str(found)
-    assert (found.streets[0].method, found.streets[0].members) == ("lossless", ("KcJc",))  # the class, in any suit
-    assert [p.street for p in explain(coarse, "KsJs").streets] == ["preflop"]
+    assert (found.streets[0].method, found.streets[0].members) == ("lossless", ("KcJc",))  # the class, with any suit
+    assert [p.street for p in explain_buckets(coarse, "KsJs").streets] == ["preflop"]
 
 
-def test_members_are_dealt_by_weight(coarse: CardAbstraction) -> None:
-    """Offsuit hands on flops of three suits come up as often as they are dealt."""
-    drawn = [parsed(t) for t in members(coarse, 1, 6, count=400)]
+def test_members_are_sampled_by_weight(coarse: CardAbstraction) -> None:
+    """Offsuit hands on rainbow flops are sampled as often as they are dealt."""
+    drawn = [parsed(t) for t in sample_members(coarse, 1, 6, count=400)]
     rainbow = np.mean([len({c & 3 for c in board}) == 3 for _, board in drawn])
-    indexer, labels = Indexer((2, 3)), coarse.streets[1].labels[0]
+    indexer, labels = HandIndexer((2, 3)), coarse.streets[1].labels[0]
     mine = np.flatnonzero(labels == 6)
     suits = indexer.unindex(mine)[:, 2:] & 3
     three = (suits[:, 0] != suits[:, 1]) & (suits[:, 0] != suits[:, 2]) & (suits[:, 1] != suits[:, 2])
     expected = np.average(three, weights=indexer.count(mine))
     assert abs(rainbow - expected) < 4 * np.sqrt(expected * (1 - expected) / 400)
     with pytest.raises(InputError, match="0 to 11"):
-        members(coarse, 1, 12)
+        sample_members(coarse, 1, 12)
 
 
 def test_members_stay_in_their_public_bucket(layered: CardAbstraction) -> None:
     rng = np.random.default_rng(5)
     for _ in range(10):
         deal = rng.choice(SMALL.cards, 5, replace=False)
-        found = explain(layered, deal[:2], deal[2:], neighbours=9)
+        found = explain_buckets(layered, deal[:2], deal[2:], num_neighbours=9)
         for r, place in enumerate(found.streets[1:], start=1):
             assert (
                 place.public
                 == found.public
-                == layered.bucket_of_public(deal[2:].tolist())
-                == public_of(layered, r, place.bucket)
+                == layered.public_bucket(deal[2:].tolist())
+                == public_bucket_of(layered, r, place.bucket)
             )
             assert {n.bucket // 4 for n in place.neighbours} == {place.bucket // 4}  # four in each public bucket
             assert place.members
             for text in place.members:
                 assert layered.bucket(*parsed(text)) == place.bucket
-    hand, board = deal_of(layered, 2, int(layered.streets[2].nearest[7]), 7)
-    assert layered.bucket_of_public(board) == 1
+    hand, board = representative_deal(layered, 2, int(layered.streets[2].nearest[7]), 7)
+    assert layered.public_bucket(board) == 1
     assert layered.bucket(hand, board) == 7
 
 
@@ -300,7 +301,7 @@ def test_percentiles_are_explained_by_their_cuts(cut: CardAbstraction) -> None:
     for _ in range(10):
         deal = rng.choice(SMALL.cards, 5, replace=False)
         parent = 0
-        for place, parts in zip(explain(cut, deal[:2], deal[2:]).streets, (2, 3, 2), strict=True):
+        for place, parts in zip(explain_buckets(cut, deal[:2], deal[2:]).streets, (2, 3, 2), strict=True):
             assert place.part is not None
             assert place.value is not None
             assert place.bucket == parent * parts + place.part
@@ -314,15 +315,15 @@ def test_a_river_hand_against_eight_groups() -> None:
     first, second = np.full(8, 0.25), np.full(8, 0.75)
     river = StreetBuckets(
         2,
-        np.zeros((1, Indexer((2, 5)).size()), np.uint16),
+        np.zeros((1, HandIndexer((2, 5)).size()), np.uint16),
         centres=255 * np.array([first, second], np.float32),
         sizes=np.array([3.0, 1.0]),
-        facts={"method": "ochs", "unit": "steps of 1/255"},
+        metadata={"method": "ochs", "unit": "steps of 1/255"},
     )
-    made = CardAbstraction((*lossless().streets[:3], river), name="ochs")
-    assert kind_of(made, 3) == "ochs"
-    np.testing.assert_allclose(mean_strength(made, 3), [0.25, 0.75])
-    place = explain(made, "KsJs", "Td9d6hQc2s", others=2).streets[3]
+    made = CardAbstraction((*lossless_abstraction().streets[:3], river), name="ochs")
+    assert centroid_kind(made, 3) == "ochs"
+    np.testing.assert_allclose(mean_strengths(made, 3), [0.25, 0.75])
+    place = explain_buckets(made, "KsJs", "Td9d6hQc2s", num_members=2).streets[3]
     expected = board_ochs("Td9d6hQc2s")[hand_index(*parse_cards("KsJs"))]
     assert place.ochs == tuple(expected)
     assert place.centre_ochs == pytest.approx([0.25] * 8)
@@ -330,31 +331,31 @@ def test_a_river_hand_against_eight_groups() -> None:
     assert [n.bucket for n in place.neighbours] == [1]
     assert place.histogram == ()
     assert len(place.members) == 2
-    figure = card_abstraction.hand(explain(made, "KsJs", "Td9d6hQc2s", others=0))
+    figure = card_abstraction.plot_hand(explain_buckets(made, "KsJs", "Td9d6hQc2s", num_members=0))
     assert len(figure.axes) >= 3  # flop and turn have histograms, too
-    assert len(card_abstraction.centres(made, "river").axes) == 2
+    assert len(card_abstraction.plot_centroids(made, "river").axes) == 2
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_potential_hands_are_compared_by_where_they_lead(layered: CardAbstraction, inside: bool) -> None:
+def test_potential_hands_are_compared_by_successor_clusters(layered: CardAbstraction, inside: bool) -> None:
     rng = np.random.default_rng(7)
     turn, flop, public = layered.streets[2], layered.streets[1], layered.public
     if not inside:
-        here, then = (Indexer.for_deck(SMALL, (2, cards)).size() for cards in (2, 3))
+        here, then = (HandIndexer.for_deck(SMALL, (2, cards)).size() for cards in (2, 3))
         flop = StreetBuckets(3, rng.integers(0, 3, (1, here)).astype(np.uint16))
         turn = StreetBuckets(
-            7, rng.integers(0, 7, (1, then)).astype(np.uint16), centres=turn.centres[:7], facts=turn.facts
+            7, rng.integers(0, 7, (1, then)).astype(np.uint16), centres=turn.centres[:7], metadata=turn.metadata
         )
         public = None
     width = 4 if inside else 7
     centres = rng.dirichlet(np.ones(width), flop.count).astype(np.float32)
     flop = StreetBuckets(
-        flop.count, flop.labels, flop.layer, first=flop.first, centres=centres, facts={"method": "potential"}
+        flop.count, flop.labels, flop.layer, first=flop.first, centres=centres, metadata={"method": "potential"}
     )
     made = CardAbstraction((layered.streets[0], flop, turn), (2, 1), SMALL, public)
-    assert kind_of(made, 1) == "potential"
+    assert centroid_kind(made, 1) == "potential"
     deal = rng.choice(SMALL.cards, 4, replace=False).tolist()
-    place = explain(made, deal[:2], deal[2:]).streets[1]
+    place = explain_buckets(made, deal[:2], deal[2:]).streets[1]
     begin = 0 if place.public is None else 4 * place.public
     own = np.zeros(width)
     for card in SMALL.cards.tolist():
@@ -370,66 +371,66 @@ def test_potential_hands_are_compared_by_where_they_lead(layered: CardAbstractio
     )
 
 
-def test_wrong_hands_are_refused(coarse: CardAbstraction) -> None:
-    with pytest.raises(InputError, match="2 are dealt"):
-        explain(coarse, "KsJsTs", "Td9d6h")
-    with pytest.raises(InputError, match="boards of 0, 3"):
-        explain(coarse, "KsJs", "Td9d6h2c")
-    with pytest.raises(InputError, match="Td is there twice"):
-        explain(coarse, "KsTd", "Td9d6h")
+def test_invalid_hands(coarse: CardAbstraction) -> None:
+    with pytest.raises(InputError, match=r"'KsJsTs'.* 3 .* 2 "):
+        explain_buckets(coarse, "KsJsTs", "Td9d6h")
+    with pytest.raises(InputError, match=r"4 cards.*0, 3"):
+        explain_buckets(coarse, "KsJs", "Td9d6h2c")
+    with pytest.raises(InputError, match="Td"):
+        explain_buckets(coarse, "KsTd", "Td9d6h")
 
 
-def test_bars_show_whatever_there_is() -> None:
-    assert bars([0, 0.5, 1]) == " ▄█"
-    assert bars([0, 1e-9, 2], top=2) == " ▁█"
-    assert bars([]) == ""
+def test_bars_show_every_positive_value() -> None:
+    assert draw_bars([0, 0.5, 1]) == " ▄█"
+    assert draw_bars([0, 1e-9, 2], top=2) == " ▁█"
+    assert draw_bars([]) == ""
 
 
-# --- pictures ---------------------------------------------------------------------------------------------
+# --- plots ------------------------------------------------------------------------------------------------
 
 
-def test_colours_follow_strength(coarse: CardAbstraction) -> None:
+def test_colors_follow_strength(coarse: CardAbstraction) -> None:
     cards = parse_cards("Td9d6h")
-    buckets, place = card_abstraction.colour_places(coarse, cards)
+    buckets, place = card_abstraction.bucket_colours(coarse, cards)
     blocked = np.isin(HAND_CARDS, cards).any(axis=1)
     np.testing.assert_array_equal(buckets < 0, blocked)
-    strength = mean_strength(coarse, 1)
+    strength = mean_strengths(coarse, 1)
     assert strength is not None
     for hand in np.flatnonzero(~blocked)[::97].tolist():
         assert buckets[hand] == coarse.bucket(HAND_CARDS[hand].tolist(), cards)
-        alike = (buckets == buckets[hand]) & ~blocked
-        assert np.unique(place[alike]).size == 1
+        same_bucket = (buckets == buckets[hand]) & ~blocked
+        assert np.unique(place[same_bucket]).size == 1
         stronger = ~blocked & (strength[buckets] > strength[buckets[hand]])
         assert (place[stronger] > place[hand]).all()
 
 
-def test_pictures_are_written(coarse: CardAbstraction, layered: CardAbstraction, tmp_path) -> None:
-    grid = card_abstraction.grid(coarse, "Td9d6h")
+def test_plots_are_saved(coarse: CardAbstraction, layered: CardAbstraction, tmp_path) -> None:
+    grid = card_abstraction.plot_bucket_grid(coarse, "Td9d6h")
     assert len(grid.axes[0].texts) == 169
     strips = sum(
-        len(np.unique(card_abstraction.colour_places(coarse, parse_cards("Td9d6h"))[0][_live(c)])) for c in range(169)
+        len(np.unique(card_abstraction.bucket_colours(coarse, parse_cards("Td9d6h"))[0][_live(c)])) for c in range(169)
     )
     assert len(grid.axes[0].patches) == 169 + strips
-    assert len(card_abstraction.centres(coarse, "flop").axes) == BUCKETS
-    assert len(card_abstraction.centres(coarse, "flop", panels=4).axes) == 4
-    public = card_abstraction.public_buckets(layered, boards=2)
+    assert len(card_abstraction.plot_centroids(coarse, "flop").axes) == BUCKETS
+    assert len(card_abstraction.plot_centroids(coarse, "flop", panels=4).axes) == 4
+    public = card_abstraction.plot_public_buckets(layered, boards=2)
     assert len(public.axes[0].texts) == 3 * (1 + 2 * 2)  # a title and two boards of two cards for each of three
     for name, figure in {
         "a.png": grid,
         "b.svg": public,
-        "sub/c.pdf": card_abstraction.hand(explain(coarse, "KsJs", "Td9d6h")),
+        "sub/c.pdf": card_abstraction.plot_hand(explain_buckets(coarse, "KsJs", "Td9d6h")),
     }.items():
-        assert card_abstraction.save(figure, tmp_path / name).stat().st_size > 1000
+        assert card_abstraction.save_figure(figure, tmp_path / name).stat().st_size > 1000
     with pytest.raises(InputError, match=r"\.doc"):
-        card_abstraction.save(public, tmp_path / "d.doc")
-    with pytest.raises(InputError, match="no centres"):
-        card_abstraction.centres(coarse, "preflop")
-    with pytest.raises(InputError, match="no public buckets"):
-        card_abstraction.public_buckets(coarse)
-    with pytest.raises(InputError, match="52 cards"):
-        card_abstraction.grid(layered, "Td9d6h")
+        card_abstraction.save_figure(public, tmp_path / "d.doc")
+    with pytest.raises(InputError, match="preflop"):
+        card_abstraction.plot_centroids(coarse, "preflop")
+    with pytest.raises(InputError, match="public"):
+        card_abstraction.plot_public_buckets(coarse)
+    with pytest.raises(InputError, match="52"):
+        card_abstraction.plot_bucket_grid(layered, "Td9d6h")
     with pytest.raises(InputError, match="turn"):
-        card_abstraction.centres(coarse, "turn")
+        card_abstraction.plot_centroids(coarse, "turn")
 
 
 def _live(cell: int) -> Array:

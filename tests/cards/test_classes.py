@@ -1,4 +1,4 @@
-"""Classes of hands on boards: examples, counts by hand, and a slow twin that looks at all five-card hands."""
+"""Hand classes on boards: examples, counts by hand, and a slow reference over all five-card hands."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.hand_classes import DRAWS, MADE, HandClass, classify, classify_all
-from riverboat.cards.notation import as_board, as_hand, parse_cards, show_cards
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, HandClass, classify, classify_all
+from riverboat.cards.notation import as_board, as_hand, format_cards, parse_cards
 from riverboat.core.errors import InputError
 
-# --- the slow twin ----------------------------------------------------------------------------
+# --- slow reference ---
 
 STRAIGHTS = [{12, 0, 1, 2, 3}] + [set(range(low, low + 5)) for low in range(9)]  # of ranks, the ace is 12
 ORDER = ("high", "pair", "two pair", "three", "straight", "flush", "full house", "quads", "straight flush")
 
 
 def five(cards: tuple[int, ...]) -> tuple[int, list[tuple[int, int]]]:
-    """The kind of a five-card hand, and its ranks with how often they come, as they compare."""
+    """Return the category of a five-card hand, and its ranks with their counts in comparison order."""
     ranks = Counter(card >> 2 for card in cards)
     grouped = sorted(((count, rank) for rank, count in ranks.items()), reverse=True)
     shape = tuple(count for count, _ in grouped)
@@ -58,9 +58,9 @@ def slow_made(hand: tuple[int, int], board: tuple[int, ...]) -> str:
 def slow_draws(hand: tuple[int, int], board: tuple[int, ...]) -> set[str]:
     if len(board) == 5:
         return set()
-    made = MADE.index(slow_made(hand, board))
+    made = MADE_HANDS.index(slow_made(hand, board))
     found = set()
-    if made > MADE.index("flush"):
+    if made > MADE_HANDS.index("flush"):
         for suit in range(4):
             mine = [card >> 2 for card in hand if card & 3 == suit]
             taken = [card >> 2 for card in board if card & 3 == suit]
@@ -69,7 +69,7 @@ def slow_draws(hand: tuple[int, int], board: tuple[int, ...]) -> set[str]:
                 found.add("nut flush draw" if nut in mine else "flush draw")
             if len(mine) == 2 and len(taken) == 1 and len(board) == 3:
                 found.add("backdoor flush draw")
-    if made > MADE.index("straight"):
+    if made > MADE_HANDS.index("straight"):
         public = {card >> 2 for card in board}
         mine_only = {card >> 2 for card in hand} - public
         held = public | mine_only
@@ -77,7 +77,7 @@ def slow_draws(hand: tuple[int, int], board: tuple[int, ...]) -> set[str]:
         fours = [s - {low} for low, s in zip((12, *range(9)), STRAIGHTS, strict=True)]  # 2345, 3456, …
         closed = {9, 10, 11, 12}
         ends = {tuple(sorted(four)): {(min(four) - 1) % 13, max(four) + 1} for four in fours if four != closed}
-        # 2345 stands for the wheel's upper four; every four in a row but JQKA and A234 has two ends.
+        # 2345 are the upper four of the wheel; every four in a row but JQKA and A234 has two open ends.
         run = any(set(four) <= held and set(four) & mine_only and both <= outs for four, both in ends.items())
         if run:
             found.add("open-ended")
@@ -98,24 +98,24 @@ def some_boards(cards: int, count: int, ranks: int = 13) -> list[tuple[int, ...]
 @pytest.mark.parametrize(
     "board",
     some_boards(3, 6) + some_boards(4, 5) + some_boards(5, 3) + some_boards(4, 2, 5) + some_boards(5, 3, 4),
-    ids=show_cards,
+    ids=format_cards,
 )
-def test_twin(board: tuple[int, ...]) -> None:
+def test_reference(board: tuple[int, ...]) -> None:
     made, draws = classify_all(board)
-    for hand in np.random.default_rng(1).permutation(HANDS)[:350]:
+    for hand in np.random.default_rng(1).permutation(NUM_HANDS)[:350]:
         cards = (int(HAND_CARDS[hand][0]), int(HAND_CARDS[hand][1]))
         if set(cards) & set(board):
             assert made[hand] == -1
             assert not draws[hand].any()
             continue
-        where = show_cards(cards) + " on " + show_cards(board)
-        assert MADE[made[hand]] == slow_made(cards, board), where
+        where = format_cards(cards) + " on " + format_cards(board)
+        assert MADE_HANDS[made[hand]] == slow_made(cards, board), where
         assert {DRAWS[d] for d in np.flatnonzero(draws[hand])} == slow_draws(cards, board), where
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.integers(0, 51), min_size=5, max_size=7, unique=True))
-def test_twin_anywhere(cards: list[int]) -> None:
+def test_reference_on_random_boards(cards: list[int]) -> None:
     hand, board = (cards[0], cards[1]), tuple(cards[2:])
     found = classify(hand, board)
     assert found.made == slow_made(hand, board)
@@ -123,11 +123,11 @@ def test_twin_anywhere(cards: list[int]) -> None:
     assert list(found.draws) == sorted(found.draws, key=DRAWS.index)
     every = classify_all(board)
     at = max(hand) * (max(hand) - 1) // 2 + min(hand)
-    assert found.made == MADE[every.made[at]]
+    assert found.made == MADE_HANDS[every.made[at]]
     assert found.draws == tuple(DRAWS[d] for d in np.flatnonzero(every.draws[at]))
 
 
-# --- examples ---------------------------------------------------------------------------------
+# --- examples ---
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_draws(hand: str, board: str, draws: list[str]) -> None:
 def counts(board: str) -> tuple[dict[str, int], dict[str, int]]:
     made, draws = classify_all(board)
     return (
-        {MADE[k]: count for k, count in sorted(Counter(made[made >= 0].tolist()).items())},
+        {MADE_HANDS[k]: count for k, count in sorted(Counter(made[made >= 0].tolist()).items())},
         {name: int(count) for name, count in zip(DRAWS, draws.sum(axis=0), strict=True) if count},
     )
 
@@ -264,10 +264,10 @@ def test_every_hand_has_one_class(board: str) -> None:
     made, draws = classify_all(board)
     cards = as_board(board)
     live = np.array([not set(hand) & set(cards) for hand in HAND_CARDS.tolist()])
-    assert made.shape == (HANDS,)
-    assert draws.shape == (HANDS, len(DRAWS))
+    assert made.shape == (NUM_HANDS,)
+    assert draws.shape == (NUM_HANDS, len(DRAWS))
     assert ((made >= 0) == live).all()
-    assert made.max() < len(MADE)
+    assert made.max() < len(MADE_HANDS)
     assert not draws[~live].any()
     assert (draws[live].any(axis=1) == (len(cards) < 5)).all()
     none = draws[:, DRAWS.index("no draw")]
@@ -282,10 +282,10 @@ def test_suits_do_not_matter() -> None:
     )
 
 
-def test_refused() -> None:
-    with pytest.raises(InputError, match="hand AsKs on board KsQs2d: both hold Ks"):
+def test_invalid_input() -> None:
+    with pytest.raises(InputError, match=r"AsKs.*KsQs2d.*Ks"):
         classify("AsKs", "KsQs2d")
-    with pytest.raises(InputError, match="need a board of 3 to 5 cards"):
+    with pytest.raises(InputError, match="board of 3 to 5"):
         classify_all("")
     with pytest.raises(InputError, match="board 'AsKs': 2 cards"):
         classify_all("AsKs")

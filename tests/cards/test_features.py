@@ -5,10 +5,9 @@ import pytest
 
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS, hand_index
-from riverboat.cards.equity._kernels import showdown as kernels
-from riverboat.cards.equity.equities import equity, hand_classes
-from riverboat.cards.features import street_features
-from riverboat.cards.isomorphism import Indexer, canonical_boards
+from riverboat.cards.equity.equities import equity, starting_hand_classes
+from riverboat.cards.features import hand_features
+from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.core.errors import InputError
 
@@ -16,14 +15,8 @@ CARDS = np.array(HAND_CARDS)
 
 
 def runout(board, bins=50):
-    """The features of every hand on one flop or turn."""
-    here = np.array([parse_cards(board)], np.uint8)
-    count = np.zeros((1, 1326, bins), np.uint16)
-    first, second = np.zeros((1, 1326), np.int64), np.zeros((1, 1326), np.int64)
-    kernels.runout_features(
-        here, CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), np.zeros(5, np.uint8),
-        street_features.bin_numbers(bins), count, first, second,
-    )  # fmt: skip
+    """Return the features of every hand on one flop or turn."""
+    count, first, second = hand_features.runout_features(np.array([parse_cards(board)], np.uint8), bins)
     return first[0], second[0], count[0]
 
 
@@ -49,17 +42,13 @@ def test_a_published_turn_and_river():
     turn, _, bins = runout("7h9hQhAd")
     assert turn[index("TcQd")] / 46 / 1980 == pytest.approx(0.694993, abs=5e-7)
     assert bins[index("TcQd")].sum() == 46
-    found = np.empty((1, 1326), np.uint16)
-    river = np.array([parse_cards("7dQh4h2s3c")], np.uint8)
-    kernels.strength_boards(river, CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), found)
+    found = hand_features.strengths_on_boards(np.array([parse_cards("7dQh4h2s3c")], np.uint8))
     assert found[0, index("KcQc")] / 1980 == pytest.approx(0.855556, abs=5e-7)
 
 
 def test_river_strengths_are_equities():
     board = "QsJh2h8c3d"
-    found = np.empty((1, 1326), np.uint16)
-    here = np.array([parse_cards(board)], np.uint8)
-    kernels.strength_boards(here, CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), found)
+    found = hand_features.strengths_on_boards(np.array([parse_cards(board)], np.uint8))
     shares = equity("random", "random", board=board).by_hand
     live = found[0] != 65535
     assert live.sum() == 1081
@@ -67,19 +56,12 @@ def test_river_strengths_are_equities():
 
 
 def test_groups_add_up():
-    """OCHS against one group is plain strength; against all groups, weighted by what is met, it is too."""
+    """OCHS against one group is plain strength, and so is the average over all groups, weighted by hands met."""
     board = np.array([parse_cards("QsJh2h8c3d")], np.uint8)
-    group = street_features.published_groups()[hand_classes()].astype(np.int8)
+    group = hand_features.published_ochs_groups()[starting_hand_classes()].astype(np.int8)
     assert [int((group == g).sum()) for g in range(8)] == [224, 188, 164, 202, 140, 206, 160, 42]
-    out = np.zeros((1, 1326, 8))
-    kernels.group_boards(
-        board, CARDS, group, ranking.tables(7), kernels.scratch(8), np.zeros(5, np.uint8), np.zeros((1326, 8)), out
-    )
-    one = np.zeros((1, 1326, 1))
-    none = np.zeros(1326, np.int8)
-    kernels.group_boards(
-        board, CARDS, none, ranking.tables(7), kernels.scratch(), np.zeros(5, np.uint8), np.zeros((1326, 1)), one
-    )
+    out = hand_features.ochs_on_boards(board, group)
+    one = hand_features.ochs_on_boards(board, np.zeros(1326, np.int8))
     shares = equity("random", "random", board="QsJh2h8c3d").by_hand
     live = np.isfinite(shares)
     np.testing.assert_allclose(one[0, live, 0], shares[live], atol=1e-12)
@@ -94,20 +76,20 @@ def test_groups_add_up():
 
 @pytest.mark.slow
 def test_preflop_table():
-    found = street_features.features("preflop", bins=50, threads=2)
-    at = Indexer((2,)).index(np.array([parse_cards("AsAh"), parse_cards("7s2h")], np.uint8))
+    found = hand_features.street_features("preflop", bins=50, threads=2)
+    at = HandIndexer((2,)).index(np.array([parse_cards("AsAh"), parse_cards("7s2h")], np.uint8))
     assert found.mean[at] == pytest.approx([0.8520, 0.3458], abs=2e-4)
     assert found.histogram.shape == (169, 50)
 
 
-def test_threads_change_nothing_and_every_class_is_filled(monkeypatch):
-    """On some flops only, so that it is quick."""
+def test_results_do_not_depend_on_threads_and_every_class_is_filled(monkeypatch):
+    """On a few flops, to be quick."""
     boards, weights = canonical_boards(3)
     some = boards[::300], weights[::300]
-    monkeypatch.setattr(street_features, "canonical_boards", lambda cards: some)
-    monkeypatch.setattr(street_features.np, "empty", lambda shape, dtype=float: np.zeros(shape, dtype))
-    one = street_features.features("flop", bins=10, threads=1)
-    two = street_features.features("flop", bins=10, threads=2)
+    monkeypatch.setattr(hand_features, "canonical_boards", lambda cards: some)
+    monkeypatch.setattr(hand_features.np, "empty", lambda shape, dtype=float: np.zeros(shape, dtype))
+    one = hand_features.street_features("flop", bins=10, threads=1)
+    two = hand_features.street_features("flop", bins=10, threads=2)
     np.testing.assert_array_equal(one.mean, two.mean)
     np.testing.assert_array_equal(one.histogram, two.histogram)
     assert set(np.unique(one.histogram.sum(axis=1))) == {0, 1081}
@@ -116,30 +98,30 @@ def test_threads_change_nothing_and_every_class_is_filled(monkeypatch):
 
 @pytest.mark.slow
 def test_whole_river_and_turn_tables():
-    river = street_features.river_strengths(threads=2)
+    river = hand_features.river_strengths(threads=2)
     assert river.shape == (123_156_254,)
     assert river.max() == 1980
-    at = Indexer((2, 5)).index(np.array([parse_cards("KcQc7dQh4h2s3c")], np.uint8))
+    at = HandIndexer((2, 5)).index(np.array([parse_cards("KcQc7dQh4h2s3c")], np.uint8))
     assert river[at[0]] / 1980 == pytest.approx(0.855556, abs=5e-7)
-    # weighted by how many deals each class stands for, the mean strength is one half
+    # weighted by the number of deals of each class, the mean strength is one half
     total = mass = 0.0
     for start in range(0, len(river), 10_000_000):
         some = np.arange(start, min(start + 10_000_000, len(river)))
-        count = Indexer((2, 5)).count(some)
+        count = HandIndexer((2, 5)).count(some)
         total += float((river[some] * count).sum())
         mass += float(count.sum())
     assert total / mass / 1980 == pytest.approx(0.5, abs=1e-12)
-    turn = street_features.features("turn", threads=2)
+    turn = hand_features.street_features("turn", threads=2)
     assert turn.histogram.shape == (13_960_050, 50)
     assert int(turn.histogram.sum(axis=1).min()) == int(turn.histogram.sum(axis=1).max()) == 46
 
 
-def test_bad_input():
+def test_invalid_input():
     with pytest.raises(InputError, match="unknown street 'rivr'"):
-        street_features.features("rivr")
+        hand_features.street_features("rivr")
     with pytest.raises(InputError, match="bins=0"):
-        street_features.features("flop", bins=0)
-    with pytest.raises(InputError, match="169 classes"):
-        street_features.ochs("river", np.zeros(8))
+        hand_features.street_features("flop", bins=0)
+    with pytest.raises(InputError, match="169"):
+        hand_features.ochs_features("river", np.zeros(8))
     with pytest.raises(InputError, match="unknown street 'preflop'"):
-        street_features.ochs("preflop")
+        hand_features.ochs_features("preflop")

@@ -1,4 +1,4 @@
-"""The grid: which hand stands where, and each way to show it."""
+"""The grid of starting hands: its layout, and each way to show it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from rich.console import Console
 from rich.text import Text
 
 from riverboat.cards.deck import HAND_CARDS, hand_index, parse_card
-from riverboat.cards.grid import CALL, CLASS_NAMES, CLASS_OF_HAND, DARK, FOLD, WEIGHT, Grid, action_colours, class_of
+from riverboat.cards.grid import (
+    CALL_COLOUR,
+    CLASS_NAMES,
+    CLASS_OF_HAND,
+    DARK,
+    FOLD_COLOUR,
+    WEIGHT_COLOUR,
+    HandGrid,
+    action_colours,
+    class_index,
+)
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -21,10 +31,10 @@ from riverboat.core.errors import InputError
 RANGE = Range.parse("QQ+,AKs,KQs:0.5,72o:0.001,AKo:0.25")
 
 
-def three_actions() -> Grid:
+def three_actions() -> HandGrid:
     fold, call, bet = np.zeros((13, 13)), np.full((13, 13), 0.4), np.full((13, 13), 0.6)
     fold[12], call[12], bet[12] = 1, 0, 0
-    return Grid.actions({"fold": fold, "call": call, "raise 3x": bet}, title="a spot")
+    return HandGrid.actions({"fold": fold, "call": call, "raise 3x": bet}, title="a spot")
 
 
 def rendered(thing: Any, **options: Any) -> str:
@@ -34,7 +44,7 @@ def rendered(thing: Any, **options: Any) -> str:
 
 
 def style(colour: str) -> str:
-    """A background as terminals get it."""
+    """Return a background colour as a terminal escape sequence."""
     return "48;2;" + ";".join(str(int(colour[k : k + 2], 16)) for k in (1, 3, 5))
 
 
@@ -46,7 +56,7 @@ def test_layout() -> None:
     assert len(set(CLASS_NAMES)) == 169
     for first, second, name in (("As", "Ks", "AKs"), ("Kd", "As", "AKo"), ("7c", "2d", "72o"), ("2c", "2s", "22")):
         assert CLASS_NAMES[CLASS_OF_HAND[hand_index(parse_card(first), parse_card(second))]] == name
-    assert class_of(12, 11, True) == class_of(11, 12, True) == 1
+    assert class_index(12, 11, True) == class_index(11, 12, True) == 1
     combos = np.bincount(CLASS_OF_HAND, minlength=169)
     assert {name[2:]: count for name, count in zip(CLASS_NAMES, combos.tolist(), strict=True)} == {
         "": 6,
@@ -78,12 +88,12 @@ def test_text_of_actions() -> None:
 
 def test_terminal() -> None:
     shown = rendered(RANGE)
-    assert style(WEIGHT) in shown
+    assert style(WEIGHT_COLOUR) in shown
     assert style(DARK) in shown
     assert all(name in shown for name in CLASS_NAMES)
     assert "combos" in shown
     assert shown.count("\n") == 14
-    # Without colours the text has to say it all.
+    # Without colours the text has all information.
     for options in ({"color_system": None}, {"no_color": True}):
         plain = rendered(RANGE.grid(), **options)
         assert plain.rstrip("\n") == str(RANGE.grid())
@@ -94,10 +104,10 @@ def test_terminal() -> None:
 def test_terminal_shows_actions() -> None:
     shown = rendered(three_actions())
     assert shown.splitlines()[0].find("a spot") >= 0
-    assert style(FOLD) in shown
-    assert style(CALL) in shown
+    assert style(FOLD_COLOUR) in shown
+    assert style(CALL_COLOUR) in shown
     assert "raise 3x" in shown
-    many = Grid.actions({f"a long name {k}": np.full((13, 13), 1 / 8) for k in range(8)})
+    many = HandGrid.actions({f"a long name {k}": np.full((13, 13), 1 / 8) for k in range(8)})
     lines = rendered(many).splitlines()
     assert len(lines) > 14  # the legend goes on
     assert sum(line.count("a long name") for line in lines) == 8
@@ -112,12 +122,12 @@ def test_notebook() -> None:
     assert [cell.text for cell in found] == list(CLASS_NAMES)
     assert found[0].get("title") == "AA: weight 1"
     half = found[CLASS_NAMES.index("KQs")].get("style", "")
-    assert f"linear-gradient(to right,{WEIGHT} 0% 100%) bottom/100% 50% no-repeat" in half
+    assert f"linear-gradient(to right,{WEIGHT_COLOUR} 0% 100%) bottom/100% 50% no-repeat" in half
     assert "gradient" not in found[CLASS_NAMES.index("A2s")].get("style", "")
     page = three_actions()._repr_html_()
     assert cells(page)[1].get("title") == "AKs: weight 1, fold 0.0%, call 40.0%, raise 3x 60.0%"
-    assert f"{CALL} 60% 100%" in cells(page)[1].get("style", "")
-    assert "<script>" not in Grid(np.ones((13, 13)), title="<script>")._repr_html_()
+    assert f"{CALL_COLOUR} 60% 100%" in cells(page)[1].get("style", "")
+    assert "<script>" not in HandGrid(np.ones((13, 13)), title="<script>")._repr_html_()
 
 
 def test_picture(tmp_path: Path) -> None:
@@ -129,7 +139,7 @@ def test_picture(tmp_path: Path) -> None:
     for name, start in (("grid.png", b"\x89PNG"), ("grid.PDF", b"%PDF")):
         RANGE.grid().save(tmp_path / "deep" / name)
         assert (tmp_path / "deep" / name).read_bytes().startswith(start)
-    with pytest.raises(InputError, match=r"grid.doc: unknown kind '.doc'; use .png"):
+    with pytest.raises(InputError, match=r"grid.doc.*'.doc'.*.png"):
         RANGE.grid().save(tmp_path / "grid.doc")
 
 
@@ -137,9 +147,9 @@ def test_heights_and_widths() -> None:
     """Bars are as high as the weight and as wide as the frequency."""
     weight = np.zeros((13, 13))
     weight[0, 1] = 0.5
-    grid = Grid.actions({"c": np.full((13, 13), 0.25), "b50": np.full((13, 13), 0.75)}, weight=weight)
+    grid = HandGrid.actions({"c": np.full((13, 13), 0.25), "b50": np.full((13, 13), 0.75)}, weight=weight)
     red = action_colours(["b50"])["b50"]
-    assert grid.layers(0, 1) == [(red, 0.75), (CALL, 0.25)]
+    assert grid.layers(0, 1) == [(red, 0.75), (CALL_COLOUR, 0.25)]
     bars = [patch for patch in grid.figure().axes[0].patches if patch.get_height() < 0.9]
     assert [bar.get_height() for bar in bars] == pytest.approx([0.48, 0.48])
     assert [bar.get_width() for bar in bars] == pytest.approx([0.72, 0.24])
@@ -148,8 +158,8 @@ def test_heights_and_widths() -> None:
 
 def test_colours() -> None:
     found = action_colours(["fold", "check", "Call", "bet 33%", "bet 75%", "all-in", "f", "k", "x"])
-    assert [found[name] for name in ("fold", "f")] == [FOLD] * 2
-    assert [found[name] for name in ("check", "Call", "k", "x")] == [CALL] * 4
+    assert [found[name] for name in ("fold", "f")] == [FOLD_COLOUR] * 2
+    assert [found[name] for name in ("check", "Call", "k", "x")] == [CALL_COLOUR] * 4
     reds = [found[name] for name in ("bet 33%", "bet 75%", "all-in")]
     brightness = [sum(int(red[k : k + 2], 16) for k in (1, 3, 5)) for red in reds]
     assert brightness == sorted(brightness, reverse=True)
@@ -160,45 +170,45 @@ def test_shares() -> None:
     """Totals count combos, not cells."""
     bet = np.zeros((13, 13))
     bet[np.triu_indices(13, 1)] = 1  # suited
-    grid = Grid.actions({"check": 1 - bet, "bet": bet})
+    grid = HandGrid.actions({"check": 1 - bet, "bet": bet})
     assert grid.share("bet") == pytest.approx(312 / 1326)
     live = ~np.isin(HAND_CARDS, [51]).any(axis=1)
     combos = np.bincount(CLASS_OF_HAND[live], minlength=169).reshape(13, 13)
-    assert Grid.actions({"check": 1 - bet, "bet": bet}, combos=combos).share("bet") == pytest.approx(300 / 1275)
-    empty = Grid.actions({"check": np.ones((13, 13))}, weight=np.zeros((13, 13)))
+    assert HandGrid.actions({"check": 1 - bet, "bet": bet}, combos=combos).share("bet") == pytest.approx(300 / 1275)
+    empty = HandGrid.actions({"check": np.ones((13, 13))}, weight=np.zeros((13, 13)))
     assert empty.share("check") == 0
 
 
-def test_unheld_hands_need_no_frequencies() -> None:
+def test_hands_of_zero_weight_need_no_frequencies() -> None:
     weight, bet = np.ones((13, 13)), np.full((13, 13), 0.5)
     weight[3, 4], bet[3, 4] = 0, np.nan
-    grid = Grid.actions({"check": 1 - bet, "bet": bet}, weight=weight)
+    grid = HandGrid.actions({"check": 1 - bet, "bet": bet}, weight=weight)
     assert "nan" not in str(grid) + grid._repr_html_() + rendered(grid)
 
 
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        (np.zeros((12, 13)), r"shape \(12, 13\); \(13, 13\) is needed"),
-        (np.full((13, 13), 1.5), "weights at AA are 1.5; 0 to 1"),
-        (np.full((13, 13), np.nan), "weights at AA are nan"),
+        (np.zeros((12, 13)), r"\(12, 13\)"),
+        (np.full((13, 13), 1.5), "weights at AA .* 1.5"),
+        (np.full((13, 13), np.nan), "weights at AA .* nan"),
         (np.zeros(169), "shape"),
     ],
 )
-def test_bad_grids(values: Array, problem: str) -> None:
+def test_invalid_grids(values: Array, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        Grid(values)
+        HandGrid(values)
 
 
-def test_bad_actions() -> None:
+def test_invalid_actions() -> None:
     half = np.full((13, 13), 0.5)
-    with pytest.raises(InputError, match=r"frequencies of AA sum to 0.5, not to 1"):
-        Grid.actions({"bet": half})
-    with pytest.raises(InputError, match="no actions"):
-        Grid.actions({})
-    with pytest.raises(InputError, match=r"frequencies of 'bet' of shape \(169,\)"):
-        Grid.actions({"bet": np.ones(169)})
+    with pytest.raises(InputError, match=r"AA .* 0.5"):
+        HandGrid.actions({"bet": half})
+    with pytest.raises(InputError, match="grid of actions"):
+        HandGrid.actions({})
+    with pytest.raises(InputError, match=r"'bet' of shape \(169,\)"):
+        HandGrid.actions({"bet": np.ones(169)})
     with pytest.raises(InputError, match=r"combos of shape \(2,\)"):
-        Grid.actions({"bet": 2 * half}, combos=np.ones(2))
+        HandGrid.actions({"bet": 2 * half}, combos=np.ones(2))
     with pytest.raises(InputError, match="168 labels"):
-        Grid(half, labels=CLASS_NAMES[:-1])
+        HandGrid(half, labels=CLASS_NAMES[:-1])

@@ -1,4 +1,4 @@
-"""Isomorphism classes: their number, that each is hit once, and that nothing but suits and order is forgotten."""
+"""Isomorphism classes: their number, that each is hit once, and that only suit names and order are ignored."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from numba import njit
 from reference.burnside import count_classes, count_deals
 from riverboat.cards._kernels import isomorphism as kernels
 from riverboat.cards.deck import Deck
-from riverboat.cards.isomorphism import Indexer, board_index, canonical_boards
-from riverboat.compiled.jit import OPTIONS
+from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
+from riverboat.compiled.jit import KERNEL_OPTIONS
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
@@ -63,7 +63,7 @@ def all_deals(rounds: tuple[int, ...], cards: list[int]) -> list[tuple[int, ...]
 
 
 def canonical_keys(deals: Array, rounds: tuple[int, ...], suits: int) -> Array:
-    """The slow twin: the smallest of all relabellings of a deal, as a number. int64 [deals]"""
+    """Return the smallest of all suit relabellings of each deal, as a number: the slow reference. int64 [deals]"""
     keys = []
     for permutation in permutations(range(suits)):
         relabelled = (deals & ~np.int64(3)) + np.array(permutation)[deals & 3]
@@ -77,26 +77,26 @@ def canonical_keys(deals: Array, rounds: tuple[int, ...], suits: int) -> Array:
 
 @pytest.mark.parametrize(("rounds", "size"), SIZES.items(), ids=str)
 def test_number_of_classes(rounds: tuple[int, ...], size: int) -> None:
-    indexer = Indexer(rounds)
+    indexer = HandIndexer(rounds)
     assert indexer.size() == size == count_classes(rounds)
     assert [indexer.size(r) for r in range(len(rounds))] == [SIZES[rounds[: r + 1]] for r in range(len(rounds))]
 
 
 @pytest.mark.parametrize(("rounds", "ranks", "suits"), SMALL, ids=str)
 def test_number_of_classes_in_small_decks(rounds: tuple[int, ...], ranks: int, suits: int) -> None:
-    assert Indexer(rounds, ranks, suits).size() == count_classes(rounds, ranks, suits)
+    assert HandIndexer(rounds, ranks, suits).size() == count_classes(rounds, ranks, suits)
 
 
 def test_royal_and_rhode_island() -> None:
     royal = Deck.small(5)
-    assert [Indexer.for_deck(royal, rounds).size() for rounds in ((2,), (2, 3), (3,))] == [25, 7_760, 95]
-    rhode_island = Indexer((1, 1, 1))
+    assert [HandIndexer.for_deck(royal, rounds).size() for rounds in ((2,), (2, 3), (3,))] == [25, 7_760, 95]
+    rhode_island = HandIndexer((1, 1, 1))
     assert [rhode_island.size(r) for r in range(3)] == [13, 325, 9_997]
 
 
 @pytest.mark.parametrize(("rounds", "ranks", "suits"), [s for s in SMALL if s[1] <= 5], ids=str)
-def test_every_class_is_hit_by_its_deals_alone(rounds: tuple[int, ...], ranks: int, suits: int) -> None:
-    indexer = Indexer(rounds, ranks, suits)
+def test_classes_are_disjoint(rounds: tuple[int, ...], ranks: int, suits: int) -> None:
+    indexer = HandIndexer(rounds, ranks, suits)
     deals = np.array(all_deals(rounds, [4 * r + s for r in range(ranks) for s in range(suits)]), np.int64)
     indices = indexer.index(deals)
     keys = canonical_keys(deals, rounds, suits)
@@ -109,8 +109,8 @@ def test_every_class_is_hit_by_its_deals_alone(rounds: tuple[int, ...], ranks: i
 
 
 @pytest.mark.parametrize("rounds", [(2,), (2, 3), (3,), (4,), (5,), (3, 1), (2, 2), (1, 1, 1)], ids=str)
-def test_there_and_back_and_all_deals_counted(rounds: tuple[int, ...]) -> None:
-    indexer = Indexer(rounds)
+def test_indices_round_trip_and_counts_sum_to_all_deals(rounds: tuple[int, ...]) -> None:
+    indexer = HandIndexer(rounds)
     every = np.arange(indexer.size())
     deals = indexer.unindex(every)
     assert deals.dtype == np.uint8
@@ -124,14 +124,14 @@ def test_there_and_back_and_all_deals_counted(rounds: tuple[int, ...]) -> None:
 
 
 def test_raw_counts() -> None:
-    assert Indexer((2,)).count(np.arange(169)).tolist().count(4) == 78
+    assert HandIndexer((2,)).count(np.arange(169)).tolist().count(4) == 78
     assert count_deals((2,)) == 1_326
     assert count_deals((2, 3)) == 25_989_600
 
 
 @pytest.mark.parametrize("rounds", [(2, 4), (2, 5), (2, 3, 1), (2, 3, 1, 1), (3, 1, 1), (7,), (2, 3, 2)], ids=str)
-def test_there_and_back_for_some(rounds: tuple[int, ...]) -> None:
-    indexer = Indexer(rounds)
+def test_random_indices_round_trip(rounds: tuple[int, ...]) -> None:
+    indexer = HandIndexer(rounds)
     some = np.random.default_rng(1).integers(indexer.size(), size=50_000)
     some[:2] = 0, indexer.size() - 1
     assert np.array_equal(indexer.index(indexer.unindex(some)), some)
@@ -139,7 +139,7 @@ def test_there_and_back_for_some(rounds: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("rounds", [(2, 3, 1, 1), (2, 5), (7,)], ids=str)
 def test_count_is_the_number_of_relabellings(rounds: tuple[int, ...]) -> None:
-    indexer = Indexer(rounds)
+    indexer = HandIndexer(rounds)
     rng = np.random.default_rng(2)
     few = rng.integers(0, 3, (300, 7)) * 4 + rng.integers(0, 4, (300, 7))  # of few ranks, so that some suits look alike
     few = few[[len(set(deal)) == 7 for deal in few.tolist()]]
@@ -158,7 +158,7 @@ def test_count_is_the_number_of_relabellings(rounds: tuple[int, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [(2, 4), (2, 3, 1), (2, 5)], ids=str)
 def test_all_large_deals_are_counted(rounds: tuple[int, ...]) -> None:
-    indexer, step = Indexer(rounds), 1 << 20
+    indexer, step = HandIndexer(rounds), 1 << 20
     total = 0
     for first in range(0, indexer.size(), step):
         part = np.arange(first, min(first + step, indexer.size()))
@@ -168,8 +168,8 @@ def test_all_large_deals_are_counted(rounds: tuple[int, ...]) -> None:
 
 
 @st.composite
-def deals_and_images(draw: st.DrawFn) -> tuple[Indexer, list[int], list[int]]:
-    """A deal, and what becomes of it when suits are renamed and rounds shuffled."""
+def deals_and_images(draw: st.DrawFn) -> tuple[HandIndexer, list[int], list[int]]:
+    """Draw a deal, and its image under a renaming of suits and a shuffle of each round."""
     rounds = draw(st.sampled_from([*SIZES, (2, 2, 2), (1, 2, 1), (10, 3), (13,)]))
     ranks, suits = draw(st.sampled_from([(13, 4), (9, 4), (13, 3), (8, 2), (13, 1)]))
     cards = [4 * rank + suit for rank in range(ranks) for suit in range(suits)]
@@ -179,12 +179,12 @@ def deals_and_images(draw: st.DrawFn) -> tuple[Indexer, list[int], list[int]]:
     for n in rounds:
         image += draw(st.permutations([card - card % 4 + rename[card % 4] for card in deal[at : at + n]]))
         at += n
-    return Indexer(rounds, ranks, suits), deal, image
+    return HandIndexer(rounds, ranks, suits), deal, image
 
 
 @settings(max_examples=150, deadline=None)
 @given(deals_and_images())
-def test_names_of_suits_and_order_do_not_matter(case: tuple[Indexer, list[int], list[int]]) -> None:
+def test_suit_names_and_order_do_not_matter(case: tuple[HandIndexer, list[int], list[int]]) -> None:
     indexer, deal, image = case
     index = indexer.index(deal)
     assert index == indexer.index(image)
@@ -195,7 +195,7 @@ def test_names_of_suits_and_order_do_not_matter(case: tuple[Indexer, list[int], 
 
 
 def test_all_relabellings_of_rivers() -> None:
-    indexer = Indexer((2, 3, 1, 1))
+    indexer = HandIndexer((2, 3, 1, 1))
     deals = random_deals(np.random.default_rng(3), 5_000, 7)
     expected = indexer.index(deals)
     for permutation in permutations(range(4)):
@@ -206,7 +206,7 @@ def test_all_relabellings_of_rivers() -> None:
 
 
 def test_earlier_rounds_agree() -> None:
-    turn, flop, hole = Indexer((2, 3, 1)), Indexer((2, 3)), Indexer((2,))
+    turn, flop, hole = HandIndexer((2, 3, 1)), HandIndexer((2, 3)), HandIndexer((2,))
     deals = random_deals(np.random.default_rng(4), 20_000, 6)
     again = turn.unindex(turn.index(deals))
     for cards in (deals, again):
@@ -217,7 +217,7 @@ def test_earlier_rounds_agree() -> None:
 
 
 def test_order_of_starting_hands() -> None:
-    hands = Indexer((2,)).unindex(np.arange(169))
+    hands = HandIndexer((2,)).unindex(np.arange(169))
     high, low, suited = hands[:, 1] >> 2, hands[:, 0] >> 2, hands[:, 0] & 3 == hands[:, 1] & 3
     assert np.array_equal(suited, np.arange(169) >= 91)
     for index in range(169):
@@ -226,7 +226,7 @@ def test_order_of_starting_hands() -> None:
 
 
 def test_shapes_and_types() -> None:
-    indexer = Indexer((2, 3))
+    indexer = HandIndexer((2, 3))
     deals = random_deals(np.random.default_rng(5), 24, 5)
     flat = indexer.index(deals)
     assert flat.dtype == np.int64
@@ -243,14 +243,14 @@ def test_shapes_and_types() -> None:
     assert "1,286,792" in repr(indexer)
 
 
-def test_cards_of_a_deck_keep_their_numbers() -> None:
+def test_decks_keep_card_numbers() -> None:
     deck = Deck("A9K", "sh")
-    indexer, plain = Indexer.for_deck(deck, (2, 1)), Indexer((2, 1), 3, 2)
+    indexer, plain = HandIndexer.for_deck(deck, (2, 1)), HandIndexer((2, 1), 3, 2)
     deals = np.array(all_deals((2, 1), deck.cards.tolist()))
     own = np.searchsorted(deck.cards, deals)
     assert np.array_equal(indexer.index(deals), plain.index(4 * (own // 2) + own % 2))
     assert set(indexer.unindex(np.arange(indexer.size())).ravel().tolist()) <= set(deck.cards.tolist())
-    with pytest.raises(InputError, match="card 0 is none of 9h 9s Kh Ks Ah As"):
+    with pytest.raises(InputError, match=r"card 0 .*9h 9s Kh Ks Ah As"):
         indexer.index([0, 50, 51])
 
 
@@ -273,51 +273,51 @@ def test_weights_of_boards() -> None:
     assert np.array_equal(board_index(canonical_boards(3, royal)[0], royal), np.arange(95))
 
 
-REFUSED: list[tuple[Any, str]] = [
-    (lambda: Indexer((2, 3)).index([0, 1, 2, 3, 0]), "deal 0 is 2c 2d 2h 2s 2c: 2c is there twice"),
-    (lambda: Indexer((2,)).index([[0, 1], [52, 1]]), "deal 1 is 52 2d: card 52 is none of 0 to 51"),
-    (lambda: Indexer((2,)).index(np.array([[0, 255]], np.uint8)), "card 255"),
-    (lambda: Indexer((2,)).index([0, -1]), "card -1"),
-    (lambda: Indexer((2,)).index([0, 256]), "card 256"),
-    (lambda: Indexer((2, 3)).index([0, 1, 2]), r"shape \(3,\): expected .* with 2, 5 cards"),
-    (lambda: Indexer((2,)).index(np.zeros((2, 0), np.uint8)), r"shape \(2, 0\)"),
-    (lambda: Indexer((2,)).index(np.uint8(3)), r"shape \(\)"),
-    (lambda: Indexer((2,)).index([0.0, 1.0]), "type float64"),
-    (lambda: Indexer((2,)).unindex(169), r"index 169: .* 0 to 168"),
-    (lambda: Indexer((2,)).unindex([3, -1]), "index -1"),
-    (lambda: Indexer((2,)).count(0.5), "type float64"),
-    (lambda: Indexer((2, 3)).size(2), r"round 2 of rounds \(2, 3\): must be 0 to 1"),
-    (lambda: Indexer(()), "rounds"),
-    (lambda: Indexer((2, 0)), r"rounds \(2, 0\)"),
-    (lambda: Indexer((5,), 2, 2), "4 at most"),
-    (lambda: Indexer((2,), 14), "deck of 14 ranks"),
-    (lambda: Indexer((2,), 13, 5), "5 suits"),
-    (lambda: Indexer((1,) * 10), "join rounds"),
-    (lambda: Indexer((12, 12)), "fewer cards"),
+INVALID: list[tuple[Any, str]] = [
+    (lambda: HandIndexer((2, 3)).index([0, 1, 2, 3, 0]), "deal 0 is 2c 2d 2h 2s 2c: .*2c"),
+    (lambda: HandIndexer((2,)).index([[0, 1], [52, 1]]), "deal 1 is 52 2d: card 52"),
+    (lambda: HandIndexer((2,)).index(np.array([[0, 255]], np.uint8)), "card 255"),
+    (lambda: HandIndexer((2,)).index([0, -1]), "card -1"),
+    (lambda: HandIndexer((2,)).index([0, 256]), "card 256"),
+    (lambda: HandIndexer((2, 3)).index([0, 1, 2]), r"shape \(3,\).* 2, 5"),
+    (lambda: HandIndexer((2,)).index(np.zeros((2, 0), np.uint8)), r"shape \(2, 0\)"),
+    (lambda: HandIndexer((2,)).index(np.uint8(3)), r"shape \(\)"),
+    (lambda: HandIndexer((2,)).index([0.0, 1.0]), "type float64"),
+    (lambda: HandIndexer((2,)).unindex(169), r"index 169: .* 0 to 168"),
+    (lambda: HandIndexer((2,)).unindex([3, -1]), "index -1"),
+    (lambda: HandIndexer((2,)).count(0.5), "type float64"),
+    (lambda: HandIndexer((2, 3)).size(2), r"round 2 of rounds \(2, 3\)"),
+    (lambda: HandIndexer(()), "rounds"),
+    (lambda: HandIndexer((2, 0)), r"rounds \(2, 0\)"),
+    (lambda: HandIndexer((5,), 2, 2), r"rounds \(5,\)"),
+    (lambda: HandIndexer((2,), 14), "deck of 14 ranks"),
+    (lambda: HandIndexer((2,), 13, 5), "5 suits"),
+    (lambda: HandIndexer((1,) * 10), "1,048,576"),
+    (lambda: HandIndexer((12, 12)), r"rounds \(12, 12\)"),
     (lambda: canonical_boards(6), "boards of 6 cards"),
     (lambda: board_index(np.zeros((1, 0), np.uint8)), "boards of 0 cards"),
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED)
-def test_refusals(call: Any, message: str) -> None:
+@pytest.mark.parametrize(("call", "message"), INVALID)
+def test_invalid_input(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL_OPTIONS)
 def look_up(river, flop, cards, out):  # int64 [deals, 3] OUT
-    """How other loops use the index: whole deals, part of one, and round by round."""
+    """Use the index inside another kernel: whole deals, part of one, and round by round."""
     for i in range(len(out)):
-        out[i, 0] = kernels.index_one(river, cards, 7 * i)
-        out[i, 1] = kernels.index_one(flop, cards, 7 * i)
-        state = kernels.deal(river, kernels.start(), cards, 7 * i, 2)
-        state = kernels.deal(river, state, cards, 7 * i + 2, 3)
-        out[i, 2] = kernels.number(flop, state)
+        out[i, 0] = kernels.index_deal(river, cards, 7 * i)
+        out[i, 1] = kernels.index_deal(flop, cards, 7 * i)
+        state = kernels.deal_round(river, kernels.empty_deal(), cards, 7 * i, 2)
+        state = kernels.deal_round(river, state, cards, 7 * i + 2, 3)
+        out[i, 2] = kernels.deal_index(flop, state)
 
 
 def test_inside_other_loops() -> None:
-    indexer = Indexer((2, 3, 1, 1))
+    indexer = HandIndexer((2, 3, 1, 1))
     deals = random_deals(np.random.default_rng(6), 100_000, 7)
     out = np.empty((len(deals), 3), np.int64)
     look_up(indexer.tables(), indexer.tables(1), deals[:10].reshape(-1), out[:10])

@@ -9,17 +9,16 @@ import pytest
 
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck
-from riverboat.cards.equity._kernels import showdown as kernels
-from riverboat.cards.features import street_features
+from riverboat.cards.features import hand_features
 from riverboat.cards.features.small_deck_features import (
     board_strengths,
-    full_strength,
-    hands_of,
-    small_histograms,
-    small_ochs,
-    small_strengths,
+    hand_indexer,
+    max_strength,
+    small_deck_features,
+    small_deck_ochs,
+    small_deck_strengths,
 )
-from riverboat.cards.isomorphism import Indexer
+from riverboat.cards.isomorphism import HandIndexer
 from riverboat.cards.notation import parse_cards
 from riverboat.core.errors import InputError
 
@@ -41,7 +40,7 @@ def pair_or_high(cards: np.ndarray) -> np.ndarray:
 
 
 def points(deck: Deck, hand: list[int], board: list[int]) -> list[tuple[tuple[int, ...], int]]:
-    """Every hand that may be met, with 2 for a win and 1 for a tie."""
+    """Return every hand that can be met, with 2 for a win and 1 for a tie."""
     left = [c for c in deck.cards.tolist() if c not in hand and c not in board]
     mine = ranking.rank([*hand, *board])
     found = []
@@ -54,13 +53,13 @@ def points(deck: Deck, hand: list[int], board: list[int]) -> list[tuple[tuple[in
 @pytest.mark.parametrize(("deck", "deals"), DECKS)
 def test_brute_force(deck: Deck, deals: tuple[int, ...]) -> None:
     last, bins = sum(deals), 7
-    full, strength, start = full_strength(deck, last), small_strengths(deck, last), hands_of(deck, 0)
+    full, strength, start = max_strength(deck, last), small_deck_strengths(deck, last), hand_indexer(deck, 0)
     group = np.arange(start.size()) % 3
     for street in range(len(deals) + 1):
         board = sum(deals[:street])
-        found = small_histograms(deck, deals, street, bins)
-        shares = small_ochs(deck, deals, street, group)
-        for hand, cards in enumerate(hands_of(deck, board).unindex(np.arange(len(found.mean))).tolist()):
+        found = small_deck_features(deck, deals, street, bins)
+        shares = small_deck_ochs(deck, deals, street, group)
+        for hand, cards in enumerate(hand_indexer(deck, board).unindex(np.arange(len(found.mean))).tolist()):
             held, known = cards[: deck.hole], cards[deck.hole :]
             left = [c for c in deck.cards.tolist() if c not in cards]
             values, histogram, against = [], [0] * bins, []
@@ -81,47 +80,41 @@ def test_brute_force(deck: Deck, deals: tuple[int, ...]) -> None:
 
 
 def test_leduc() -> None:
-    """Poker hands of two cards are Leduc's. Of the four hands that are left, a pair beats all."""
-    own = small_strengths(LEDUC, 1, pair_or_high)
-    assert own.tolist() == small_strengths(LEDUC, 1).tolist()
-    index = hands_of(LEDUC, 1).index
+    """Poker hands of two cards are Leduc's. Of the four remaining hands, a pair beats all."""
+    own = small_deck_strengths(LEDUC, 1, pair_or_high)
+    assert own.tolist() == small_deck_strengths(LEDUC, 1).tolist()
+    index = hand_indexer(LEDUC, 1).index
     deals = ["KhKs", "KhJs", "QhJs", "JhKs", "JhQs"]
-    # A king over a jack beats two queens and ties with a king; the others only tie with their like.
+    # A king over a jack beats two queens and ties with a king; the others only tie with their own rank.
     assert own[index(np.array([parse_cards(d) for d in deals], np.uint8))].tolist() == [8, 5, 1, 1, 1]
-    before = small_histograms(LEDUC, (1,), 0, bins=8)
+    before = small_deck_features(LEDUC, (1,), 0, bins=8)
     assert before.mean.tolist() == pytest.approx([0.3, 0.5, 0.7])
     assert before.histogram.sum(axis=1).tolist() == [5, 5, 5]
 
 
-def test_a_rule_of_ones_own() -> None:
+def test_a_custom_rank_function() -> None:
     """Low cards win."""
     deck = Deck.small(4, 2, hole=1)
-    lowest = small_strengths(deck, 1, lambda cards: -cards[:, 0].astype(int))
-    highest = small_strengths(deck, 1, lambda cards: cards[:, 0])
-    assert (lowest + highest == full_strength(deck, 1)).all()
+    lowest = small_deck_strengths(deck, 1, lambda cards: -cards[:, 0].astype(int))
+    highest = small_deck_strengths(deck, 1, lambda cards: cards[:, 0])
+    assert (lowest + highest == max_strength(deck, 1)).all()
     with pytest.raises(InputError, match=r"shape \(\)"):
-        small_strengths(deck, 1, lambda cards: np.array(1))
+        small_deck_strengths(deck, 1, lambda cards: np.array(1))
 
 
 def test_real_deck_river() -> None:
     for text in ("QsJh2h8c3d", "AhKhQhJhTh", "7d7c7h2s2c"):
         board = np.array(parse_cards(text), np.uint8)
-        found = np.empty((1, 1326), np.uint16)
-        kernels.strength_boards(board[None], CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32), found)
+        found = hand_features.strengths_on_boards(board[None])
         own = board_strengths(FULL_DECK, board)
         np.testing.assert_array_equal(own, np.where(found[0] == 65535, -1, found[0].astype(np.int32)))
-    assert full_strength(FULL_DECK, 5) == street_features.FULL
+    assert max_strength(FULL_DECK, 5) == hand_features.MAX_STRENGTH
 
 
 def test_real_deck_turn() -> None:
     """Means, squares and histograms of all hands on a turn, over its 48 rivers."""
     turn = parse_cards("7h9hQhAd")
-    count = np.zeros((1, 1326, 50), np.uint16)
-    first, second = np.zeros((1, 1326), np.int64), np.zeros((1, 1326), np.int64)
-    kernels.runout_features(
-        np.array([turn], np.uint8), CARDS, ranking.tables(7), kernels.scratch(), np.zeros(52, np.int32),
-        np.zeros(5, np.uint8), street_features.bin_numbers(50), count, first, second,
-    )  # fmt: skip
+    _, first, second = hand_features.runout_features(np.array([turn], np.uint8), 50)
     rivers = np.array([board_strengths(FULL_DECK, np.array([*turn, c])) for c in range(52) if c not in turn])
     met = rivers >= 0
     np.testing.assert_array_equal(np.where(met, rivers, 0).sum(axis=0), first[0])
@@ -131,29 +124,29 @@ def test_real_deck_turn() -> None:
 def test_groups() -> None:
     """One group is plain strength; so is a group that nobody can hold."""
     deck, deals = Deck.small(4, 3), (2, 1)
-    starting = hands_of(deck, 0).size()
-    strength = small_strengths(deck, 3) / full_strength(deck, 3)
-    np.testing.assert_allclose(small_ochs(deck, deals, 2, np.zeros(starting, int))[:, 0], strength, atol=1e-12)
-    shares = small_ochs(deck, deals, 2, 2 * (np.arange(starting) % 2))
+    starting = hand_indexer(deck, 0).size()
+    strength = small_deck_strengths(deck, 3) / max_strength(deck, 3)
+    np.testing.assert_allclose(small_deck_ochs(deck, deals, 2, np.zeros(starting, int))[:, 0], strength, atol=1e-12)
+    shares = small_deck_ochs(deck, deals, 2, 2 * (np.arange(starting) % 2))
     np.testing.assert_allclose(shares[:, 1], strength, atol=1e-12)
     assert (shares[:, 0] != shares[:, 2]).any()
-    known = small_histograms(deck, deals, 1, strengths=small_strengths(deck, 3))
-    np.testing.assert_allclose(small_ochs(deck, deals, 1, np.zeros(starting, int))[:, 0], known.mean, atol=1e-6)
+    known = small_deck_features(deck, deals, 1, strengths=small_deck_strengths(deck, 3))
+    np.testing.assert_allclose(small_deck_ochs(deck, deals, 1, np.zeros(starting, int))[:, 0], known.mean, atol=1e-6)
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match="none are left"):
-        full_strength(LEDUC, 5)
+    with pytest.raises(InputError, match="board of"):
+        max_strength(LEDUC, 5)
     with pytest.raises(InputError, match="street 2"):
-        small_histograms(LEDUC, (1,), 2)
+        small_deck_features(LEDUC, (1,), 2)
     with pytest.raises(InputError, match="bins=0"):
-        small_histograms(LEDUC, (1,), 1, bins=0)
+        small_deck_features(LEDUC, (1,), 1, bins=0)
     with pytest.raises(InputError, match="0 to 8"):
-        small_histograms(LEDUC, (1,), 1, strengths=np.full(15, 9))
-    with pytest.raises(InputError, match="starting hands"):
-        small_ochs(LEDUC, (1,), 1, np.zeros(4, int))
-    with pytest.raises(InputError, match="different cards"):
+        small_deck_features(LEDUC, (1,), 1, strengths=np.full(15, 9))
+    with pytest.raises(InputError, match="groups of shape"):
+        small_deck_ochs(LEDUC, (1,), 1, np.zeros(4, int))
+    with pytest.raises(InputError, match="board"):
         board_strengths(LEDUC, np.array([50, 50]))
-    with pytest.raises(InputError, match="has 6 cards"):
-        hands_of(LEDUC, 6)
-    assert Indexer.for_deck(LEDUC, (1, 1)).size() == hands_of(LEDUC, 1).size() == 15
+    with pytest.raises(InputError, match="6 cards"):
+        hand_indexer(LEDUC, 6)
+    assert HandIndexer.for_deck(LEDUC, (1, 1)).size() == hand_indexer(LEDUC, 1).size() == 15

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.features.strength import shares_beaten
+from riverboat.cards.features.hand_features import board_hand_strengths
 from riverboat.cards.ranking import rank
 from riverboat.core.errors import InputError
 
@@ -25,7 +25,7 @@ from riverboat.core.errors import InputError
 )
 def test_strength_of_all_hands(deck: Deck, board: tuple[int, ...]) -> None:
     """Against every other hand, one by one; ties are half."""
-    found, hands = shares_beaten(board, deck), [tuple(hand) for hand in deck.hands.tolist()]
+    found, hands = board_hand_strengths(board, deck), [tuple(hand) for hand in deck.hands.tolist()]
     live = [h for h, hand in enumerate(hands) if not set(hand) & set(board)]
     for h in np.random.default_rng(0).permutation(live)[:12].tolist():
         left = [card for card in deck.cards.tolist() if card not in (*hands[h], *board)]
@@ -34,7 +34,7 @@ def test_strength_of_all_hands(deck: Deck, board: tuple[int, ...]) -> None:
     assert all(found[h] == 0 for h in range(len(hands)) if h not in live)
 
 
-def test_boards_that_cannot_be() -> None:
+def test_invalid_boards() -> None:
     for board in ((1, 1), (0,), tuple(range(40, 46))):
-        with pytest.raises(InputError, match="different cards of the deck"):
-            shares_beaten(board, Deck.small(9, 4) if board == (0,) else FULL_DECK)
+        with pytest.raises(InputError, match="board"):
+            board_hand_strengths(board, Deck.small(9, 4) if board == (0,) else FULL_DECK)

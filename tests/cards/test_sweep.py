@@ -1,4 +1,4 @@
-"""The sweep over hands from weak to strong, against every pair of hands."""
+"""The O(n) showdown over hands sorted by strength, against every pair of hands."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import numpy as np
 import pytest
 from numba import njit
 
-from riverboat.cards.equity._kernels.sweep import meets, sort_by_strength, sweep, weigh
-from riverboat.compiled.jit import OPTIONS
-from riverboat.compiled.simd import LANES, same, store
+from riverboat.cards.equity._kernels.showdown_values import compatible_reach, showdown_wins, sort_by_strength, sum_reach
+from riverboat.compiled.jit import KERNEL_OPTIONS
+from riverboat.compiled.simd import SIMD_WIDTH, broadcast, store
 
 pytestmark = pytest.mark.smoke
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL_OPTIONS)
 def one(deck, first, second, rank, two, reach, sums, beats, met, all_):
-    total = weigh(deck, first, second, two, len(rank), reach, sums, 0.0)
-    all_[0] = sweep(deck, first, second, rank, two, len(rank), reach, sums, beats, 0.0)
+    total = sum_reach(deck, first, second, two, len(rank), reach, sums, 0.0)
+    all_[0] = showdown_wins(deck, first, second, rank, two, len(rank), reach, sums, beats, 0.0)
     all_[0] -= total
     for k in range(len(rank)):
-        met[k] = meets(first, second, two, k, reach, sums, total)
+        met[k] = compatible_reach(first, second, two, k, reach, sums, total)
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL_OPTIONS)
 def sixteen(deck, first, second, rank, two, reach, sums, beats, met):
-    zero = same(sums, 0.0)
-    total = sweep(deck, first, second, rank, two, len(rank), reach, sums, beats, zero)
+    zero = broadcast(sums, 0.0)
+    total = showdown_wins(deck, first, second, rank, two, len(rank), reach, sums, beats, zero)
     for k in range(len(rank)):
-        store(met, np.uint64(k * 16), meets(first, second, two, k, reach, sums, total))
+        store(met, np.uint64(k * 16), compatible_reach(first, second, two, k, reach, sums, total))
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL_OPTIONS)
 def sort(hand, strength, spare, count):
     sort_by_strength(hand, len(hand), strength, spare, count)
 
@@ -47,20 +47,20 @@ def test_every_pair_of_hands(two: bool, seed: int) -> None:
     np.testing.assert_array_equal(order, np.argsort(strength, kind="stable"))
     cards = np.array(hands, np.uint8)[order]
     first, second, rank = cards[:, 0].copy(), cards[:, 1].copy(), strength[order]
-    reach = rng.random((LANES, len(hands)))
-    apart = np.array([[not (set(a) & set(b)) - {52} for b in cards.tolist()] for a in cards.tolist()])
+    reach = rng.random((SIMD_WIDTH, len(hands)))
+    disjoint = np.array([[not (set(a) & set(b)) - {52} for b in cards.tolist()] for a in cards.tolist()])
     weaker = rank[:, None] > rank[None, :]
     not_stronger = rank[:, None] >= rank[None, :]
-    lanes = np.zeros((53, LANES)), np.zeros((len(hands), LANES)), np.zeros((len(hands), LANES))
+    vectors = np.zeros((53, SIMD_WIDTH)), np.zeros((len(hands), SIMD_WIDTH)), np.zeros((len(hands), SIMD_WIDTH))
     sixteen(
-        deck, first, second, rank, two, np.ascontiguousarray(reach.T).ravel(), lanes[0].ravel(), lanes[1].reshape(-1),
-        lanes[2].reshape(-1),
+        deck, first, second, rank, two, np.ascontiguousarray(reach.T).ravel(), vectors[0].ravel(), vectors[1].reshape(-1),
+        vectors[2].reshape(-1),
     )  # fmt: skip
-    for k in range(LANES):
+    for k in range(SIMD_WIDTH):
         beats, met, rest = np.zeros(len(hands)), np.zeros(len(hands)), np.ones(1)
         one(deck, first, second, rank, two, reach[k], np.zeros(53), beats, met, rest)
         assert abs(rest[0]) < 1e-12
-        for found in (beats, lanes[1][:, k]):
-            np.testing.assert_allclose(found, (apart * (weaker * 1.0 + not_stronger)) @ reach[k], atol=1e-12)
-        for found in (met, lanes[2][:, k]):
-            np.testing.assert_allclose(found, apart @ reach[k], atol=1e-12)
+        for found in (beats, vectors[1][:, k]):
+            np.testing.assert_allclose(found, (disjoint * (weaker * 1.0 + not_stronger)) @ reach[k], atol=1e-12)
+        for found in (met, vectors[2][:, k]):
+            np.testing.assert_allclose(found, disjoint @ reach[k], atol=1e-12)

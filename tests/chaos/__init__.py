@@ -1,4 +1,4 @@
-"""Processes are killed at random moments and resumed: what comes out is what an uninterrupted run has.
+"""Processes are killed at random times and resumed: the result equals that of an uninterrupted run.
 
-Moments come from seeds. `make test-slow` runs all cases and ends with their counts.
+Times come from seeds. `make test-slow` runs all cases and ends with their counts.
 """

@@ -1,4 +1,4 @@
-"""Counts of what was killed and what came of it."""
+"""Fixtures of the kill tests, and a summary of kills and results."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import pytest
 
 from chaos.harness import Found, Nursery
 
-TOLD = "chaos"
+PROPERTY = "chaos"
 
 
 @pytest.fixture
 def nursery(tmp_path: Path) -> Iterator[Nursery]:
-    """A process that commands are forked from, ended with all of them."""
+    """A process from which commands are forked; it ends with all of them."""
     with Nursery(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Callable[[Found], None]:
-    """Note what was found for the end of the run, and fail where anything is wrong."""
+    """Record results for the summary, and fail if anything is wrong."""
 
-    def told(found: Found) -> None:
-        record_property(TOLD, f"{request.node.name}: {found}")
+    def record(found: Found) -> None:
+        record_property(PROPERTY, f"{request.node.name}: {found}")
         assert found.wrong == []
         assert found.equal == found.trials
         assert sum(found.killed.values()) > 0
 
-    return told
+    return record
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what came of it, where anything was run."""
+    """Print the results, if any test ran."""
     for reports in terminalreporter.stats.values():
         for report in reports:
-            for name, words in getattr(report, "user_properties", ()):
-                if name == TOLD and report.when == "call":
-                    terminalreporter.write_line(f"chaos: {words}")
+            for name, text in getattr(report, "user_properties", ()):
+                if name == PROPERTY and report.when == "call":
+                    terminalreporter.write_line(f"chaos: {text}")

@@ -1,8 +1,8 @@
-"""One way to torment a command: start it, kill it at a random moment, resume it until it is done, compare.
+"""Test harness: start a command, kill it at random times, resume it until it is done, and compare.
 
 with Nursery(folder) as nursery:
     found = torment(nursery, case, seed=1, trials=20)
-    found.equal                        # trials that ended with what an uninterrupted run has
+    found.equal                        # trials that ended with the result of an uninterrupted run
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from processes import Processes
 from riverboat.core import artifacts
 
 INTERRUPTED = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
-PATIENCE = 120.0  # seconds that any piece of work may take
-MOST_SITTINGS = 60  # of a trial: then it is taken to make no progress
+PATIENCE = 120.0  # time limit of any command, in seconds
+MAX_SESSIONS = 60  # resumes of a trial, after which it counts as making no progress
 
 
 class Nursery:
-    """Starts commands in a fraction of a second: in processes forked from one that has everything loaded and compiled."""
+    """Start commands in a fraction of a second, in processes forked from one that has everything loaded and compiled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.processes = folder, Processes()
-        here = Path(__file__).parent
+        tests = Path(__file__).parent
         places = (
             Path(riverboat.__file__).parents[1],
-            here.parent,
-            here.parent.parent,
+            tests.parent,
+            tests.parent.parent,
         )  # the package under test, and the tests
         path = os.pathsep.join(str(place) for place in places)
         cache = {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_DATA_HOME": str(folder / "data")}
         self.process = self.processes.python(
-            here / "nursery.py", cwd=folder, env={**os.environ, **cache, "PYTHONPATH": path},
+            tests / "nursery.py", cwd=folder, env={**os.environ, **cache, "PYTHONPATH": path},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
@@ -59,13 +59,13 @@ class Nursery:
 
     @property
     def output(self) -> str:
-        """What the last command printed."""
+        """Output of the last command."""
         return (self.folder / "output").read_text(errors="replace")
 
     def run(self, words: list[Any], kill: Callable[[int], None] | None = None, *, load: bool = False) -> int:
-        """Run a command to its exit code; meanwhile `kill` may wait for a moment and send a signal to its process.
+        """Run a command and return its exit code; meanwhile `kill` may wait and send a signal to its process.
 
-        With `load` it is run before the fork, so that later ones have all that it needs in memory.
+        With `load` it runs before the fork, so that later commands have everything in memory.
         """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -86,7 +86,7 @@ class Nursery:
 
 
 def _quietly(kill: Callable[[int], None], process: int) -> None:
-    with suppress(ProcessLookupError):  # it was faster
+    with suppress(ProcessLookupError):  # it had already ended
         kill(process)
 
 
@@ -94,8 +94,8 @@ def _quietly(kill: Callable[[int], None], process: int) -> None:
 class Case:
     """A command that can be killed and resumed.
 
-    `begin` and `resume` are given the trial's folder. `result` reads what counts from it. Codes other than 0 that a finished
-    command may have stand in `done`.
+    `begin` and `resume` receive the trial's folder. `result` reads the values to compare from it. `done` lists exit
+    codes other than 0 of a finished command.
     """
 
     begin: Callable[[Path], list[Any]]
@@ -107,7 +107,7 @@ class Case:
 
 @dataclass
 class Found:
-    """What came of a case."""
+    """Results of a case."""
 
     trials: int = 0
     equal: int = 0
@@ -120,44 +120,44 @@ class Found:
 
 
 def whole(folder: Path) -> None:
-    """Read every artefact in a folder: each is whole, whatever was killed."""
+    """Read every artifact in a folder: each must be complete, whatever was killed."""
     for manifest in sorted(folder.rglob(artifacts.MANIFEST)):
         if not any(part.startswith(".") for part in manifest.relative_to(folder).parts):
             artifacts.read(manifest.parent)
 
 
 def torment(nursery: Nursery, case: Case, seed: int, trials: int, kills: int = 4) -> Found:
-    """Kill a command at random moments, resume it until it is done, and compare with an uninterrupted run.
+    """Kill a command at random times, resume it until it is done, and compare with an uninterrupted run.
 
-    Each trial has a folder of its own and one to `kills` random kills. Delays are drawn from the time that an uninterrupted
-    run takes, so that they fall anywhere in it.
+    Each trial has a folder of its own and one to `kills` random kills. Delays are drawn from the duration of an
+    uninterrupted run, so that they fall anywhere in it.
     """
-    draws, found = random.Random(seed), Found()
+    draws, result = random.Random(seed), Found()
     for name in ("loaded", "expected"):
-        began = time.monotonic()
+        started = time.monotonic()
         code = nursery.run(case.begin(nursery.folder / name), load=name == "loaded")
         assert code == 0, nursery.output
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - started
     expected = case.result(nursery.folder / "expected")
     for trial in range(trials):
         folder = nursery.folder / f"trial-{trial}"
-        found.trials += 1
+        result.trials += 1
         try:
-            _trial(nursery, case, folder, draws, seconds, draws.randint(1, kills), found)
+            _trial(nursery, case, folder, draws, seconds, draws.randint(1, kills), result)
             got = case.result(folder)
             assert not case.exact or got == expected, "another result"
             assert not list(folder.rglob(".*.tmp*")), "drafts are left"
-            found.equal += 1
-        except Exception as error:  # all trials are made, and all that went wrong is told
-            found.wrong.append(f"trial {trial}: {type(error).__name__}: {error}"[:500])
-    return found
+            result.equal += 1
+        except Exception as error:  # run all trials, and report all failures
+            result.wrong.append(f"trial {trial}: {type(error).__name__}: {error}"[:500])
+    return result
 
 
 def _trial(
     nursery: Nursery, case: Case, folder: Path, draws: random.Random, seconds: float, kills: int, found: Found
 ) -> None:
-    words, code = case.begin(folder), -1
-    for sitting in range(MOST_SITTINGS):
+    command, code = case.begin(folder), -1
+    for session in range(MAX_SESSIONS):
         which = draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         delay = draws.uniform(0.0, 1.1 * seconds)
 
@@ -165,10 +165,10 @@ def _trial(
             time.sleep(delay)
             os.kill(process, which)
 
-        code = nursery.run(words, kill if sitting < kills else None)
+        code = nursery.run(command, kill if session < kills else None)
         if code == 0:
             return
-        if sitting >= kills:
+        if session >= kills:
             break
         allowed = {-signal.SIGKILL} if which == signal.SIGKILL else {INTERRUPTED[which], -which}
         assert code in allowed, f"exit code {code} after {which.name}: {nursery.output[-3000:]}"
@@ -176,5 +176,5 @@ def _trial(
         found.killed[which.name] += 1
         whole(folder)
         case.check(folder)
-        words = case.resume(folder, draws)
+        command = case.resume(folder, draws)
     raise AssertionError(f"exit code {code} without a kill: {nursery.output[-3000:]}")

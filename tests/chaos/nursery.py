@@ -1,7 +1,7 @@
-"""A process that has everything loaded and forks one that works for each line that it reads; see `harness.Nursery`.
+"""A process that has everything loaded and forks a worker for each line that it reads; see `harness.Nursery`.
 
-A line is a JSON list: the words of a command of Riverboat, or `call` and the name of a function (`module:function`) with its
-arguments. The answers are the number of the new process, and its exit code when it has ended.
+A line is a JSON list: the arguments of a Riverboat command, or `call` and the name of a function (`module:function`)
+with its arguments. The replies are the id of the new process, and its exit code when it has ended.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from riverboat.cli import main as cli
 
 
 def work(words: list[str]) -> int:
-    """Do what a line says: the exit code."""
+    """Execute a line and return the exit code."""
     try:
         if words[0] == "call":
             module, _, name = words[1].partition(":")
@@ -32,31 +32,31 @@ def work(words: list[str]) -> int:
 
 
 def main() -> None:
-    """Fork for each line, and wait. Lines that are to be `loaded` are done here, so that later ones find all in memory."""
+    """Fork for each line and wait. Lines with `load` run here, so that later ones find everything in memory."""
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
-        words, output, here = json.loads(line)
+        command, output, load = json.loads(line)
         file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         for stream in (1, 2):
             os.dup2(file, stream)
         os.close(file)
-        process = 0 if here else os.fork()
-        if process or here:
+        process = 0 if load else os.fork()
+        if process or load:
             print(process or os.getpid(), file=answers, flush=True)
         if process == 0:
             code = 70
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                code = work(words)
+                code = work(command)
                 sys.stdout.flush()
                 sys.stderr.flush()
-            except KeyboardInterrupt:  # before the command began, or after its end
+            except KeyboardInterrupt:  # before the command started, or after it ended
                 code = 130 if code == 70 else code
             except BaseException:
                 traceback.print_exc()
                 sys.stderr.flush()
             finally:
-                if not here:
+                if not load:
                     os._exit(code)
         else:
             code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

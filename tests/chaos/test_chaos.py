@@ -1,4 +1,4 @@
-"""Kills of trainings, solves, builds and reproductions; each is resumed and compared with an uninterrupted run."""
+"""Trainings, solves, builds and reproductions are killed, resumed, and compared with an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 
 def iterations(folder: Path) -> int:
-    """Read how far a run has come."""
+    """Read the iterations of a run so far."""
     return int(files.checkpoints(folder / "run")[-1].name.rpartition("-")[2])
 
 
 def train(mode: str, threads: tuple[int, ...], extra: tuple[Any, ...] = (), exact: bool = True) -> Case:
-    """A training of Leduc that writes checkpoints all the time; each sitting may have another number of threads."""
+    """A training of Leduc that writes checkpoints all the time; each session may have another number of threads."""
 
     def words(folder: Path, count: int) -> list[Any]:
         (folder.parent / "leduc.toml").write_text(RECIPE)
@@ -60,33 +60,33 @@ def solve(*command: Any, count: int) -> Case:
 
 
 def call(name: str, result: Callable[[Path], Any]) -> Case:
-    """A function of `work`, which goes on where it was killed."""
-    words: Callable[[Path], list[Any]] = lambda folder: ["call", f"chaos.work:{name}", folder]  # noqa: E731
-    return Case(words, lambda folder, draws: words(folder), result)
+    """A function of `work` that resumes where it was killed."""
+    command: Callable[[Path], list[Any]] = lambda folder: ["call", f"chaos.work:{name}", folder]  # noqa: E731
+    return Case(command, lambda folder, draws: command(folder), result)
 
 
 def library(folder: Path) -> dict[str, bytes]:
-    """Read all parts of a library of endgames."""
-    found = {}
+    """Read all parts of a subgame library."""
+    result = {}
     for part in sorted(folder.glob("part-*")):
         _, arrays = artifacts.read(part)
-        found |= {f"{part.name} {name}": values.tobytes() for name, values in arrays.items()}
-    return found
+        result |= {f"{part.name} {name}": values.tobytes() for name, values in arrays.items()}
+    return result
 
 
 def results(folder: Path) -> list[Any]:
-    """Read the lines of a ledger, without what depends on the clock."""
+    """Read the lines of a ledger, without timings."""
     lines = [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
     return [{key: value for key, value in line.items() if key not in ("date", "seconds")} for line in lines]
 
 
 def page(folder: Path) -> str:
-    """Read a page of reproductions, without seconds."""
+    """Read a page of reproductions, without timings."""
     return re.sub(r"[\d.,]+ s\b", "", (folder / "page.md").read_text())
 
 
 def reproduce(folder: Path, draws: random.Random | None = None) -> list[Any]:
-    """An experiment whose section of a page is written again; a page is whole or not there."""
+    """An experiment whose section of a page is rewritten; a page is complete or missing."""
     folder.mkdir(exist_ok=True)
     return ["reproduce", "emd-example", "--docs", folder / "page.md"]
 
@@ -110,5 +110,5 @@ def test_killed_and_resumed(name: str, nursery: Nursery, judge: Callable[[Found]
     judge(torment(nursery, CASES[name], seed=1, trials=8))
 
 
-def test_a_hundred_deterministic_trainings(nursery: Nursery, judge: Callable[[Found], None]) -> None:
+def test_hundred_deterministic_trainings(nursery: Nursery, judge: Callable[[Found], None]) -> None:
     judge(torment(nursery, CASES["train, deterministic"], seed=2, trials=100))

@@ -1,4 +1,4 @@
-"""Blades on Ray are killed at random moments, also in the middle of a batch: tables are those of blades in one process."""
+"""Ray blades are killed at random times, also within a batch: tables equal those of blades in one process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.solving.test_cluster import equal, game
+from tests.solvers.test_cluster import equal, game
 
 from chaos.harness import Found
-from riverboat.solvers.cluster.distributed import Distributed
+from riverboat.solvers.cluster.distributed import DistributedTrainer
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,15 +27,15 @@ TRIALS, STEPS = 5, 6
 
 
 def test_killed_blades(tmp_path: Path, judge: Callable[[Found], None]) -> None:
-    draws, found = random.Random(3), Found()
-    with Distributed(*game("leduc"), blades=3, seed=1, batch=256, engine="ray") as solver:
-        expected = Distributed(*game("leduc"), blades=3, seed=1, batch=256)
+    draws, result = random.Random(3), Found()
+    with DistributedTrainer(*game("leduc"), blades=3, seed=1, batch=256, engine="ray") as solver:
+        expected = DistributedTrainer(*game("leduc"), blades=3, seed=1, batch=256)
         for trial in range(TRIALS):
-            found.trials += 1
+            result.trials += 1
             for step in range(STEPS):
                 expected.step(3_000)
                 killer = threading.Thread(
-                    target=kill_one, args=(solver, draws.randrange(3), draws.uniform(0, 0.3), found)
+                    target=kill_one, args=(solver, draws.randrange(3), draws.uniform(0, 0.3), result)
                 )
                 killer.start()
                 solver.step(3_000)
@@ -43,17 +43,17 @@ def test_killed_blades(tmp_path: Path, judge: Callable[[Found], None]) -> None:
                 if draws.random() < 0.3:
                     solver.save(tmp_path / f"{trial}-{step}")
             if solver.iterations == expected.iterations and equal(solver, expected):
-                found.equal += 1
+                result.equal += 1
             else:
-                found.wrong.append(
+                result.wrong.append(
                     f"trial {trial}: {solver.iterations} iterations, not {expected.iterations}, or other tables"
                 )
-    judge(found)
+    judge(result)
 
 
-def kill_one(solver: Distributed, number: int, delay: float, found: Found) -> None:
-    """Kill the process of a blade after a moment."""
+def kill_one(solver: DistributedTrainer, number: int, delay: float, found: Found) -> None:
+    """Kill the process of a blade after a delay."""
     time.sleep(delay)
-    with suppress(Exception):  # it is being started again
-        os.kill(solver.engine.processes()[number], signal.SIGKILL)  # type: ignore[attr-defined]
+    with suppress(Exception):  # it is being restarted
+        os.kill(solver.backend.processes()[number], signal.SIGKILL)  # type: ignore[attr-defined]
         found.killed["SIGKILL"] += 1

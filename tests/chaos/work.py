@@ -1,4 +1,4 @@
-"""Work that no command does in small pieces: called by name in a process of the nursery."""
+"""Work that no command does in small pieces: functions called by name in a process of the nursery."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ import time
 from pathlib import Path
 
 import numpy as np
-from tests.agents.test_searching import base
+from tests.agents.test_search import base
 
 from riverboat.cli import main
-from riverboat.papers.pieces import Pieces
-from riverboat.subgames.database.build import build
+from riverboat.papers.framework import ExperimentParts
+from riverboat.subgames.database.database import build_database
 
 
 def endgames(folder: str) -> None:
-    """Build a library of endgames in parts of two; what is there counts."""
-    build(base().strategy, folder, 8, part=2, resume=True)
+    """Build a subgame library in parts of two; existing parts are not built again."""
+    build_database(base().strategy, folder, 8, part_size=2, resume=True)
 
 
 def pieces(folder: str) -> None:
-    """Make the figures of an experiment in pieces, which are kept in the cache; write all of them down at the end."""
-    kept = Pieces("chaos", folder, keep=True)
-    found = []
+    """Compute the figures of an experiment in cached pieces, and write all of them at the end."""
+    stored = ExperimentParts("chaos", folder, use_cache=True)
+    result = []
     for k in range(8):
 
         def make(k: int = k) -> dict[str, object]:
             time.sleep(0.02)
             return {"figure": np.random.default_rng(k).random(2000)}
 
-        piece = kept.get(str(k), make)
+        piece = stored.get_or_compute(str(k), make)
         assert piece is not None
-        found.append(piece["figure"])
+        result.append(piece["figure"])
     Path(folder).mkdir(parents=True, exist_ok=True)
-    np.save(Path(folder) / "figures.npy", np.array(found))
+    np.save(Path(folder) / "figures.npy", np.array(result))
 
 
 def ledger(folder: str) -> None:
-    """Play matches and add each to a ledger, those that are not there yet; results are the same for a seed."""
+    """Play matches that the ledger does not have yet, and add each; results are reproducible for a seed."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for seed in range(4):
         result = place / f"{seed}.json"
         command = ["match", "always-call", "random", "--game", "leduc", "--hands", "200", "--seed", str(seed), "--json"]
-        said = _printed(command)
-        result.write_text(said)
+        output = _printed(command)
+        result.write_text(output)
         _printed(["ledger", str(place / "ledger.jsonl"), "--add", str(result), "--json"])
 
 
 def _printed(words: list[str]) -> str:
-    """Run a command and return what it printed; an interrupt goes on to the caller."""
+    """Run a command and return its output; an interrupt propagates to the caller."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:

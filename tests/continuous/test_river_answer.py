@@ -29,7 +29,7 @@ def command(*words: str) -> int:
     return int(end.value.code or 0)
 
 
-def test_a_spot_is_played_by_thresholds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_spot_by_thresholds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, picture = tmp_path / "river.toml", tmp_path / "bars.png"
     path.write_text(FILE)
     assert command(str(path), "--json", "--plot", str(picture)) == 0
@@ -48,8 +48,8 @@ def test_a_spot_is_played_by_thresholds(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_check_down_loses_nothing() -> None:
-    """Without bets there is nothing to be wrong about."""
+    """Without bets every strategy is optimal."""
     spot = Spot.make(board="Td9d6hQc2s", pot=100, stack=100, oop="AA,KK", ip="QQ,JJ,TT", bets="")
     found = solve_river(spot, 20)
-    assert found.loss == pytest.approx(0.0, abs=1e-6)
-    assert found.certificate.share == pytest.approx(0.0, abs=1e-12)
+    assert found.exploitability == pytest.approx(0.0, abs=1e-6)
+    assert found.certificate.epsilon_share == pytest.approx(0.0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""What tests of evaluation share."""
+"""Fixtures of the tests of evaluation."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from riverboat.evaluation.matches import value_tables
 
 @pytest.fixture(autouse=True, scope="session")
 def nothing_is_kept():
-    """Tables of values are made again in every run: what an older state of the code left would be taken for right."""
+    """Compute value tables again in every run: tables of an older version of the code must not be used."""
     found: dict[str, object] = {}
 
     def made(name, make):
@@ -16,5 +16,5 @@ def nothing_is_kept():
         return found[name]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(value_tables, "kept", made)
+        patch.setattr(value_tables, "cached_arrays", made)
         yield

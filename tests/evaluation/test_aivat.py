@@ -1,4 +1,4 @@
-"""AIVAT: unbiased for whatever values, over all hands that may be played; less luck than the result; what it refuses."""
+"""AIVAT: unbiased for any values over all hands, lower variance than the result, and invalid input."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ import pytest
 
 from random_blueprints import random_blueprint
 from reference.matches import all_hands
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless
-from riverboat.agents.baselines import Yardstick
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
+from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.cards.isomorphism import Indexer
+from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.aivat import Aivat
 from riverboat.evaluation.matches.match import play_match
-from riverboat.games.holdem.action_tree import compile_actions
-from riverboat.games.holdem.menus import one_size
-from riverboat.games.holdem.rules import Rules, read_game
-from riverboat.games.records.hand_records import Hands
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.menus import one_size_menu
+from riverboat.games.holdem.rules import PokerRules, read_game
+from riverboat.strategies.blueprint import Blueprint
 
 # Two cards each of six, one card on the flop and one on the turn; a pot-sized raise of the other's is all-in.
-TWO_CARDS = Rules(blinds=(100, 50), stacks=(600, 600), board=(0, 1, 1), hole=2, ranks=3, suits=2, name="six")
+TWO_CARDS = PokerRules(blinds=(100, 50), stacks=(600, 600), board=(0, 1, 1), hole=2, ranks=3, suits=2, name="six")
 # A first board of two cards, of which most hands block some.
-WIDE = Rules(blinds=(100, 50), stacks=(300, 300), board=(0, 2, 1), hole=1, ranks=3, suits=2, name="wide")
-MENU = one_size("100%", most_raises=2)
+WIDE = PokerRules(blinds=(100, 50), stacks=(300, 300), board=(0, 2, 1), hole=1, ranks=3, suits=2, name="wide")
+MENU = one_size_menu("100%", most_raises=2)
 
 
 @cache
-def blueprint(name: str, seed: int) -> BlueprintStrategy:
+def blueprint(name: str, seed: int) -> Blueprint:
     if name == "leduc":
         return random_blueprint("leduc", seed)
     rules = {"six": TWO_CARDS, "wide": WIDE}[name]
-    tree, cards = compile_actions(rules, MENU), lossless(rules.board[1:], rules.deck)
+    tree, cards = compile_action_tree(rules, MENU), lossless_abstraction(rules.board[1:], rules.deck)
     rng = np.random.default_rng(seed)
     shapes = [(cards.counts[street], int(tree.width[street])) for street in range(rules.rounds)]
     sums = tuple(rng.random(shape, np.float32) * (rng.random(shape) > 0.3) for shape in shapes)
-    return BlueprintStrategy(rules, MENU, tree, cards, sums)
+    return Blueprint(rules, MENU, tree, cards, sums)
 
 
 def agents(name: str) -> tuple[BlueprintAgent, BlueprintAgent]:
@@ -55,7 +55,7 @@ def everything(name: str, way: int):
 
 
 def arbitrary(aivat: Aivat) -> Aivat:
-    """With values that nobody would believe."""
+    """Replace the value tables by random numbers."""
     assert aivat.values is not None
     rng = np.random.default_rng(7)
 
@@ -70,7 +70,7 @@ def arbitrary(aivat: Aivat) -> Aivat:
     return aivat
 
 
-QUICK = {("leduc", 0), ("six", 1), ("wide", 0)}  # the others are tried by the slow run
+QUICK = {("leduc", 0), ("six", 1), ("wide", 0)}  # the others are marked slow
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_unbiased_for_any_values(name: str, known: tuple[bool, bool], way: int) 
     exact = (chance * hands.won[:, way]).sum()
     spread = (chance * (hands.won[:, way] - exact) ** 2).sum()
     good = Aivat(first, second, first.rules, known=known, deals=3000)
-    plain = Aivat(first, second, first.rules, known=known, corrects=False)
+    plain = Aivat(first, second, first.rules, known=known, use_corrections=False)
     variances = []
     for aivat in (good, arbitrary(Aivat(first, second, first.rules, known=known, deals=3000)), plain):
         total = aivat.estimate(hands).total
@@ -102,10 +102,11 @@ def test_unbiased_for_any_values(name: str, known: tuple[bool, bool], way: int) 
 
 
 def test_without_values_it_is_imaginary_observations() -> None:
-    """With nothing corrected the estimate is the mean over the hands that known players may have held, by plain sums."""
+    """With nothing corrected the estimate is the mean over the hands that known players may have held, by plain
+    sums."""
     first, second = agents("leduc")
     hands, chance = everything("leduc", 0)
-    total = Aivat(first, second, first.rules, known=(True, False), corrects=False).estimate(hands).total
+    total = Aivat(first, second, first.rules, known=(True, False), use_corrections=False).estimate(hands).total
     seen: dict[tuple[object, ...], list[float]] = {}
     keys = []
     for i in range(len(hands)):
@@ -123,17 +124,17 @@ def test_without_values_it_is_imaginary_observations() -> None:
 
 
 @pytest.mark.slow
-def test_the_luck_of_boards_with_all_cards() -> None:
-    """52 cards, a flop and a turn: what is added for their luck, against plain means over all boards of two known hands."""
-    rules = Rules(blinds=(100, 50), stacks=(1000, 1000), board=(0, 3, 1), name="turn")
+def test_corrections_of_boards_with_the_full_deck() -> None:
+    """52 cards, a flop and a turn: corrections equal plain means over all boards of two known hands."""
+    rules = PokerRules(blinds=(100, 50), stacks=(1000, 1000), board=(0, 3, 1), name="turn")
     rng = np.random.default_rng(4)
-    sizes = [Indexer.for_deck(rules.deck, (2, shown)).size() for shown in (3, 4)]
+    sizes = [HandIndexer.for_deck(rules.deck, (2, shown)).size() for shown in (3, 4)]
     streets = [StreetBuckets(20, rng.integers(0, 20, (1, size)).astype(np.uint16)) for size in sizes]
     cards = CardAbstraction((StreetBuckets(169), *streets), (3, 1))
-    tree = compile_actions(rules, MENU)
+    tree = compile_action_tree(rules, MENU)
     sums = tuple(rng.random((cards.counts[s], int(tree.width[s])), np.float32) for s in range(3))
-    agent = BlueprintAgent(BlueprintStrategy(rules, MENU, tree, cards, sums), "one")
-    kept: list[Hands] = []
+    agent = BlueprintAgent(Blueprint(rules, MENU, tree, cards, sums), "one")
+    kept: list[HandRecords] = []
     play_match(agent, agent, rules, 60, observe=kept.append)
     aivat = Aivat(agent, agent, rules, known=(False, False), deals=100)
     assert aivat.values is not None
@@ -167,15 +168,15 @@ def test_the_luck_of_boards_with_all_cards() -> None:
 
 
 def test_matches_agree_with_their_estimates() -> None:
-    """Bets off the tree are read by lot, which is averaged over: result and estimate differ by luck alone."""
+    """Off-tree bets are translated at random, and AIVAT averages over it: result and estimate differ only by noise."""
     rules = replace(TWO_CARDS, stacks=(2000, 2000), name="deep six")
-    cards = lossless(rules.board[1:], rules.deck)
+    cards = lossless_abstraction(rules.board[1:], rules.deck)
 
     def agent(size: str, seed: int) -> BlueprintAgent:
-        menu = one_size(size, most_raises=2)
-        tree, rng = compile_actions(rules, menu), np.random.default_rng(seed)
+        menu = one_size_menu(size, most_raises=2)
+        tree, rng = compile_action_tree(rules, menu), np.random.default_rng(seed)
         sums = tuple(rng.random((cards.counts[s], int(tree.width[s])), np.float32) for s in range(rules.rounds))
-        return BlueprintAgent(BlueprintStrategy(rules, menu, tree, cards, sums), size, seed=seed)
+        return BlueprintAgent(Blueprint(rules, menu, tree, cards, sums), size, seed=seed)
 
     first, second = agent("70%", 1), agent("130%", 2)
     kept: list[object] = []
@@ -204,13 +205,13 @@ def test_threads_and_batches_change_nothing() -> None:
 
 @dataclass
 class Student:
-    """Plays as one blueprint until it is shown hands, then as another."""
+    """Agent that plays one blueprint until it observes hands, then another."""
 
     now: BlueprintAgent
     later: BlueprintAgent
     name: str = "student"
 
-    def check_rules(self, rules: Rules) -> None:
+    def check_rules(self, rules: PokerRules) -> None:
         self.now.check_rules(rules)
 
     def act(self, views):
@@ -223,8 +224,8 @@ class Student:
         self.now = self.later
 
 
-def test_an_agent_that_learns_is_estimated_as_it_played() -> None:
-    """Each batch by the strategy that it was played with, and nothing that was found out about an earlier one."""
+def test_estimates_of_an_agent_that_learns() -> None:
+    """Each batch is estimated with the strategy that played it, without cached values of an earlier one."""
     first, second = agents("six")
     kept, told = [], []
     student = Student(first, second)
@@ -235,20 +236,20 @@ def test_an_agent_that_learns_is_estimated_as_it_played() -> None:
         400,
         aivat=Aivat(student, first, first.rules, deals=500),
         observe=kept.append,
-        estimated=told.append,
-        pairs_at_once=100,
+        on_estimates=told.append,
+        batch_pairs=100,
     )
     for hands, found, agent in zip(kept, told, (first, second), strict=True):
         alone = Aivat(Student(agent, agent), first, first.rules, deals=500).estimate(hands)
         assert found.total == pytest.approx(alone.total, abs=1e-9)
 
 
-def test_what_cannot_be_estimated_is_refused() -> None:
+def test_invalid_estimates() -> None:
     first, _ = agents("leduc")
     nolimit = read_game("nolimit-200bb")
-    with pytest.raises(InputError, match="'random': does not answer for all hands"):
-        Aivat(Yardstick("random"), Yardstick("always-call"), nolimit, known=(True, True))
+    with pytest.raises(InputError, match="agent 'random'"):
+        Aivat(BaselineAgent("random"), BaselineAgent("always-call"), nolimit, known=(True, True))
     kept: list[object] = []
-    play_match(first, Yardstick("always-raise"), first.rules, 100, observe=kept.append)
-    with pytest.raises(InputError, match=r"agent 'always-call' played 'r' at .*, which it never plays"):
-        Aivat(first, Yardstick("always-call"), first.rules, deals=100).estimate(kept[0])
+    play_match(first, BaselineAgent("always-raise"), first.rules, 100, observe=kept.append)
+    with pytest.raises(InputError, match=r"agent 'always-call' played 'r' at"):
+        Aivat(first, BaselineAgent("always-call"), first.rules, deals=100).estimate(kept[0])

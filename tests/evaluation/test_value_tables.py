@@ -1,4 +1,4 @@
-"""Tables of what buckets are worth: against all hands that may be played, kept on disk, and what is refused."""
+"""Value tables: against all possible hands, cached on disk, and invalid input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEALS = 60_000
 
 
 def test_values_against_all_hands() -> None:
-    """What a bucket wins on average: before the first move, and after it, of who did not make it."""
+    """Values of buckets are means over all hands: at the root, and after the first action for the other player."""
     first, second = random_blueprint("leduc", 1), random_blueprint("leduc", 2)
     rules, tree, cards = first.rules, first.tree, first.cards
     hands, chance = all_hands(BlueprintAgent(first, "a"), BlueprintAgent(second, "b"), rules)
@@ -38,9 +38,9 @@ def test_values_against_all_hands() -> None:
                 assert values[street][seat, row[node], b] == pytest.approx(exact, abs=0.08)
 
 
-def test_tables_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(module, "kept", cache.kept)
+def test_tables_are_cached(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(module, "cached_arrays", cache.cached_arrays)
     strategy, calls = random_blueprint("leduc", 5), []
     one = value_tables(strategy, deals=50, progress=calls.append)
     assert calls == [1.0]
@@ -52,8 +52,8 @@ def test_tables_are_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None
     assert calls == [1.0] * 3
 
 
-def test_what_has_no_tables() -> None:
-    with pytest.raises(InputError, match="at least one is sampled"):
+def test_invalid_input() -> None:
+    with pytest.raises(InputError, match="deals=0"):
         value_tables(random_blueprint("leduc"), deals=0)
-    with pytest.raises(InputError, match="one betting tree and one card abstraction"):
+    with pytest.raises(InputError, match="strategies"):
         value_tables(random_blueprint("leduc"), random_blueprint("kuhn"))

@@ -1,4 +1,4 @@
-"""Spots explained: figures against best responses and walks of the whole tree, parts that add up, changes that are found."""
+"""Explained spots: costs against best responses and whole-tree values, EV breakdowns that add up, and comparisons."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riverboat.cards.notation import show_hand
+from riverboat.cards.notation import format_hand
 from riverboat.core.errors import InputError
-from riverboat.explain.comparison import compare
+from riverboat.explain.comparison import compare_decisions
+from riverboat.explain.ev_breakdown import break_down_hand_ev
 from riverboat.explain.explanation import explain
-from riverboat.explain.flop_rules import BoardRow, board_decisions
-from riverboat.explain.spots import cost_of, replaced, spot_decisions
-from riverboat.explain.why import why
+from riverboat.explain.spot_decisions import (
+    BoardRow,
+    board_decisions,
+    node_exploitability_cost,
+    replace_node_strategy,
+    spot_decisions,
+)
 from riverboat.games.spots.spot import Spot
-from riverboat.papers.explanation.defence import defences
+from riverboat.papers.explanation.defence import solve_defences
 from riverboat.solvers.boards.batches import solve_many
-from riverboat.strategies.rule_list import CALL, RAISE, Move
+from riverboat.strategies.rule_list import CALL, RAISE, RuleAction
 from riverboat.strategies.solution import Solution
 
 RIVER = Spot.make(
@@ -28,85 +33,90 @@ RIVER = Spot.make(
 
 @pytest.fixture(scope="module")
 def solved() -> list[Solution]:
-    """A river; the same where who acts last is locked to fold too much; and another board."""
+    """A river; the same with the last player locked to fold too much; and another board."""
     locked = RIVER.lock("b120", {"f": 0.9, "c": 0.1})
     other = replace(RIVER, board=(*RIVER.board[:4], 44))
     return solve_many([RIVER, locked, other], iterations=300)
 
 
-def test_ev_lost_is_what_the_node_loses(solved: list[Solution]) -> None:
-    """Played against the opponent as before, the rules earn less by exactly what is said."""
+def test_ev_lost_is_the_loss_of_the_node(solved: list[Solution]) -> None:
+    """Against the same opponent, the rules lose exactly the stated EV."""
     node = solved[0][""]
     decisions = spot_decisions(node)
-    told = explain(decisions, 5, "list", dial=(1, 5))
-    played = told.rules.decide(decisions.columns, decisions.moves, decisions.possible)
-    after = replaced(node, decisions, played)
-    lost = (solved[0].earnings(0) - after.earnings(0)) * 100 / 200
-    assert told.seen.ev_lost == pytest.approx(lost, abs=2e-3)
+    explanation = explain(decisions, 5, "list", rule_counts=(1, 5))
+    played = explanation.rules.action_probabilities(decisions.columns, decisions.moves, decisions.legal)
+    after = replace_node_strategy(node, decisions, played)
+    lost = (solved[0].expected_value(0) - after.expected_value(0)) * 100 / 200
+    assert explanation.fidelity.ev_lost == pytest.approx(lost, abs=2e-3)
     again = spot_decisions(after[""])
-    assert np.abs(again.played - played).max() < 1e-3
-    assert told.seen.distance == pytest.approx(
-        float(decisions.weight @ np.abs(again.played - decisions.played).sum(axis=1)) / 2, abs=1e-3
+    assert np.abs(again.strategy - played).max() < 1e-3
+    assert explanation.fidelity.distance == pytest.approx(
+        float(decisions.weight @ np.abs(again.strategy - decisions.strategy).sum(axis=1)) / 2, abs=1e-3
     )
 
 
 def test_cost_is_the_gain_of_a_best_response(solved: list[Solution]) -> None:
-    node = solved[0]["b120"]  # the one who faces a bet
+    node = solved[0]["b120"]  # the player facing a bet
     decisions = spot_decisions(node)
-    cost = cost_of(node, decisions)
-    assert cost(decisions.played)["exploitability"] == pytest.approx(0, abs=1e-3)
-    fold = np.zeros_like(decisions.played)
+    cost = node_exploitability_cost(node, decisions)
+    assert cost(decisions.strategy)["exploitability"] == pytest.approx(0, abs=1e-3)
+    fold = np.zeros_like(decisions.strategy)
     fold[:, [str(m) for m in decisions.moves].index("fold")] = 1
-    best = replaced(node, decisions, fold).earnings(0, respond=True) - solved[0].earnings(0, respond=True)
+    best = replace_node_strategy(node, decisions, fold).expected_value(0, respond=True) - solved[0].expected_value(
+        0, respond=True
+    )
     assert cost(fold)["exploitability"] == pytest.approx(best * 100 / 200)
     assert cost(fold)["exploitability"] > 10  # any bet then wins the pot
 
 
 @pytest.mark.parametrize("line", ["", "x", "b120", "x-b120"])
-def test_reasons_add_up(solved: list[Solution], line: str) -> None:
+def test_ev_components_add_up(solved: list[Solution], line: str) -> None:
     node = solved[0][line]
-    hands = np.flatnonzero(node.reach[node.player] * node.compatible(node.player) > 1e-6)
+    hands = np.flatnonzero(node.reach[node.player] * node.compatible_weight(node.player) > 1e-6)
     for hand in np.random.default_rng(1).choice(hands, 4, replace=False).tolist():
-        told = why(node, show_hand(hand))
-        for k, reason in enumerate(told.reasons):
-            assert reason.total == pytest.approx(float(node.action_ev()[k, hand]), abs=0.02), (told.hand, reason.move)
-            assert reason.played == pytest.approx(float(node.strategy[k, hand]))
-            replies = {part.name.partition(":")[0]: part.chance for part in reason.parts if part.name != "blocked"}
-            whole = sum(replies.values()) + sum(part.chance for part in reason.parts if part.name == "blocked")
+        breakdown = break_down_hand_ev(node, format_hand(hand))
+        for k, action in enumerate(breakdown.breakdowns):
+            assert action.total == pytest.approx(float(node.action_ev()[k, hand]), abs=0.02), (
+                breakdown.hand,
+                action.move,
+            )
+            assert action.played == pytest.approx(float(node.strategy[k, hand]))
+            replies = {part.name.partition(":")[0]: part.chance for part in action.parts if part.name != "blocked"}
+            whole = sum(replies.values()) + sum(part.chance for part in action.parts if part.name == "blocked")
             assert whole == pytest.approx(1, abs=1e-5)
 
 
-def test_on_the_turn_later_streets_have_their_part() -> None:
+def test_later_streets_on_the_turn() -> None:
     turn = Spot.make(board="Td9d6hQc", pot=200, stack=300, oop="AdKd,QQ,JTs", ip="AQ,T8s,77", bets="60%")
     (solution,) = solve_many([turn], iterations=100)
-    told = why(solution["x"], "AsQd")
-    for reason in told.reasons:
-        assert reason.total == pytest.approx(reason.ev, abs=0.02)
-    assert any(part.name.endswith("later streets") and abs(part.chips) > 1 for part in told.reasons[0].parts)
-    with pytest.raises(InputError, match="does not come there"):
-        why(solution["x"], "2c2d")
+    breakdown = break_down_hand_ev(solution["x"], "AsQd")
+    for action in breakdown.breakdowns:
+        assert action.total == pytest.approx(action.ev, abs=0.02)
+    assert any(part.name.endswith("later streets") and abs(part.chips) > 1 for part in breakdown.breakdowns[0].parts)
+    with pytest.raises(InputError, match=r"2d2c|2c2d"):
+        break_down_hand_ev(solution["x"], "2c2d")
 
 
-def test_a_lock_is_found(solved: list[Solution]) -> None:
-    """Who is folded to too often bets more; the comparison says so, and what still playing as before costs."""
+def test_comparison_with_a_lock(solved: list[Solution]) -> None:
+    """Against an opponent that folds too much the player bets more; the comparison gives the change and its EV."""
     first, second = (spot_decisions(s[""]) for s in solved[:2])
-    found = compare(first, second)
-    more = {str(row["move"]): float(row["change"] or 0) for row in found.moves}
-    assert more["bet"] > 0.1
-    assert more["bet"] == pytest.approx(-more["check"])
-    assert found.worth is not None
-    assert found.worth > 1  # % of pot
-    assert found.change is not None
-    assert any("bet more often" in told.sentence for told in found.change.told)
-    same = compare(first, first)
+    comparison = compare_decisions(first, second)
+    changes = {str(row["move"]): float(row["change"] or 0) for row in comparison.moves}
+    assert changes["bet"] > 0.1
+    assert changes["bet"] == pytest.approx(-changes["check"])
+    assert comparison.ev_gain is not None
+    assert comparison.ev_gain > 1  # % of pot
+    assert comparison.change is not None
+    assert any("bet more often" in text.sentence for text in comparison.change.rule_texts)
+    same = compare_decisions(first, first)
     assert same.distance == 0
-    assert same.worth == pytest.approx(0)
+    assert same.ev_gain == pytest.approx(0)
     assert same.change is not None
-    assert [told.sentence for told in same.change.told] == ["Always, play the same."]
+    assert [text.sentence for text in same.change.rule_texts] == ["Always, play the same."]
 
 
-def test_two_boards_are_compared_by_groups(solved: list[Solution]) -> None:
-    found = compare(*(spot_decisions(s[""]) for s in (solved[0], solved[2])))
+def test_comparison_of_two_boards_by_groups(solved: list[Solution]) -> None:
+    found = compare_decisions(*(spot_decisions(s[""]) for s in (solved[0], solved[2])))
     assert found.distance is None
     assert found.change is None
     assert len(found.groups) > 3
@@ -114,8 +124,8 @@ def test_two_boards_are_compared_by_groups(solved: list[Solution]) -> None:
     assert changes == sorted(changes, reverse=True)
 
 
-def test_rules_of_boards() -> None:
-    """Boards on which high cards are bet are told from those on which they are not, with the fit on other boards."""
+def test_rules_by_board() -> None:
+    """Rules separate boards with a high card from others, and generalize to held-out boards."""
     rng = np.random.default_rng(4)
     rows = []
     for _ in range(80):
@@ -123,25 +133,30 @@ def test_rules_of_boards() -> None:
         bet = 0.8 if cards.max() >> 2 >= 10 else 0.2  # a queen or better
         name = "".join("23456789TJQKA"[c >> 2] + "cdhs"[c & 3] for c in cards)
         rows.append(BoardRow(name, 1.0, {"x": 1 - bet, "b50": bet}, float(rng.uniform(0.4, 0.6))))
-    told = explain(board_decisions(rows, [Move(CALL), Move(RAISE, 0.5)], "flops"), 3, dial=(1, 2, 3))
-    assert told.unseen is not None
-    assert told.unseen.agreement == 1
-    assert told.unseen.distance < 1e-9
-    assert "top card" in told.rules.needed()
-    sentences = " ".join(one.sentence for one in told.told)
+    explanation = explain(
+        board_decisions(rows, [RuleAction(CALL), RuleAction(RAISE, 0.5)], "flops"), 3, rule_counts=(1, 2, 3)
+    )
+    assert explanation.held_out_fidelity is not None
+    assert explanation.held_out_fidelity.agreement == 1
+    assert explanation.held_out_fidelity.distance < 1e-9
+    assert "top card" in explanation.rules.tested_features()
+    sentences = " ".join(text.sentence for text in explanation.rule_texts)
     assert "On a board with a top card of" in sentences
 
 
-def test_a_bet_is_defended_as_theory_says() -> None:
-    """One pair of ranges of equal strength: what is defended is the minimum defence frequency, nearly."""
-    found = defences(40, seed=3, iterations=100)
-    errors = {name: float(np.abs(said - found.defence).mean()) for name, said in found.predicted().items()}
-    plain, corrected, turned = errors.values()
-    assert corrected < plain < turned
+def test_defence_frequencies() -> None:
+    """The corrected minimum defence frequency predicts defence better than the plain one."""
+    found = solve_defences(40, seed=3, iterations=100)
+    errors = {
+        name: float(np.abs(predicted - found.defence_frequency).mean())
+        for name, predicted in found.predictions().items()
+    }
+    plain, corrected, inverse = errors.values()
+    assert corrected < plain < inverse
     assert found.exploitability < 0.5
     assert np.all((found.mdf > 0.3) & (found.mdf <= 0.8))
 
 
 def test_nothing_to_explain(solved: list[Solution]) -> None:
-    with pytest.raises(InputError, match="nobody acts"):
+    with pytest.raises(InputError, match="'x-x'"):
         spot_decisions(solved[0]["x-x"])

@@ -1,12 +1,12 @@
-"""Bad input on purpose: over a thousand commands that are wrong, and some that only look so.
+"""Invalid input on purpose: over a thousand commands that are wrong, and some that only look so.
 
-One rule for all of them: the exit code that docs/formats.md has for it, one line that begins with `error:`, no traceback, no
-silence above two seconds, and nothing lost: what was on disk before is there afterwards, byte for byte.
+One rule for all of them: the exit code of docs/formats.md, one line that begins with `error:`, no traceback, no silence
+of more than two seconds, and no data loss: files that existed before are unchanged, byte for byte.
 
     python -m tests.fuzz                    all cases, with a summary
-    python -m tests.fuzz 'cards/*' --show   some of them, with what they print
+    python -m tests.fuzz 'cards/*' --show   some of them, with their output
 
-A case is a command with what it should come to. Cases are not listed by hand: `values` has bad values by kind, `groups` say
-which options of which commands take which kind, and cross them. Commands run in this process, in a folder of their own
-beside `world`, which has solved games, blueprints and files to point at.
+A case is a command with its expected exit codes. Cases are generated: `values` has bad values by kind, and `groups`
+combine them with the options of commands that take that kind. Commands run in this process, each in a folder of its own
+next to `world`, which has solved games, blueprints and files to point at.
 """

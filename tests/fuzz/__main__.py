@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz [PATTERN …] [--fast] [--show] [--ids]`: run cases without pytest, and sum up."""
+"""`python -m tests.fuzz [PATTERN …] [--fast] [--show] [--ids]`: run cases without pytest, and print a summary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fuzz.world import build  # noqa: E402
 
 
 def main() -> int:
-    """Run what was asked for."""
+    """Run the requested cases."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("patterns", nargs="*", default=["*"])
     parser.add_argument("--fast", action="store_true", help="the part of the fast tests alone")
@@ -42,13 +42,13 @@ def main() -> int:
         root = build(Path(folder))
         for case in chosen:
             done = run(case, root)
-            found = judge.faults(case, done)
-            summary.add(fault.kind for fault in found)
+            result = judge.faults(case, done)
+            summary.add(fault.kind for fault in result)
             if options.show:
                 print(f"--- {case.id}: {done.code} in {done.seconds:.2f} s\n{done.out[-2000:]}{done.err[-2000:]}")
-            for fault in found:
+            for fault in result:
                 print(f"{case.id}\n    {fault.short[:330]}", flush=True)
-            if done.seconds > 5 and not found:
+            if done.seconds > 5 and not result:
                 print(f"{case.id}\n    slow: {done.seconds:.1f} s", flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s")
     return 1 if summary.failed else 0

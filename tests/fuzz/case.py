@@ -1,4 +1,4 @@
-"""A command and what it should come to."""
+"""A command and its expected exit codes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-# Exit codes (docs/formats.md). Where it is open whether a value is refused, several are expected; crashes never are.
+# Exit codes (docs/formats.md). If a value may or may not be valid, several are expected; crashes never are.
 DONE = frozenset({0})
-REFUSED = frozenset({2})
+REJECTED = frozenset({2})
 NO_MEMORY = frozenset({3})
-ACCEPTED_OR_REFUSED = frozenset({0, 1, 2})
+ACCEPTED_OR_REJECTED = frozenset({0, 1, 2})
 
 ERRORS = re.compile(
     r"operating system|could not be (read|written)", re.IGNORECASE
@@ -22,17 +22,17 @@ ERRORS = re.compile(
 
 @dataclass(frozen=True)
 class Case:
-    """Words of a command, run in an empty folder that has `files` and a changed copy of a folder of the world."""
+    """Arguments of a command, run in an empty folder that has `files` and a changed copy of a folder of the world."""
 
     group: str
     name: str
     words: tuple[str, ...]
-    expect: frozenset[int] = REFUSED
+    expect: frozenset[int] = REJECTED
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     copy: str | None = None  # a folder of the world, copied to `copy`
-    change: Callable[[Path], None] | None = None  # what is done to the copy, or to the folder
-    typed: str = ""  # what stdin has
-    slow: bool = False  # never in the fast part
+    change: Callable[[Path], None] | None = None  # function that changes the copy, or the folder
+    typed: str = ""  # text on stdin
+    slow: bool = False  # never among the fast tests
 
     @property
     def id(self) -> str:
@@ -41,7 +41,7 @@ class Case:
 
 
 def said(line: str) -> tuple[str, ...]:
-    """The words of a line without quotes."""
+    """The words of a line, split at spaces; no quotes."""
     return (*line.split(),)
 
 
@@ -51,18 +51,18 @@ def crossed(
     bad: Mapping[str, Mapping[str, str]],
     most: int | None = None,
 ) -> Iterator[Case]:
-    """A case for every command and bad values of its kind: `(name, words, kind)`, where `?` is the value's place.
+    """A case for every command and bad values of its kind: `(name, words, kind)`, with `?` in place of the value.
 
-    With `most`, so many of the values, others for every command.
+    With `most`, at most that many of the values, others for every command.
     """
     for name, words, kind in table:
         for label in some(bad[kind], most, name):
-            said = tuple(bad[kind][label] if word == "?" else word for word in words)
-            yield Case(group, f"{name} {label}", said, REFUSED | of_the_system() if label == "long" else REFUSED)
+            command = tuple(bad[kind][label] if word == "?" else word for word in words)
+            yield Case(group, f"{name} {label}", command, REJECTED | of_the_system() if label == "long" else REJECTED)
 
 
 def some(labels: Iterable[str], most: int | None, seed: str) -> list[str]:
-    """At most so many labels, in their order: the same ones in every run, others for every seed."""
+    """At most `most` labels, in their order: the same ones in every run, others for every seed."""
     every = list(labels)
     if most is None or len(every) <= most:
         return every
@@ -72,7 +72,7 @@ def some(labels: Iterable[str], most: int | None, seed: str) -> list[str]:
 
 @cache
 def documented() -> dict[int, str]:
-    """Exit codes and what they mean, from the page of formats."""
+    """Exit codes and their meaning, from docs/formats.md."""
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     section = page.partition("## Exit codes")[2]
     rows = re.findall(r"^\| ([\d, ]+) \| (.+?) \|$", section, re.MULTILINE)
@@ -80,6 +80,6 @@ def documented() -> dict[int, str]:
 
 
 def of_the_system() -> frozenset[int]:
-    """The code of errors of the operating system: a folder where a file is wanted, a place that cannot be written to."""
-    found = [code for code, means in documented().items() if ERRORS.search(means)]
-    return frozenset(found) or REFUSED
+    """The exit code of operating system errors: a folder instead of a file, a path that cannot be written."""
+    result = [code for code, means in documented().items() if ERRORS.search(means)]
+    return frozenset(result) or REJECTED

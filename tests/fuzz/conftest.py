@@ -1,21 +1,21 @@
-"""The world that cases are pointed at, and what came of them."""
+"""The world of files that cases use, and a summary of the results."""
 
 import pytest
 
 from .summary import Summary
 from .world import build
 
-FOUND = "faults of a case"  # the property of a test that has their kinds
+FOUND = "faults of a case"  # the test property that stores the kinds of faults
 
 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory):
-    """A folder with the world in it."""
+    """A folder that contains the world."""
     return build(tmp_path_factory.mktemp("fuzz"))
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say what came of it, where anything was run: reports come from whatever process ran the tests."""
+    """Print the results, if any case ran; reports may come from several processes."""
     summary = Summary()
     for reports in terminalreporter.stats.values():
         for report in reports:

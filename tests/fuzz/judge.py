@@ -1,4 +1,4 @@
-"""The one rule: exit code as documented, one line, no traceback, no silence above two seconds, nothing lost."""
+"""The rule for all cases: documented exit code, one line, no traceback, no silence above two seconds, no data loss."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .case import Case, documented
 from .runner import Outcome
 from .world import WORLD, changes
 
-FIRST = 2.5  # seconds of the processor until the first word: two, and a little for what a watch cannot see
-SILENCE = 6.0  # after that; progress comes every five seconds where there is no terminal
-WAITING = 20.0  # seconds on the wall, where other programs run too
+FIRST = 2.5  # CPU seconds until the first output: two, with some tolerance
+SILENCE = 6.0  # after that; without a terminal, progress is printed every five seconds
+WAITING = 20.0  # wall-clock seconds, because other programs run too
 LONGEST_LINE = 500
-FAULT = 70  # what the command line makes of exceptions that nobody thought of
+FAULT = 70  # the command line's message for unexpected exceptions
 SYSTEM = 4
-ERROR_CODES = frozenset({2, 3, SYSTEM})  # that come with a line
+ERROR_CODES = frozenset({2, 3, SYSTEM})  # codes that need an error line
 NOT_FINITE = re.compile(r"(?<![\w'\"./=-])(nan|inf|infinity)(?![\w'\"./=-])", re.IGNORECASE)
 
 KINDS = {
@@ -25,17 +25,17 @@ KINDS = {
     "hang": "hangs",
     "silence": "silences",
     "accepted": "wrong acceptances",
-    "refused": "wrong refusals",
+    "rejected": "wrong rejections",
     "code": "wrong exit codes",
     "line": "errors that are not one line",
     "stdout": "errors with something on stdout",
     "number": "numbers that are not finite",
-    "lost": "files changed by a refused command",
+    "lost": "files changed by a rejected command",
 }
 
 
 class Fault(NamedTuple):
-    """What is wrong with what a command did."""
+    """A violation of the rule by a command."""
 
     kind: str  # of KINDS
     what: str
@@ -45,7 +45,7 @@ class Fault(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Of a traceback, where it comes from and what it is."""
+        """For a traceback, its location and exception."""
         if self.kind != "traceback":
             return str(self)
         *lines, last = self.what.strip().splitlines()
@@ -54,20 +54,20 @@ class Fault(NamedTuple):
 
 
 def faults(case: Case, done: Outcome) -> list[Fault]:
-    """All that is wrong."""
+    """All violations of the rule."""
     if done.interrupted and (done.code not in case.expect or _silent(done)):
         return [Fault("hang", f"interrupted after {done.seconds:.1f} s; silent for {done.silence:.1f} s")]
     if done.traceback or done.code == FAULT:
         return [Fault("traceback", done.traceback or done.err)]
-    found = [*_code(case, done)]
+    result = [*_code(case, done)]
     if _silent(done):
         spent = f"{done.first:.1f} s of the processor at first, {done.silence:.1f} s at most"
-        found.append(Fault("silence", f"{spent}, {done.waited:.1f} s on the wall"))
+        result.append(Fault("silence", f"{spent}, {done.waited:.1f} s on the wall"))
     if done.code in ERROR_CODES:
-        found += [*_line(done)]
+        result += [*_line(done)]
     else:
-        found += [*_answer(case, done)]
-    return [*found, *_lost(done)]
+        result += [*_answer(case, done)]
+    return [*result, *_lost(done)]
 
 
 def _silent(done: Outcome) -> bool:
@@ -75,21 +75,21 @@ def _silent(done: Outcome) -> bool:
 
 
 def _code(case: Case, done: Outcome) -> Iterator[Fault]:
-    said = f"exit code {done.code} where {sorted(case.expect)} is right: {(done.err or done.out).strip()[-300:]!r}"
+    text = f"exit code {done.code} where {sorted(case.expect)} is right: {(done.err or done.out).strip()[-300:]!r}"
     if done.code not in documented():
         yield Fault("code", f"exit code {done.code} is not in docs/formats.md")
     elif done.code in case.expect:
         return
     elif done.code == 0:
-        yield Fault("accepted", said)
+        yield Fault("accepted", text)
     elif 0 in case.expect:
-        yield Fault("refused", said)
+        yield Fault("rejected", text)
     else:
-        yield Fault("code", said)
+        yield Fault("code", text)
 
 
 def _line(done: Outcome) -> Iterator[Fault]:
-    """An error is one line, the last one, and can be read. What the system refuses comes after an answer."""
+    """An error is one readable line, the last one. Operating system errors may come after a result."""
     lines = done.err.splitlines()
     errors = [line for line in lines if line.startswith("error: ")]
     if len(errors) != 1 or lines[-1] != errors[0] or errors[0].strip() == "error:":
@@ -103,11 +103,11 @@ def _line(done: Outcome) -> Iterator[Fault]:
 
 
 def _answer(case: Case, done: Outcome) -> Iterator[Fault]:
-    """An answer has numbers, and JSON is one object."""
-    found = NOT_FINITE.search(done.out)
-    if found is not None and not case.typed:
-        start = max(found.start() - 60, 0)
-        yield Fault("number", f"… {done.out[start : found.end() + 60]!r}")
+    """Results are finite, and JSON is one object."""
+    result = NOT_FINITE.search(done.out)
+    if result is not None and not case.typed:
+        start = max(result.start() - 60, 0)
+        yield Fault("number", f"… {done.out[start : result.end() + 60]!r}")
     if "--json" in case.words and done.code in (0, 1):
         try:
             whole = isinstance(json.loads(done.out), dict)
@@ -118,9 +118,9 @@ def _answer(case: Case, done: Outcome) -> Iterator[Fault]:
 
 
 def _lost(done: Outcome) -> Iterator[Fault]:
-    """A refused command leaves everything as it was; any command leaves what it was not told to write."""
-    found = changes(done.before, done.after)
+    """A rejected command changes nothing; any command changes only its own output."""
+    result = changes(done.before, done.after)
     if done.code not in ERROR_CODES:
-        found = [change for change in found if f" {WORLD}/" in change]
-    if found:
-        yield Fault("lost", ", ".join(found[:5]))
+        result = [change for change in result if f" {WORLD}/" in change]
+    if result:
+        yield Fault("lost", ", ".join(result[:5]))

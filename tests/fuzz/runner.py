@@ -1,4 +1,4 @@
-"""Runs a command in this process and keeps an eye on it."""
+"""Run a command in this process and monitor it."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ from riverboat.cli.progress import ProgressLine
 from .case import Case
 from .world import WORLD, State, state_of
 
-BUSY = 8.0  # a case that is silent for so many seconds of the processor is interrupted,
-WAITING = 40.0  # or for so many on the wall: other programs are running too
-LONGEST = 20.0  # and so is one that has talked for so many
+BUSY = 8.0  # a case is interrupted after this many CPU seconds without output,
+WAITING = 40.0  # or this many wall-clock seconds, because other programs run too,
+LONGEST = 20.0  # or this many seconds with output
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did."""
+    """The outcome of a command."""
 
-    code: int | None  # None: an exception came out of it
+    code: int | None  # None: an exception escaped
     out: str
     err: str
     traceback: str
-    first: float  # seconds until the first word, of the processor and without compiling,
-    silence: float  # and the longest silence at all;
-    waited: float  # the longest on the wall
+    first: float  # CPU seconds until the first output, without compilation,
+    silence: float  # and the longest silence;
+    waited: float  # the longest in wall-clock time
     seconds: float
     interrupted: bool
-    before: State  # what was on disk
+    before: State  # files on disk
     after: State
 
 
 class Compiling(event.Listener):
-    """The processor's clock, which stands while Numba compiles or loads what it has compiled."""
+    """A CPU clock that stops while Numba compiles or loads compiled code."""
 
     def __init__(self) -> None:
         self.depth, self.began, self.spent = 0, 0.0, 0.0
         event.register("numba:compiler_lock", self)
 
     def on_start(self, event: Any) -> None:
-        """Something is compiled."""
+        """Note that a compilation starts."""
         if not self.depth:
             self.began = time.process_time()
         self.depth += 1
 
     def on_end(self, event: Any) -> None:
-        """It is."""
+        """Note that a compilation ends."""
         self.depth -= 1
         if not self.depth:
             self.spent += time.process_time() - self.began
 
     def now(self) -> float:
-        """Seconds that were spent on anything else."""
+        """CPU seconds spent on anything else."""
         return (self.began if self.depth else time.process_time()) - self.spent
 
 
@@ -76,7 +76,7 @@ CLOCK = Compiling()
 
 
 class Watch(threading.Thread):
-    """Notes how long nothing is said, and interrupts what seems to hang."""
+    """Measure silence, and interrupt commands that seem to hang."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -87,7 +87,7 @@ class Watch(threading.Thread):
         self.over = threading.Event()
 
     def hear(self) -> None:
-        """Something was said."""
+        """Note that something was printed."""
         now, wall = CLOCK.now(), time.monotonic()
         self.silence = max(self.silence, now - self.heard)
         self.first = self.silence if self.first is None else self.first
@@ -95,7 +95,7 @@ class Watch(threading.Thread):
         self.heard, self.heard_wall = now, wall
 
     def run(self) -> None:
-        """Look ten times a second."""
+        """Check ten times a second."""
         while not self.over.wait(0.1):
             now, wall = CLOCK.now(), time.monotonic()
             if CLOCK.depth:
@@ -108,7 +108,7 @@ class Watch(threading.Thread):
 
 
 class Ear(io.RawIOBase):
-    """A file in memory that tells the watch whenever it is written to."""
+    """An in-memory file that notifies the watch of every write."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class Ear(io.RawIOBase):
 
 
 def run(case: Case, root: Path) -> Outcome:
-    """Run a case in a folder of its own beside the world."""
+    """Run a case in a folder of its own next to the world."""
     here = root / "here"
     shutil.rmtree(here, ignore_errors=True)
     here.mkdir()
@@ -149,12 +149,12 @@ def run(case: Case, root: Path) -> Outcome:
             code = stopped.code if isinstance(stopped.code, int) else 0
         except BaseException:
             trace = traceback.format_exc()
-            ProgressLine.stop()
+            ProgressLine.close_all()
         finally:
             watch.over.set()
             _quietly(watch)
             watch.hear()
-    found = Outcome(
+    result = Outcome(
         code,
         out.bytes.decode(errors="replace"),
         err.bytes.decode(errors="replace"),
@@ -168,11 +168,11 @@ def run(case: Case, root: Path) -> Outcome:
         state_of(root),
     )
     shutil.rmtree(here, ignore_errors=True)
-    return found
+    return result
 
 
 def _quietly(watch: Watch) -> None:
-    """Wait for the watch; an interrupt that comes a moment too late is for nobody."""
+    """Wait for the watch, and ignore an interrupt that comes a moment too late."""
     with contextlib.suppress(KeyboardInterrupt):
         watch.join()
         time.sleep(0.0)
@@ -180,21 +180,21 @@ def _quietly(watch: Watch) -> None:
 
 @contextlib.contextmanager
 def _streams(out: Ear, err: Ear, typed: str) -> Iterator[None]:
-    """Streams as a script has them: no terminal, and stdout refuses what it cannot encode."""
-    kept = sys.stdin, sys.stdout, sys.stderr
+    """Streams as in a script: no terminal, and stdout rejects characters that it cannot encode."""
+    stored = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = io.StringIO(typed)
     sys.stdout = io.TextIOWrapper(out, "utf-8", "strict", write_through=True)
     sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
     try:
         yield
     finally:
-        sys.stdin, sys.stdout, sys.stderr = kept
+        sys.stdin, sys.stdout, sys.stderr = stored
 
 
 @contextlib.contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """The current folder, one where modules of the world are found, and no agent of the demo."""
-    kept = Path.cwd()
+    """Set the current folder and the module path of the world, and hide the demo's agent."""
+    stored = Path.cwd()
     os.chdir(folder)
     sys.path.insert(0, str(folder.parent / WORLD))
     try:
@@ -205,4 +205,4 @@ def _inside(folder: Path) -> Iterator[None]:
             yield
     finally:
         sys.path.remove(str(folder.parent / WORLD))
-        os.chdir(kept)
+        os.chdir(stored)

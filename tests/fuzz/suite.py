@@ -1,4 +1,4 @@
-"""All cases, and the part of them that runs in the fast tests."""
+"""All cases, and the subset that runs among the fast tests."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ GROUPS = (
     practice,
     extremes,
 )
-FAST = 200  # cases of the fast tests
+FAST = 200  # number of cases among the fast tests
 
 
 @cache
 def cases() -> tuple[Case, ...]:
     """Every case, by group."""
-    found = [case for group in GROUPS for case in group.cases()]
-    ids = [case.id for case in found]
+    result = [case for group in GROUPS for case in group.cases()]
+    ids = [case.id for case in result]
     twice = {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else set()
     if twice:
         raise ValueError(f"two cases with one name: {sorted(twice)[:5]}")
-    return tuple(found)
+    return tuple(result)
 
 
 @cache
 def fast() -> frozenset[str]:
-    """The same cases every time, of all groups in turn, in an order that has nothing to do with what they are."""
+    """The same cases every time, of all groups in turn, in an order independent of their content."""
     groups: dict[str, list[Case]] = defaultdict(list)
     for case in sorted(cases(), key=lambda case: hashlib.sha256(case.id.encode()).digest()):
         if not case.slow:

@@ -1,4 +1,4 @@
-"""What came of many cases."""
+"""Summary of many cases."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .judge import KINDS
 
 
 class Summary:
-    """Counts of cases and of what was wrong."""
+    """Counts of cases and of faults."""
 
     def __init__(self) -> None:
         self.cases = self.failed = 0
         self.faults: Counter[str] = Counter()
 
     def add(self, kinds: Iterable[str]) -> None:
-        """Note a case by the kinds of its faults."""
+        """Count a case with the kinds of its faults."""
         kinds = set(kinds)
         self.cases += 1
         self.failed += bool(kinds)

@@ -1,4 +1,4 @@
-"""Bad arguments of the library's verbs: one line that says what is wrong, as an error of ours, whatever was given."""
+"""Invalid arguments of the library's verbs: a one-line error of ours, whatever the argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_TEXT = ("no such thing", "two\nlines", "x" * 5000, "\0", 7, [], object())
 NO_PATH = ("", "x" * 5000, "\0", 7, [], object())
 NO_AGENT = (*NO_TEXT, None)
 
-# Each verb with what is right, and what is wrong by option; the first argument by place.
+# Each verb with valid arguments, and invalid ones by option; the first argument is positional.
 VERBS: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str | int, tuple[Any, ...]]]] = {
     "abstract": (("tiny", "out"), {}, {0: (*NO_TEXT, None), 1: NO_PATH, "threads": (0, *NO_NUMBER, None)}),
     "train": (
@@ -79,7 +79,7 @@ def cases() -> Iterator[tuple[str, str | int]]:
 
 
 @pytest.mark.parametrize(("verb", "option"), list(cases()))
-def test_verbs_refuse_what_is_wrong(verb: str, option: str | int, tmp_path: Path, monkeypatch) -> None:
+def test_verbs_reject_invalid_arguments(verb: str, option: str | int, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("leduc.toml").write_text("game = 'leduc'\n", encoding="utf-8")
     if verb == "respond":
@@ -95,10 +95,10 @@ def test_verbs_refuse_what_is_wrong(verb: str, option: str | int, tmp_path: Path
             getattr(rb, verb)(*given, **more)
         assert len(str(error.value).splitlines()) == 1, (value, str(error.value))
         assert len(str(error.value)) < 2000
-    assert sorted(tmp_path.rglob("*")) == before  # nothing was begun
+    assert sorted(tmp_path.rglob("*")) == before  # no run was started
 
 
-def test_all_verbs_are_tried() -> None:
+def test_all_verbs_are_tested() -> None:
     page = (Path(__file__).parents[2] / "docs" / "library.md").read_text()
     named = {line.split("`")[1].removeprefix("rb.") for line in page.splitlines() if line.startswith("| `rb.")}
     assert named - {"solve"} <= set(VERBS)

@@ -1,4 +1,4 @@
-"""The suite as tests: a part of it with every run, all of it among the slow ones."""
+"""The cases as tests: a subset in every run, all of them among the slow tests."""
 
 import pytest
 
@@ -15,12 +15,12 @@ def _marked(case):
 
 @pytest.mark.parametrize("case", [_marked(case) for case in suite.cases()])
 def test_bad_input(case, root, record_property):
-    found = judge.faults(case, run(case, root))
-    record_property(FOUND, " ".join(fault.kind for fault in found))
-    assert not found, "\n".join([case.id, " ".join(word[:200] for word in case.words), *map(str, found)])
+    result = judge.faults(case, run(case, root))
+    record_property(FOUND, " ".join(fault.kind for fault in result))
+    assert not result, "\n".join([case.id, " ".join(word[:200] for word in case.words), *map(str, result)])
 
 
-def test_there_are_enough():
+def test_number_of_cases():
     assert len(suite.cases()) >= 1000
     assert len(suite.fast()) == suite.FAST
     chosen = {case.group for case in suite.cases() if case.id in suite.fast()}

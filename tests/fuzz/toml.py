@@ -1,4 +1,4 @@
-"""TOML as tests need it: tables that are written, and changed one entry at a time."""
+"""TOML for tests: tables that are written, and changed one entry at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 Place = tuple[str | int, ...]  # keys, and numbers in lists of tables
 
-# A value of every type that TOML has, and what is absurd.
+# A value of every TOML type, and absurd ones.
 VALUES: dict[str, Any] = {
     "text": "zzz",
     "empty text": "",
@@ -39,7 +39,7 @@ VALUES: dict[str, Any] = {
 
 
 def write(table: Mapping[str, Any]) -> str:
-    """The text of a file. Everything is written inline, one line for each entry of the top."""
+    """The text of a file. Everything is written inline, one line for each top-level entry."""
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
 
 
@@ -62,7 +62,7 @@ def _value(value: Any) -> str:
 
 
 def places(table: Mapping[str, Any], above: Place = ()) -> Iterator[Place]:
-    """Every entry, tables before what is in them."""
+    """Paths of all entries, tables before their contents."""
     for key, value in table.items():
         yield (*above, key)
         if isinstance(value, Mapping):
@@ -74,26 +74,26 @@ def places(table: Mapping[str, Any], above: Place = ()) -> Iterator[Place]:
 
 
 def put(table: Mapping[str, Any], place: Place, value: Any) -> dict[str, Any]:
-    """The table with another value at a place."""
-    found = copy.deepcopy(dict(table))
-    _inside(found, place)[place[-1]] = value
-    return found
+    """The table with another value at a path."""
+    result = copy.deepcopy(dict(table))
+    _inside(result, place)[place[-1]] = value
+    return result
 
 
 def without(table: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """The table without an entry."""
-    found = copy.deepcopy(dict(table))
-    del _inside(found, place)[place[-1]]
-    return found
+    result = copy.deepcopy(dict(table))
+    del _inside(result, place)[place[-1]]
+    return result
 
 
 def at(table: Mapping[str, Any], place: Place) -> Any:
-    """The value at a place."""
+    """The value at a path."""
     return _inside(dict(table), place)[place[-1]]
 
 
 def show(place: Place) -> str:
-    """`lock.0.line`."""
+    """A path as text, such as `lock.0.line`."""
     return ".".join(map(str, place))
 
 

@@ -1,10 +1,10 @@
-"""Bad values by kind, each with a label that stands in the name of its case."""
+"""Invalid values by kind, each with a label for the name of its case."""
 
 from __future__ import annotations
 
-LONG = 20_000  # characters of what is absurdly long
+LONG = 20_000  # length of absurdly long texts
 
-# What no name of anything is.
+# Invalid names of anything.
 ODD = {
     "empty": "",
     "spaces": "   ",
@@ -15,7 +15,7 @@ ODD = {
     "escape": "a\x1b[31mb",
     "newline": "a\nerror: b",
     "tab": "\t",
-    "bytes": "\udcff\udcfe",  # what was no UTF-8 on the command line
+    "bytes": "\udcff\udcfe",  # invalid UTF-8 on the command line
     "quotes": "'\"`",
     "percent": "%s %d {} {0}",
     "root": "/",
@@ -36,7 +36,7 @@ WHOLE = {
 }
 NUMBERS: dict[str, dict[str, str]] = {
     "count": {**WHOLE, "negative": "-1", "zero": "0", "huge negative": str(-(2**63) - 1)},
-    "whole": {**WHOLE, "negative": "-1", "huge negative": str(-(2**63) - 1)},  # zero is fine
+    "whole": {**WHOLE, "negative": "-1", "huge negative": str(-(2**63) - 1)},  # zero is valid
     "number": {
         "empty": "",
         "word": "much",

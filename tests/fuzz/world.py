@@ -1,4 +1,4 @@
-"""What commands are pointed at: solved games, blueprints, card abstractions and files, made once."""
+"""Files that commands use: solved games, blueprints, card abstractions and more, made once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from random_blueprints import random_blueprint
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets
 from riverboat.cli import main
 from riverboat.formats.spot_file import load
-from riverboat.solvers.run import Run
+from riverboat.solvers.run import CFRRun
 from riverboat.strategies.blueprint import save_blueprint
 
 WORLD = "world"
@@ -198,7 +198,7 @@ FILES: dict[str, str | bytes] = {
 
 
 def build(root: Path) -> Path:
-    """Make the world under a folder."""
+    """Make the world in a folder."""
     world = root / WORLD
     for name, content in FILES.items():
         path = world / name
@@ -208,7 +208,7 @@ def build(root: Path) -> Path:
     _command("solve", "kuhn", "--method", "lp", "--out", f"{world}/lp", "--json")
     _command("train", f"{world}/leduc.toml", "--iterations", "200", "--out", f"{world}/training", "--json")
     for name in ("river", "turn"):
-        run = Run(load(world / f"{name}.toml"), out=world / name)
+        run = CFRRun(load(world / f"{name}.toml"), out=world / name)
         run.solver.step(20)
         run.save()
     save_blueprint(random_blueprint("leduc"), world / "blueprint")
@@ -225,16 +225,16 @@ def _command(*words: str) -> None:
 
 
 def _cards() -> CardAbstraction:
-    """Starting hands in four buckets, at random."""
+    """Starting hands in four random buckets."""
     labels = np.random.default_rng(0).integers(0, 4, (1, 169)).astype(np.uint16)
     return CardAbstraction((StreetBuckets(4, labels),), (), name="four")
 
 
-# --- what is on disk --------------------------------------------------------------------------
+# --- files on disk --------------------------------------------------------------------------
 
 
 class Seen(NamedTuple):
-    """A file or a folder, without a look into it."""
+    """Metadata of a file or folder, without its content."""
 
     size: int
     changed: int
@@ -242,32 +242,32 @@ class Seen(NamedTuple):
 
 
 State: TypeAlias = dict[str, tuple[Seen | None, str]]  # by path; None for folders
-_SUMS: dict[tuple[str, Seen], str] = {}  # files that have not been touched are not read again
+_SUMS: dict[tuple[str, Seen], str] = {}  # unchanged files are not read again
 
 
 def state_of(root: Path) -> State:
-    """Every file with its checksum, and every folder."""
-    found: State = {}
+    """Checksums of all files, and all folders."""
+    result: State = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if "__pycache__" in name:
             continue
         if path.is_dir() and not path.is_symlink():
-            found[name] = (None, "folder")
+            result[name] = (None, "folder")
             continue
         if path.is_symlink():
-            found[name] = (None, f"link to {path.readlink()}")
+            result[name] = (None, f"link to {path.readlink()}")
             continue
         facts = path.lstat()
         seen = Seen(facts.st_size, facts.st_mtime_ns, facts.st_ino)
         if (name, seen) not in _SUMS:
             _SUMS[name, seen] = hashlib.sha256(path.read_bytes()).hexdigest()
-        found[name] = (seen, _SUMS[name, seen])
-    return found
+        result[name] = (seen, _SUMS[name, seen])
+    return result
 
 
 def changes(before: State, after: State) -> list[str]:
-    """What differs, in words."""
+    """Describe the differences."""
     gone = [f"lost {name}" for name in before if name not in after]
     new = [f"new {name}" for name in after if name not in before]
     other = [f"changed {name}" for name in before if name in after and before[name][1] != after[name][1]]

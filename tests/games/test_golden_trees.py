@@ -1,7 +1,7 @@
-"""Trees of betting have the bytes that they had before there was one betting machine for all of them (November 2026).
+"""Golden fingerprints of betting trees, taken before all games shared one implementation of betting (November 2026).
 
-A fingerprint that changes makes old blueprints and solutions unreadable. These were taken from the code before: spots had a
-state of their own, limit hold'em another, with the dealer as player 0, and the flat trees a third.
+A fingerprint that changes makes old blueprints and solutions unreadable. At that time spots had a state of their own,
+limit hold'em another, with the dealer as player 0, and the flat trees a third.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pytest
 
 from riverboat.formats import spot_file
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.games.boards.full_holdem import holdem
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions
-from riverboat.games.holdem.menus import menu_from
+from riverboat.games.boards.holdem import holdem
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.games.holdem.menus import menu_from_table
 from riverboat.games.holdem.rules import read_game
 from riverboat.solvers.mccfr.recipe import load_train_recipe
 
@@ -44,8 +44,8 @@ FLAT = {
 
 
 def digest(tree: BettingTree, *, exchange: bool = False) -> tuple[int, str]:
-    """Nodes and a hash of a nested tree; `exchange`: as it is with the seats exchanged."""
-    actor, pay, spent = tree.actor, tree.pay, tree.spent
+    """Return the number of nodes and a hash of a tree; `exchange`: with the seats exchanged."""
+    actor, pay, spent = tree.actor, tree.payoffs, tree.spent
     if exchange:  # a stronger hand of one is a weaker hand of the other
         actor = np.where(actor >= 0, 1 - actor, actor).astype(np.int8)
         pay, spent = pay[:, ::-1, ::-1], spent[:, ::-1]
@@ -59,11 +59,11 @@ def digest(tree: BettingTree, *, exchange: bool = False) -> tuple[int, str]:
 def flat(name: str) -> ActionTree:
     if name == "demo":
         recipe = load_train_recipe(name)
-        return compile_actions(recipe.rules, recipe.menu)
+        return compile_action_tree(recipe.rules, recipe.menu)
     if name == "unequal stacks":
-        menu = menu_from({"preflop": "75%, a", "force_all_in": "30%", "most_raises": 2})
-        return compile_actions(replace(read_game("nolimit-200bb"), stacks=(700, 1510)), menu)
-    return compile_actions(read_game(name))
+        menu = menu_from_table({"preflop": "75%, a", "force_all_in": "30%", "most_raises": 2})
+        return compile_action_tree(replace(read_game("nolimit-200bb"), stacks=(700, 1510)), menu)
+    return compile_action_tree(read_game(name))
 
 
 @pytest.mark.parametrize("name", SPOTS)

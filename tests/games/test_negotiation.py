@@ -1,4 +1,4 @@
-"""The negotiation: rules by hand, and vectors against one pair of secrets at a time."""
+"""The negotiation: rules by hand, and vectors against one pair of limits at a time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from riverboat.core.errors import InputError
-from riverboat.games.registry import make
-from riverboat.games.small.negotiation import negotiation
+from riverboat.games.registry import game_from_spec
+from riverboat.games.small.toy_games import negotiation
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.solvers.tabular.cfr import CFR
@@ -16,7 +16,7 @@ from riverboat.trees.compile import compile_game
 
 
 class Twin:
-    """The rules once more, from their words: one cost, one value, one line of talk at a time."""
+    """The rules once more, from their description: one cost, one value, one line of offers at a time."""
 
     def __init__(self, strategy: Strategy, limits: int, offers: int) -> None:
         self.limits, self.offers, self.strategy = limits, offers, strategy
@@ -43,10 +43,10 @@ class Twin:
 
 
 @pytest.mark.parametrize(("limits", "offers"), [(4, 3), (5, 2), (3, 4)])
-def test_vectors_pay_what_pairs_are_paid(limits: int, offers: int) -> None:
+def test_payoffs_of_vectors_agree_with_pairs(limits: int, offers: int) -> None:
     tree = compile_game(negotiation(limits, offers))
     for seed in range(3):
-        table = np.random.default_rng(seed).random(tree.table) ** 3
+        table = np.random.default_rng(seed).random(tree.table_size) ** 3
         strategy = Strategy.from_sums(tree, table)
         assert quality(strategy).values[0] == pytest.approx(Twin(strategy, limits, offers).value(), abs=1e-12)
 
@@ -56,12 +56,14 @@ def test_one_offer_by_hand() -> None:
     (it ties with a seller of 1) and one of 0 walks (with a seller of 1 no price could please both): the seller wins with
     cost 0 and nobody does with cost 1.
     """
-    assert solve_lp(compile_game(make("negotiation:limits=2,offers=1"))).value == pytest.approx(1 / 2, abs=1e-9)
-    assert solve_lp(compile_game(make("negotiation:limits=1,offers=1"))).value == pytest.approx(0.0, abs=1e-9)
+    assert solve_lp(compile_game(game_from_spec("negotiation:limits=2,offers=1"))).value == pytest.approx(
+        1 / 2, abs=1e-9
+    )
+    assert solve_lp(compile_game(game_from_spec("negotiation:limits=1,offers=1"))).value == pytest.approx(0.0, abs=1e-9)
 
 
-def test_learning_agrees_with_the_linear_program() -> None:
-    tree = compile_game(make("negotiation:limits=3,offers=2"))
+def test_cfr_agrees_with_the_linear_program() -> None:
+    tree = compile_game(game_from_spec("negotiation:limits=3,offers=2"))
     exact = solve_lp(tree)
     assert exact.gap < 1e-9
     for traversal in ("full", "pcs", "opcs"):
@@ -72,10 +74,10 @@ def test_learning_agrees_with_the_linear_program() -> None:
         assert high - low < 0.2
 
 
-def test_what_is_refused() -> None:
+def test_invalid_options() -> None:
     with pytest.raises(InputError, match="at least 1"):
-        make("negotiation:limits=0")
+        game_from_spec("negotiation:limits=0")
     for limits, offers in ((50, 9), (100_000, 1), (2_000, 1), (10**9, 1), (2, 10**9), (1, 10**9)):
-        with pytest.raises(InputError, match=f"lines of offers or more, each with {limits:,} limits: 4,000,000"):
-            make(f"negotiation:limits={limits},offers={offers}")
-    make("negotiation:limits=1999,offers=1")
+        with pytest.raises(InputError, match=f"{limits:,} limits: .*4,000,000"):
+            game_from_spec(f"negotiation:limits={limits},offers={offers}")
+    game_from_spec("negotiation:limits=1999,offers=1")

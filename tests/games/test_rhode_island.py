@@ -1,4 +1,4 @@
-"""Rhode Island hold'em: three cards ranked, and sizes."""
+"""Rhode Island hold'em: ranking of three cards, and sizes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from itertools import combinations
 import pytest
 
 from riverboat.core.errors import InputError
-from riverboat.games.registry import make
-from riverboat.games.small.poker import card_names
-from riverboat.games.small.rhode_island import rhode_island, three_cards
+from riverboat.games.registry import game_from_spec
+from riverboat.games.small.poker import card_names, rank_three_cards, rhode_island
 
 
 def strength(text: str) -> int:
     cards = [card_names(13, 4).index(name) for name in text.split()]
-    return three_cards(tuple(c // 4 for c in cards), tuple(c % 4 for c in cards), 13)
+    return rank_three_cards(tuple(c // 4 for c in cards), tuple(c % 4 for c in cards), 13)
 
 
 def test_order_of_hands() -> None:
@@ -27,15 +26,15 @@ def test_order_of_hands() -> None:
     assert found == sorted(set(found))
 
 
-def test_how_often_each_hand_comes() -> None:
-    """Of 22,100: the table of three-card poker (Gilpin & Sandholm 2005)."""
+def test_counts_of_categories() -> None:
+    """Of 22,100 hands: the table of three-card poker (Gilpin & Sandholm 2005)."""
     seen = Counter()
     for hand in combinations(range(52), 3):
-        seen[three_cards(tuple(c // 4 for c in hand), tuple(c % 4 for c in hand), 13) // 13**3] += 1
+        seen[rank_three_cards(tuple(c // 4 for c in hand), tuple(c % 4 for c in hand), 13) // 13**3] += 1
     assert [seen[kind] for kind in range(6)] == [16_440, 3744, 1096, 720, 52, 48]
 
 
-def test_strengths_are_of_all_three_cards() -> None:
+def test_strengths_use_all_three_cards() -> None:
     game = rhode_island()
     names = game.hands[0]
     found = game.strengths((names.index("Kc"), names.index("Qc")))
@@ -45,6 +44,6 @@ def test_strengths_are_of_all_three_cards() -> None:
 
 
 @pytest.mark.parametrize("spec", ["rhode_island:ranks=1", "rhode_island:ranks=14", "rhode_island:suits=5"])
-def test_what_is_refused(spec: str) -> None:
+def test_invalid_options(spec: str) -> None:
     with pytest.raises(InputError):
-        make(spec)
+        game_from_spec(spec)

@@ -1,4 +1,4 @@
-"""Sizes: what is read is written again, and what they come to in chips."""
+"""Bet sizes: round trips, and their conversion to chips."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from hypothesis import strategies as st
 
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.bet_sizes import (
-    Situation,
-    Size,
-    Thresholds,
-    least_total,
+    BetSize,
+    MenuThresholds,
+    SizingContext,
+    format_share,
+    format_sizes,
+    min_raise_total,
     parse_share,
     parse_sizes,
-    resolve,
-    show_share,
-    show_sizes,
-    total,
+    resolve_sizes,
+    size_total,
 )
 
 
-def opening(pot: int, stack: int, streets: int = 1) -> Situation:
-    return Situation(pot, 0, 0, stack, streets)
+def opening(pot: int, stack: int, streets: int = 1) -> SizingContext:
+    return SizingContext(pot, 0, 0, stack, streets)
 
 
-def chips(text: str, at: Situation, add: str = "0", force: str = "0", merge: str = "0") -> tuple[int, ...]:
-    return resolve(parse_sizes(text), at, Thresholds(Decimal(add), Decimal(force), Decimal(merge)))
+def chips(text: str, at: SizingContext, add: str = "0", force: str = "0", merge: str = "0") -> tuple[int, ...]:
+    return resolve_sizes(parse_sizes(text), at, MenuThresholds(Decimal(add), Decimal(force), Decimal(merge)))
 
 
-# --- reading ----------------------------------------------------------------------------------
+# --- parsing ---
 
 
 @pytest.mark.parametrize("text", ["52%", "33.3%, 75%", "2.5x", "100c", "a", "2e", "e", "e150%", "3e200%, a", ""])
-def test_sizes_are_written_as_they_were_read(text: str) -> None:
-    assert show_sizes(parse_sizes(text)) == text
+def test_texts_round_trip(text: str) -> None:
+    assert format_sizes(parse_sizes(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -53,100 +53,100 @@ def test_sizes_are_written_as_they_were_read(text: str) -> None:
         (".5%", "0.5%"),
     ],
 )
-def test_other_ways_to_write_sizes(text: str, short: str | None) -> None:
+def test_equivalent_texts(text: str, short: str | None) -> None:
     if short is None:
         with pytest.raises(InputError):
             parse_sizes(text)
     else:
-        assert show_sizes(parse_sizes(text)) == short
+        assert format_sizes(parse_sizes(text)) == short
 
 
 NUMBERS = st.decimals(min_value="0.01", max_value="5000", places=2).map(lambda d: d.normalize())
 SIZES = st.one_of(
-    st.builds(Size, st.just("%"), NUMBERS),
-    st.builds(Size, st.just("x"), NUMBERS.filter(lambda d: d > 1)),
-    st.builds(Size, st.just("c"), st.integers(1, 10**6).map(lambda n: Decimal(n).normalize())),
-    st.just(Size("a")),
-    st.builds(Size, st.just("e"), st.integers(0, 4).map(Decimal), st.none() | NUMBERS),
+    st.builds(BetSize, st.just("%"), NUMBERS),
+    st.builds(BetSize, st.just("x"), NUMBERS.filter(lambda d: d > 1)),
+    st.builds(BetSize, st.just("c"), st.integers(1, 10**6).map(lambda n: Decimal(n).normalize())),
+    st.just(BetSize("a")),
+    st.builds(BetSize, st.just("e"), st.integers(0, 4).map(Decimal), st.none() | NUMBERS),
 )
 MENUS = st.lists(SIZES, max_size=5).map(tuple)
 
 
 @given(MENUS)
-def test_what_is_written_is_read_again(sizes: tuple[Size, ...]) -> None:
-    assert parse_sizes(show_sizes(sizes)) == sizes
+def test_sizes_round_trip(sizes: tuple[BetSize, ...]) -> None:
+    assert parse_sizes(format_sizes(sizes)) == sizes
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("33%, 0%", ("flop.bet: size '0%' (number 2 of '33%, 0%')", "above zero")),
-        ("-5%", ("'-5%'", "above zero")),
-        ("0c", ("above zero",)),
-        ("50", ("'50' (number 1 of '50')", "write 52% of the pot")),
+        ("33%, 0%", ("flop.bet: size '0%' (number 2 of '33%, 0%')",)),
+        ("-5%", ("flop.bet: size '-5%'",)),
+        ("0c", ("flop.bet: size '0c'",)),
+        ("50", ("'50' (number 1 of '50')",)),
         ("33%,,a", ("'' (number 2 of '33%,,a')",)),
-        ("2.5e", ("whole number of streets",)),
-        ("0e", ("at least 1",)),
-        ("2e0%", ("cap must be above zero",)),
-        ("1x", ("more than 1x",)),
-        ("10.5c", ("chips are whole",)),
-        (50, ("flop.bet = 50", "must be a text")),
+        ("2.5e", ("flop.bet: size '2.5e'",)),
+        ("0e", ("flop.bet: size '0e'",)),
+        ("2e0%", ("flop.bet: size '2e0%'", "cap")),
+        ("1x", ("flop.bet: size '1x'",)),
+        ("10.5c", ("flop.bet: size '10.5c'",)),
+        (50, ("flop.bet = 50",)),
     ],
 )
-def test_sizes_that_are_refused(text: str, words: tuple[str, ...]) -> None:
+def test_invalid_sizes(text: str, words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         parse_sizes(text, "flop.bet")
     for word in words:
         assert word in str(caught.value)
 
 
-def test_a_bet_is_no_multiple_of_another() -> None:
-    with pytest.raises(InputError, match="no bet is faced"):
-        parse_sizes("2.5x", raising=False)
+def test_multiples_are_for_raises_only() -> None:
+    with pytest.raises(InputError, match=r"size '2\.5x'"):
+        parse_sizes("2.5x", facing_bet=False)
 
 
 @pytest.mark.parametrize("text", ["100%", "0%", "12.5%"])
 def test_shares(text: str) -> None:
-    assert show_share(parse_share(text, "merge")) == text
+    assert format_share(parse_share(text, "merge")) == text
 
 
 @pytest.mark.parametrize(
-    ("text", "word"), [("-1%", "negative"), ("1.5", "in quotes"), (1.5, "in quotes"), ("", "in quotes")]
+    ("text", "word"), [("-1%", "'-1%'"), ("1.5", r"'1\.5'"), (1.5, r"merge = 1\.5"), ("", "merge = ''")]
 )
-def test_shares_that_are_refused(text: str, word: str) -> None:
+def test_invalid_shares(text: str, word: str) -> None:
     with pytest.raises(InputError, match=word):
         parse_share(text, "merge")
 
 
-# --- chips ------------------------------------------------------------------------------------
+# --- chips ---
 
 
 @pytest.mark.parametrize(
     ("text", "at", "expected"),
     [
         ("52%", opening(180, 910), (94,)),  # 93.6
-        ("45%", Situation(368, 94, 94, 910, 3), (260,)),  # 94 + 165.6
+        ("45%", SizingContext(368, 94, 94, 910, 3), (260,)),  # 94 + 165.6
         ("50%", opening(25, 100), (13,)),  # 12.5, half up
         ("0.1%", opening(100, 100), (1,)),  # at least a chip
-        ("2.5x", Situation(400, 100, 100, 900, 1), (250,)),
-        ("1.5x", Situation(400, 100, 100, 900, 1), (200,)),  # the minimum raise adds as much as the bet did
-        ("1.1x", Situation(800, 300, 200, 900, 1), (500,)),  # a raise from 100 to 300 added 200
-        ("10%", Situation(400, 100, 100, 150, 1), (150,)),  # all-in, less than a minimum raise
+        ("2.5x", SizingContext(400, 100, 100, 900, 1), (250,)),
+        ("1.5x", SizingContext(400, 100, 100, 900, 1), (200,)),  # the minimum raise adds as much as the bet did
+        ("1.1x", SizingContext(800, 300, 200, 900, 1), (500,)),  # a raise from 100 to 300 added 200
+        ("10%", SizingContext(400, 100, 100, 150, 1), (150,)),  # all-in, less than a minimum raise
         ("100c", opening(50, 900), (100,)),
-        ("100c", Situation(400, 90, 50, 900, 1), (190,)),
+        ("100c", SizingContext(400, 90, 50, 900, 1), (190,)),
         ("a", opening(50, 900), (900,)),
         ("200%, 300%, a", opening(100, 150), (150,)),  # one action
         ("75%, 33%", opening(100, 900), (33, 75)),
-        ("50%", Situation(400, 100, 100, 100, 1), ()),  # the opponent is all-in
+        ("50%", SizingContext(400, 100, 100, 100, 1), ()),  # the opponent is all-in
         ("2e", opening(100, 400), (100,)),  # 1 + 2 · 4 = 3²
         ("e", opening(100, 400, streets=2), (100,)),
         ("e", opening(100, 400), (400,)),
-        ("e", Situation(300, 100, 100, 400, 1), (400,)),
+        ("e", SizingContext(300, 100, 100, 400, 1), (400,)),
         ("2e80%", opening(100, 400), (80,)),
         ("3e", opening(200, 900), (115,)),  # (10^(1/3) - 1) / 2 = 0.5772
     ],
 )
-def test_sizes_in_chips(text: str, at: Situation, expected: tuple[int, ...]) -> None:
+def test_sizes_in_chips(text: str, at: SizingContext, expected: tuple[int, ...]) -> None:
     assert chips(text, at) == expected
 
 
@@ -154,16 +154,16 @@ def test_sizes_in_chips(text: str, at: Situation, expected: tuple[int, ...]) -> 
     ("stack", "add", "expected"),
     [(150, "150", (50, 150)), (151, "150", (50,)), (50, "0", (50,)), (60, "0", (50,))],
 )
-def test_all_in_joins_where_it_is_close(stack: int, add: str, expected: tuple[int, ...]) -> None:
+def test_all_in_is_added_if_it_is_close(stack: int, add: str, expected: tuple[int, ...]) -> None:
     assert chips("50%", opening(100, stack), add=add) == expected
 
 
-def test_all_in_joins_raises_by_what_it_adds() -> None:
-    assert chips("50%", Situation(300, 100, 100, 400, 1), add="100") == (250, 400)
-    assert chips("50%", Situation(300, 100, 100, 401, 1), add="100") == (250,)
+def test_all_in_is_added_to_raises_by_its_increment() -> None:
+    assert chips("50%", SizingContext(300, 100, 100, 400, 1), add="100") == (250, 400)
+    assert chips("50%", SizingContext(300, 100, 100, 401, 1), add="100") == (250,)
 
 
-def test_all_in_joins_an_empty_menu() -> None:
+def test_all_in_is_added_to_an_empty_menu() -> None:
     assert chips("", opening(100, 100), add="100") == (100,)
     assert chips("", opening(100, 101), add="100") == ()
 
@@ -190,55 +190,55 @@ def test_sizes_that_are_close_are_merged(text: str, merge: str, expected: tuple[
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Situation:
+def situations(draw: st.DrawFn) -> SizingContext:
     faced = draw(st.integers(0, 300))
     raised = draw(st.integers(1, faced)) if faced else 0
     stack = faced + draw(st.integers(0 if faced else 1, 1000))
     pot = draw(st.integers(1, 1000)) + 2 * faced
-    return Situation(pot, faced, raised, stack, draw(st.integers(1, 3)))
+    return SizingContext(pot, faced, raised, stack, draw(st.integers(1, 3)))
 
 
 SHARES = st.integers(0, 200).map(Decimal)
 
 
-@given(MENUS, situations(), st.builds(Thresholds, SHARES, SHARES, st.integers(0, 50).map(Decimal)))
-def test_totals_are_legal(sizes: tuple[Size, ...], at: Situation, thresholds: Thresholds) -> None:
-    totals = resolve(sizes, at, thresholds)
+@given(MENUS, situations(), st.builds(MenuThresholds, SHARES, SHARES, st.integers(0, 50).map(Decimal)))
+def test_totals_are_legal(sizes: tuple[BetSize, ...], at: SizingContext, thresholds: MenuThresholds) -> None:
+    totals = resolve_sizes(sizes, at, thresholds)
     assert all(low < high for low, high in pairwise(totals))
-    assert all(least_total(at) <= t <= at.stack for t in totals)
-    assert bool(totals) <= (at.faced < at.stack)
-    assert resolve(sizes[::-1], at, thresholds) == totals
-    assert resolve(sizes * 2, at, thresholds) == totals
+    assert all(min_raise_total(at) <= t <= at.stack for t in totals)
+    assert bool(totals) <= (at.bet_faced < at.stack)
+    assert resolve_sizes(sizes[::-1], at, thresholds) == totals
+    assert resolve_sizes(sizes * 2, at, thresholds) == totals
     share = 1 + Fraction(thresholds.merge) / 100
     for low, high in pairwise(totals):
-        assert Fraction(at.pot + high - at.faced, at.pot + low - at.faced) >= share
+        assert Fraction(at.pot + high - at.bet_faced, at.pot + low - at.bet_faced) >= share
     for t in totals:
         if t < at.stack:
-            left, pot = at.stack - t, at.pot + 2 * (t - at.faced)
+            left, pot = at.stack - t, at.pot + 2 * (t - at.bet_faced)
             assert Fraction(left, pot) >= Fraction(thresholds.force_all_in) / 100
-    if at.faced < at.stack and Fraction(at.stack - at.faced, at.pot) <= Fraction(thresholds.add_all_in) / 100:
+    if at.bet_faced < at.stack and Fraction(at.stack - at.bet_faced, at.pot) <= Fraction(thresholds.add_all_in) / 100:
         assert totals[-1] == at.stack
 
 
 @given(MENUS, situations())
-def test_without_thresholds_every_size_is_there(sizes: tuple[Size, ...], at: Situation) -> None:
-    if at.faced < at.stack:
-        fitted = {min(max(total(size, at), least_total(at)), at.stack) for size in sizes}
-        assert resolve(sizes, at) == tuple(sorted(fitted))
+def test_without_thresholds_all_sizes_are_used(sizes: tuple[BetSize, ...], at: SizingContext) -> None:
+    if at.bet_faced < at.stack:
+        fitted = {min(max(size_total(size, at), min_raise_total(at)), at.stack) for size in sizes}
+        assert resolve_sizes(sizes, at) == tuple(sorted(fitted))
 
 
 @given(st.integers(1, 1000), st.integers(1, 10**6))
 def test_halves_are_rounded_up(percent: int, pot: int) -> None:
-    """The nearest to percent · pot / 100, by exact fractions; the same for multiples of a bet."""
+    """The nearest integer to percent · pot / 100, by exact fractions; the same for multiples of a bet."""
     nearest = floor(Fraction(percent * pot, 100) + Fraction(1, 2))
-    assert total(Size("%", Decimal(percent)), opening(pot, 1)) == nearest
-    faced = Situation(pot=1, faced=pot, last_raise=pot, stack=10**9, streets=1)
-    assert total(Size("x", Decimal(percent) / 100), faced) == nearest
+    assert size_total(BetSize("%", Decimal(percent)), opening(pot, 1)) == nearest
+    faced = SizingContext(pot=1, bet_faced=pot, last_raise=pot, stack=10**9, streets_left=1)
+    assert size_total(BetSize("x", Decimal(percent) / 100), faced) == nearest
 
 
 @given(st.integers(50, 1000), st.integers(1, 20), st.integers(1, 3))
-def test_geometric_sizes_bring_the_stack_in(pot: int, times: int, streets: int) -> None:
-    """Bet and call on every street: the last bet is all-in, up to what rounding moves."""
+def test_geometric_sizes_put_the_stack_in(pot: int, times: int, streets: int) -> None:
+    """With a bet and a call on every street the last bet is all-in, up to rounding."""
     stack = pot * times
     for left in range(streets, 0, -1):
         (bet,) = chips("e", opening(pot, stack, left))

@@ -1,4 +1,4 @@
-"""Spots as games: hands, deals, analytic values, a river known by hand, and every way to be refused."""
+"""Spots as games: hands, deals, analytic values, a river solved by hand, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import rank
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, PublicGame
-from riverboat.games.boards.board_game import BoardGame
-from riverboat.games.boards.unrolled import Unrolled
-from riverboat.games.spots.locks import Lock, check_locks
+from riverboat.games.boards.board_game import BoardGame, UnrolledBoardGame
+from riverboat.games.spots.locks import NodeLock, check_locks
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.tabular.best_response import quality
@@ -32,10 +31,10 @@ def spot(**changes: Any) -> Spot:
     return Spot.make(**(GIVEN | changes))
 
 
-# --- as a game --------------------------------------------------------------------------------
+# --- as a game ---
 
 
-def test_a_spot_is_a_game_of_both_kinds() -> None:
+def test_a_spot_is_a_board_game_and_a_public_game() -> None:
     game = spot()
     assert isinstance(game, BoardGame)
     assert isinstance(game, PublicGame)
@@ -45,17 +44,17 @@ def test_a_spot_is_a_game_of_both_kinds() -> None:
     assert game != spot(pot=101)
 
 
-def test_hands_are_those_that_the_board_leaves() -> None:
+def test_blocked_hands_are_removed() -> None:
     game = spot(board="Ac3d5h8s9c", oop="AA,QQ:0.5", ip="random")
     assert game.hands[0] == ("QdQc", "QhQc", "QhQd", "QsQc", "QsQd", "QsQh", "AhAd", "AsAd", "AsAh")
     assert game.deal.weights[0].tolist() == [0.5] * 6 + [1.0] * 3
     assert len(game.hands[1]) == comb(47, 2)
     assert game.weights[0][hand_index(parse_card("Ac"), parse_card("Ad"))] == 0
-    # Two hands of three aces share a card with one another; with 47 cards left each hand meets 2 · 45 + 1 others.
+    # Two hands of three aces share a card; with 47 cards left each hand shares a card with 2 · 45 + 1 hands.
     assert len(game.deal.excludes) == 9 * 91
 
 
-def test_a_turn_deals_every_card_that_is_left() -> None:
+def test_a_turn_deals_every_remaining_card() -> None:
     game = spot(board="2c3d5h8s", oop="AsAh", ip="KK")
     state = game.root().child(0).child(0)
     assert state.actor == CHANCE
@@ -95,32 +94,32 @@ def test_contract(name: str) -> None:
     assert report.complete
     assert not report.zero_sum  # the pot is paid out
     if name != "rake":
-        assert check_game(Unrolled.zero_sum(spot(**TINY[name]))).zero_sum
+        assert check_game(UnrolledBoardGame.zero_sum(spot(**TINY[name]))).zero_sum
 
 
-def test_unrolled_is_the_same_game() -> None:
+def test_the_unrolled_game_is_the_same() -> None:
     game = spot(**TINY["turn"])
-    assert isinstance(Unrolled.of(game), BoardGame)
-    assert compile_game(Unrolled.of(game)).fingerprint == compile_game(game).fingerprint
+    assert isinstance(UnrolledBoardGame.from_game(game), BoardGame)
+    assert compile_game(UnrolledBoardGame.from_game(game)).fingerprint == compile_game(game).fingerprint
 
 
-def test_lines_can_be_read_with_cards() -> None:
+def test_lines_with_cards() -> None:
     tree = compile_game(spot(**TINY["turn"]))
     node = tree.node("x-x/Kd-x-a")
     assert tree.labels(node) == ("f", "c")
     assert tree.infoset("4s4h:x-x/Kd-x-a").actions == ("f", "c")
 
 
-# --- analytic values --------------------------------------------------------------------------
+# --- analytic values ---
 
 
 def values(game: Spot) -> tuple[float, ...]:
-    """What both get when every move is equally likely."""
+    """Return the values of both players under uniform play."""
     return quality(Strategy.uniform(compile_game(game))).values
 
 
 @pytest.mark.parametrize(("rake", "cap", "left"), [(0.0, 0.0, 100), (0.05, 1000.0, 95), (0.05, 3.0, 97)])
-def test_checked_down_the_pot_is_shared_by_equity(rake: float, cap: float, left: float) -> None:
+def test_checking_down_shares_the_pot_by_equity(rake: float, cap: float, left: float) -> None:
     game = spot(board="2c3d5h8s", oop="AsKs,4s4h:0.5", ip="AcQc,9c9h", bets="", rake=rake, rake_cap=cap)
     share = weight = 0.0
     for first, mine in (("AsKs", 1.0), ("4s4h", 0.5)):
@@ -148,7 +147,7 @@ def test_nuts_or_air_against_a_bluff_catcher(stack: int, bluffs: float) -> None:
     the air that gives up, and no more: calls stop bluffs from paying.
     """
     game = spot(stack=stack, bets="a")
-    tree = compile_game(Unrolled.zero_sum(game))
+    tree = compile_game(UnrolledBoardGame.zero_sum(game))
     found = solve_lp(tree)
     air = bluffs / (1 - bluffs)  # of the air hands, as all nuts bet
     assert found.value + 50 == pytest.approx(100 * (1 - (1 - air) / 2), abs=1e-6)
@@ -169,79 +168,79 @@ def test_values_sum_to_the_pot_less_rake() -> None:
     assert 92 - 1e-9 <= sum(values(game)) <= 95 + 1e-9
 
 
-def test_strengths_are_those_of_the_whole_board() -> None:
+def test_strengths_use_the_whole_board() -> None:
     game = spot(**TINY["turn"])
     state = game.root().child(0).child(0).child(0)  # 2d
     while state.actor != TERMINAL:
         state = state.child(0)
     strengths = state.payoff().strengths  # type: ignore[union-attr]
     for player in (0, 1):
-        for hand, strength in zip(game.held[player], strengths[player], strict=True):
+        for hand, strength in zip(game.hand_indices[player], strengths[player], strict=True):
             assert strength == rank([*HAND_CARDS[hand].tolist(), *state.board])
 
 
-# --- what is refused --------------------------------------------------------------------------
+# --- invalid arguments ---
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"board": "2c3d5h8s2c"}, ("board '2c3d5h8s2c'", "'2c' at position 9", "there already")),
-        ({"board": (0, 1, 2, 1)}, ("2d is there twice",)),
-        ({"board": "2c3d"}, ("board '2c3d': 2 cards", "a flop has 3")),
+        ({"board": "2c3d5h8s2c"}, ("board '2c3d5h8s2c'", "'2c' at position 9")),
+        ({"board": (0, 1, 2, 1)}, ("board '2c2d2h2d': ", " 2d")),
+        ({"board": "2c3d"}, ("board '2c3d': 2 cards",)),
         ({"board": ""}, ("board '': 0 cards",)),
-        ({"board": "2c3d5h8s9cTc"}, ("6 cards", "a river 5")),
+        ({"board": "2c3d5h8s9cTc"}, ("board '2c3d5h8s9cTc': 6 cards",)),
         ({"board": (0, 1, 52)}, ("card number 52",)),
         ({"board": "2x3d5h"}, ("token '2x' at position 1",)),
-        ({"oop": ""}, ("range of oop", "no hands in it")),
-        ({"ip": "AA:0"}, ("range of ip", "no hands in it")),
-        ({"ip": Range(np.zeros(1326))}, ("range of ip", "no hands in it")),
+        ({"oop": ""}, ("range of oop", "hands such as")),
+        ({"ip": "AA:0"}, ("range of ip", "hands such as")),
+        ({"ip": Range(np.zeros(1326))}, ("range of ip", "hands such as")),
         ({"ip": "AK?"}, ("range of ip", "token 'AK?' at position 1")),
-        ({"oop": "9c9d,9c9h"}, ("range of oop", "the board 2c3d5h8s9c blocks every hand")),
-        ({"oop": "AsAh,AsAc", "ip": "AsKs,AsQs"}, ("'AsAh,AsAc'", "no deal is possible")),
-        ({"bets": "0%"}, ("bets.river.bet: size '0%'", "above zero")),
-        ({"bets": "33%, -75%"}, ("size '-75%' (number 2", "above zero")),
-        ({"raises": "2x", "bets": "2x"}, ("bets.river.bet: size '2x'", "no bet is faced")),
-        ({"bets": {"rivr": {"bet": "50%"}}}, ("bets: unknown key 'rivr'; did you mean 'river'?",)),
-        ({"bets": {"river": {"bets": "50%"}}}, ("bets.river: unknown key 'bets'; did you mean 'bet'?",)),
-        ({"bets": {"oop": {"rivers": {}}}}, ("bets.oop: unknown street 'rivers'; did you mean 'river'?",)),
-        ({"bets": {"river": "50%"}}, ("bets.river = '50%'", "must be a table")),
-        ({"bets": {"oop": {"river": "50%"}}}, ("bets.oop.river = '50%'", "must be a table")),
-        ({"bets": {"river": {}, "ip": {"river": {"donk": "50%"}}}}, ("bets.ip.river.donk", "write it under bets.oop")),
-        ({"board": "2c3d5h", "bets": {"turn": {"bet": "50%"}}}, ("no sizes for oop on the flop", "flop = {}")),
-        ({"bets": {"oop": {"river": {"bet": "50%"}}}}, ("no sizes for ip on the river",)),
-        ({"bets": {"river": {}}, "raises": "2x"}, ("raises and donks go with a list",)),
-        ({"pot": 0}, ("pot=0", "above zero")),
-        ({"pot": -5}, ("pot=-5", "above zero")),
-        ({"pot": 10.5}, ("pot=10.5: must be a whole number; multiply",)),
-        ({"pot": "180"}, ("pot='180': must be a whole number",)),
+        ({"oop": "9c9d,9c9h"}, ("range of oop", "'9h9c,9d9c'", "2c3d5h8s9c")),
+        ({"oop": "AsAh,AsAc", "ip": "AsKs,AsQs"}, ("'AsAh,AsAc'", "'AsKs,AsQs'")),
+        ({"bets": "0%"}, ("bets.river.bet: size '0%'",)),
+        ({"bets": "33%, -75%"}, ("size '-75%' (number 2",)),
+        ({"raises": "2x", "bets": "2x"}, ("bets.river.bet: size '2x'",)),
+        ({"bets": {"rivr": {"bet": "50%"}}}, ("bets: ", "'rivr'", "'river'")),
+        ({"bets": {"river": {"bets": "50%"}}}, ("bets.river: ", "'bets'", "'bet'")),
+        ({"bets": {"oop": {"rivers": {}}}}, ("bets.oop: ", "'rivers'", "'river'")),
+        ({"bets": {"river": "50%"}}, ("bets.river = '50%'",)),
+        ({"bets": {"oop": {"river": "50%"}}}, ("bets.oop.river = '50%'",)),
+        ({"bets": {"river": {}, "ip": {"river": {"donk": "50%"}}}}, ("bets.ip.river.donk", "bets.oop")),
+        ({"board": "2c3d5h", "bets": {"turn": {"bet": "50%"}}}, ("oop on the flop", "flop = {}")),
+        ({"bets": {"oop": {"river": {"bet": "50%"}}}}, ("ip on the river",)),
+        ({"bets": {"river": {}}, "raises": "2x"}, ("raises and donks",)),
+        ({"pot": 0}, ("pot=0",)),
+        ({"pot": -5}, ("pot=-5",)),
+        ({"pot": 10.5}, ("pot=10.5: ",)),
+        ({"pot": "180"}, ("pot='180': ",)),
         ({"pot": True}, ("pot=True",)),
-        ({"stack": 0}, ("stack=0: too little to call any bet",)),
-        ({"stack": -1}, ("stack=-1: too little to call",)),
-        ({"stack": 99.5}, ("stack=99.5: must be a whole number",)),
-        ({"rake": 1.0}, ("rake rate 1.0", "below 1")),
+        ({"stack": 0}, ("stack=0: ",)),
+        ({"stack": -1}, ("stack=-1: ",)),
+        ({"stack": 99.5}, ("stack=99.5: ",)),
+        ({"rake": 1.0}, ("rake rate 1.0",)),
         ({"rake": -0.1}, ("rake rate -0.1",)),
-        ({"rake": "5%"}, ("rake rate '5%'", "such as 0.05")),
-        ({"rake_cap": -1}, ("rake cap -1", "0 or more")),
+        ({"rake": "5%"}, ("rake rate '5%'", "0.05")),
+        ({"rake_cap": -1}, ("rake cap -1",)),
         ({"rake_cap": float("nan")}, ("rake cap nan",)),
         ({"merge": "-1%"}, ("merge = '-1%'",)),
-        ({"add_all_in": 1.0}, ("add_all_in = 1.0", "in quotes")),
+        ({"add_all_in": 1.0}, ("add_all_in = 1.0",)),
         ({"raise_cap": -1}, ("raise_cap=-1",)),
         ({"raise_cap": 1.5}, ("raise_cap=1.5",)),
-        ({"donk_bets": "no"}, ("donk_bets='no'", "true or false")),
-        ({"deck": Deck("AKQJT", "hs")}, ("2c is not in this deck",)),
+        ({"donk_bets": "no"}, ("donk_bets='no'",)),
+        ({"deck": Deck("AKQJT", "hs")}, ("board '2c3d5h8s9c': 2c",)),
         ({"board": "AhKhQh", "deck": Deck("AKQJ", "hs")}, ("deck of 8 cards",)),
-        ({"board": "AhKhQh", "oop": "22", "deck": Deck("AKQJT", "hs")}, ("range of oop", "the deck blocks every hand")),
+        ({"board": "AhKhQh", "oop": "22", "deck": Deck("AKQJT", "hs")}, ("range of oop", "'22'", "deck")),
     ],
 )
-def test_spots_that_are_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
+def test_invalid_arguments(changes: dict[str, Any], words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         spot(**changes)
     for word in words:
         assert word in str(caught.value)
 
 
-def test_every_refusal_has_its_own_words() -> None:
+def test_messages_differ() -> None:
     found = set()
     for changes in ({"board": "2c3d"}, {"oop": ""}, {"oop": "9c9d"}, {"bets": "0%"}, {"pot": 0}, {"stack": 0}):
         with pytest.raises(InputError) as caught:
@@ -250,54 +249,54 @@ def test_every_refusal_has_its_own_words() -> None:
     assert len(found) == 6
 
 
-def test_menus_are_those_of_streets_whatever_the_board() -> None:
+def test_menus_are_by_street() -> None:
     game = spot(board="2c3d5h8s", stack=1000, bets={"turn": {"bet": "50%"}, "river": {"bet": "100%"}})
     later = replace(game, board=(*game.board, 50))
-    assert later.betting.moves(0) == ("x", f"b{game.pot}")
+    assert later.betting.actions(0) == ("x", f"b{game.pot}")
 
 
-# --- menus ------------------------------------------------------------------------------------
+# --- menus ---
 
 
-def test_streets_left_out_repeat_the_last_one() -> None:
+def test_omitted_streets_repeat_the_last_one() -> None:
     game = spot(
         board="2c3d5h",
         bets={"flop": {"bet": "10%", "donk": "20%"}, "river": {"bet": "30%"}, "ip": {"turn": {"bet": "40%"}}},
     )
     assert game.menu is not None
-    shown = [[str(game.menu.level(seat, street, 0)) for street in (1, 2, 3)] for seat in (0, 1)]
+    shown = [[str(game.menu.level_for(seat, street, 0)) for street in (1, 2, 3)] for seat in (0, 1)]
     assert shown == [["10%", "10%", "30%"], ["10%", "40%", "30%"]]
-    donks = [str(game.menu.level(0, street, 0, donk=True)) for street in (1, 2, 3)]
-    assert donks == ["20%", "20%", "30%"]  # the river has none of its own: as usual
+    donks = [str(game.menu.level_for(0, street, 0, donk=True)) for street in (1, 2, 3)]
+    assert donks == ["20%", "20%", "30%"]  # the river has no donk sizes of its own
 
 
-def test_a_menu_of_an_earlier_street_serves_later_roots() -> None:
+def test_a_menu_of_an_earlier_street_applies_to_later_roots() -> None:
     game = spot(bets={"flop": {"bet": "10%"}})
     assert game.menu is not None
-    assert str(game.menu.level(0, len(game.board) - 2, 0)) == "10%"
+    assert str(game.menu.level_for(0, len(game.board) - 2, 0)) == "10%"
 
 
-# --- locks ------------------------------------------------------------------------------------
+# --- locks ---
 
 
 @pytest.mark.parametrize(
     ("lock", "words"),
     [
-        (Lock("", (("x", 0.25), ("a", 0.75))), ()),
-        (Lock("x-a", (("c", 1.0),), Range.parse("AA")), ()),
-        (Lock("x-x/Kd-x", (("x", 1.0),)), ()),
-        (Lock("b50", (("c", 1.0),)), ("lock 1 at 'b50'", "no move 'b50' at the root", "x, a")),
-        (Lock("a-f", (("c", 1.0),)), ("nobody acts there",)),
-        (Lock("x-x", (("c", 1.0),)), ("nobody acts there",)),
-        (Lock("a", (("x", 1.0),)), ("unknown move 'x'", "known: c, f")),
-        (Lock("a", (("c", 0.5), ("f", 0.4))), ("sum to 1",)),
-        (Lock("a", (("c", 1.5), ("f", -0.5))), ("0 to 1",)),
-        (Lock("a", (("c", 1.0),), Range.parse("AA")), ("ip acts there and holds none of 'AA'",)),
-        (Lock("x-x/2c-x", (("x", 1.0),)), ("2c cannot be dealt", "2c3d5h8s")),
-        (Lock("x-x/KdKh-x", (("x", 1.0),)), ("one card a street",)),
+        (NodeLock("", (("x", 0.25), ("a", 0.75))), ()),
+        (NodeLock("x-a", (("c", 1.0),), Range.parse("AA")), ()),
+        (NodeLock("x-x/Kd-x", (("x", 1.0),)), ()),
+        (NodeLock("b50", (("c", 1.0),)), ("lock 1 at 'b50'", "x, a")),
+        (NodeLock("a-f", (("c", 1.0),)), ("lock 1 at 'a-f'",)),
+        (NodeLock("x-x", (("c", 1.0),)), ("lock 1 at 'x-x'",)),
+        (NodeLock("a", (("x", 1.0),)), ("lock 1 at 'a'", "'x'", "c, f")),
+        (NodeLock("a", (("c", 0.5), ("f", 0.4))), ("lock 1 at 'a'", "[0.5, 0.4]")),
+        (NodeLock("a", (("c", 1.5), ("f", -0.5))), ("lock 1 at 'a'", "[1.5, -0.5]")),
+        (NodeLock("a", (("c", 1.0),), Range.parse("AA")), ("lock 1 at 'a'", "ip", "'AA'")),
+        (NodeLock("x-x/2c-x", (("x", 1.0),)), ("lock 1 at 'x-x/2c-x'", "2c3d5h8s")),
+        (NodeLock("x-x/KdKh-x", (("x", 1.0),)), ("lock 1 at 'x-x/KdKh-x'", "'KdKh'")),
     ],
 )
-def test_locks(lock: Lock, words: tuple[str, ...]) -> None:
+def test_locks(lock: NodeLock, words: tuple[str, ...]) -> None:
     game = spot(board="2c3d5h8s", locks=[lock])
     if not words:
         check_locks(game)
@@ -324,7 +323,7 @@ def test_a_lock_is_added_and_checked() -> None:
     assert spot.locks == ()  # a new spot
     with pytest.raises(InputError, match="lock 1 at 'b60'"):
         spot.lock("b60", {"f": 1.0})
-    with pytest.raises(InputError, match="sum to 1"):
+    with pytest.raises(InputError, match="lock 1 at 'b50'"):
         spot.lock("b50", {"f": 0.5})
     with pytest.raises(InputError, match="lock at 'b50'"):
         spot.lock("b50", {"f": 1.0}, hands="ZZ")

@@ -1,4 +1,4 @@
-"""The betting of spots: small trees written by hand, donk bets, caps, rake, and what holds in every tree."""
+"""Betting of spots: small trees by hand, donk bets, caps, rake, and properties of every tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def menu(bet: str = "", raise_: str = "", donk: str | None = None) -> dict[str, 
 
 
 def spot(*menus: dict[str, str], ip: tuple[dict[str, str], ...] = (), **more: Any) -> Spot:
-    """A spot with as many streets as there are menus."""
+    """Return a spot with as many streets as there are menus."""
     streets = STREETS[-len(menus) :]
     bets = dict(zip(streets, menus, strict=True)) | ({"ip": dict(zip(streets, ip, strict=True))} if ip else {})
     board = "QsJh2h8c3d"[: 2 * (6 - len(menus))]
@@ -33,7 +33,7 @@ def tree(*menus: dict[str, str], **more: Any) -> BettingTree:
 
 
 def lines(betting: BettingTree) -> dict[str, int]:
-    """Every line of a tree, a deal as `/`, and its node."""
+    """Return the node of every line of a tree, with a deal as `/`."""
     found: dict[str, int] = {}
 
     def walk(node: int, line: str) -> None:
@@ -49,14 +49,14 @@ def lines(betting: BettingTree) -> dict[str, int]:
 
 
 def moves(betting: BettingTree, line: str) -> tuple[str, ...]:
-    return betting.moves(lines(betting)[line])
+    return betting.actions(lines(betting)[line])
 
 
-# --- trees by hand ----------------------------------------------------------------------------
+# --- trees by hand ---
 
 
 def test_a_river_with_one_bet() -> None:
-    """Pot 100, stack 100, pot-sized bets: preorder, players and pay-offs worked out by hand."""
+    """Pot 100, stack 100, pot-sized bets: preorder, players and payoffs by hand."""
     betting = tree(menu("100%", "100%"), stack=100)
     assert list(lines(betting)) == ["", "x", "x-x", "x-a", "x-a-f", "x-a-c", "a", "a-f", "a-c"]
     assert betting.actor.tolist() == [0, 1, TERMINAL, 0, TERMINAL, TERMINAL, 1, TERMINAL, TERMINAL]
@@ -73,10 +73,10 @@ def test_a_river_with_one_bet() -> None:
         [100, 0],
         [100, 100],
     ]
-    assert betting.pay[2].tolist() == [[100, 0], [50, 50], [0, 100]]  # checked down
-    assert betting.pay[4].tolist() == [[0, 100]] * 3  # oop folds
-    assert betting.pay[5].tolist() == [[200, -100], [50, 50], [-100, 200]]
-    assert betting.pay[7].tolist() == [[100, 0]] * 3  # ip folds
+    assert betting.payoffs[2].tolist() == [[100, 0], [50, 50], [0, 100]]  # checked down
+    assert betting.payoffs[4].tolist() == [[0, 100]] * 3  # oop folds
+    assert betting.payoffs[5].tolist() == [[200, -100], [50, 50], [-100, 200]]
+    assert betting.payoffs[7].tolist() == [[100, 0]] * 3  # ip folds
     assert betting.street.tolist() == [0] * 9
 
 
@@ -94,27 +94,27 @@ def test_later_streets_start_from_a_larger_pot() -> None:
     betting = tree(menu("50%"), menu("50%"), stack=1000)
     assert moves(betting, "b50-c/") == ("x", "b100")
     node = lines(betting)["b50-c/b100-c"]
-    assert betting.pay[node].tolist() == [[250, -150], [50, 50], [-150, 250]]
+    assert betting.payoffs[node].tolist() == [[250, -150], [50, 50], [-150, 250]]
     assert betting.street[node] == 1
     deal = lines(betting)["b50-c"]
     assert (betting.actor[deal], betting.street[deal]) == (CHANCE, 0)
     assert betting.label[deal + 1] == ""
 
 
-def test_after_all_in_and_call_the_board_is_dealt() -> None:
+def test_after_a_called_all_in_the_board_is_dealt() -> None:
     betting = tree(menu("a"), menu("a"), menu("a"))
     node = lines(betting)["a-c"]
     assert betting.actor[node : betting.end[node]].tolist() == [CHANCE, CHANCE, TERMINAL]
     assert betting.street[node : betting.end[node]].tolist() == [0, 1, 2]
     assert betting.showdown[node + 2]
-    assert betting.pay[node + 2].tolist() == [[400, -300], [50, 50], [-300, 400]]
+    assert betting.payoffs[node + 2].tolist() == [[400, -300], [50, 50], [-300, 400]]
 
 
 def test_check_down() -> None:
     assert list(lines(tree(menu(), menu()))) == ["", "x", "x-x", "x-x/", "x-x/x", "x-x/x-x"]
 
 
-# --- rules ------------------------------------------------------------------------------------
+# --- rules ---
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_donk_bets(donk: str | None, donk_bets: bool, share: float | None) -> No
     assert moves(betting, "x-b50-c/x") == ("x", "b100")  # ip bets as usual
 
 
-def test_at_the_root_there_is_no_aggressor() -> None:
+def test_there_is_no_aggressor_at_the_root() -> None:
     assert moves(tree(menu("50%", donk="20%"), donk_bets=False), "") == ("x", "b50")
 
 
@@ -147,7 +147,7 @@ def test_only_the_last_street_counts_for_donk_bets() -> None:
     assert moves(betting, "x-b50-c/x-b100-c/") == ("x", "b100")  # 25 % of 400
 
 
-def test_the_threshold_adds_all_in_where_donk_bets_are_out() -> None:
+def test_the_threshold_adds_all_in_even_without_donk_bets() -> None:
     betting = tree(menu("50%"), menu("50%"), stack=200, donk_bets=False, add_all_in="100%")
     assert moves(betting, "") == ("x", "b50")
     assert moves(betting, "x-b50-c/") == ("x", "a")  # 150 left, 200 in the pot
@@ -176,44 +176,44 @@ def test_players_have_their_own_menus() -> None:
 def test_rake() -> None:
     betting = tree(menu("100%"), stack=1000, rake=0.1, rake_cap=25.0)
     found = lines(betting)
-    assert betting.pay[found["x-x"]].tolist() == [[90, 0], [45, 45], [0, 90]]
-    assert betting.pay[found["b100-f"]].tolist() == [[90, 0]] * 3  # the bet goes back before rake
-    assert betting.pay[found["b100-c"]].tolist() == [[175, -100], [37.5, 37.5], [-100, 175]]  # 25, not 30
+    assert betting.payoffs[found["x-x"]].tolist() == [[90, 0], [45, 45], [0, 90]]
+    assert betting.payoffs[found["b100-f"]].tolist() == [[90, 0]] * 3  # the bet goes back before rake
+    assert betting.payoffs[found["b100-c"]].tolist() == [[175, -100], [37.5, 37.5], [-100, 175]]  # 25, not 30
 
 
-# --- lines ------------------------------------------------------------------------------------
+# --- lines ---
 
 
-def test_lines_lead_to_nodes() -> None:
+def test_nodes_of_lines() -> None:
     betting = tree(menu("50%", "100%"), menu("50%"), stack=1000)
-    place = betting.find("b50-c/8h-x-b100")
-    assert place.node == lines(betting)["b50-c/x-b100"]
-    assert place.dealt == ((26,),)
+    position = betting.find("b50-c/8h-x-b100")
+    assert position.node == lines(betting)["b50-c/x-b100"]
+    assert position.dealt == ((26,),)
     assert betting.find("") == (0, ())
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("b60", ("no move 'b60' at the root", "x, b50")),
-        ("b50-r300", ("no move 'r300' after 'b50'", "f, c, r250")),
-        ("b50-f-c", ("the hand is over",)),
-        ("b50/8h", ("no card is dealt after 'b50'", "f, c, r250")),
-        ("b50-c-x", ("the next street is dealt there",)),
-        ("b50-c/", ("no card after '/'",)),
+        ("b60", ("'b60' at the root", "x, b50")),
+        ("b50-r300", ("'r300' after 'b50'", "f, c, r250")),
+        ("b50-f-c", ("'c' after 'b50-f'",)),
+        ("b50/8h", ("after 'b50'", "f, c, r250")),
+        ("b50-c-x", ("'x' after 'b50-c'",)),
+        ("b50-c/", ("'b50-c/'", "/8h")),
         ("b50-c/8x", ("token '8x'",)),
-        ("b50--c", ("no move '' after 'b50'",)),
-        ("/8h", ("no card is dealt at the root",)),
+        ("b50--c", ("'' after 'b50'",)),
+        ("/8h", ("'/8h'", "at the root")),
     ],
 )
-def test_lines_that_lead_nowhere(line: str, words: tuple[str, ...]) -> None:
+def test_invalid_lines(line: str, words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         tree(menu("50%", "100%"), menu("50%"), stack=1000).find(line)
     for word in words:
         assert word in str(caught.value)
 
 
-# --- every tree -------------------------------------------------------------------------------
+# --- every tree ---
 
 BETS = st.lists(st.sampled_from(["10%", "33%", "75%", "150%", "7c", "e", "2e", "a"]), max_size=2).map(", ".join)
 RAISES = st.lists(st.sampled_from(["50%", "100%", "2.2x", "3x", "20c", "a"]), max_size=2).map(", ".join)
@@ -243,7 +243,7 @@ def spots(draw: st.DrawFn) -> Spot:
 
 @settings(max_examples=60, deadline=None)
 @given(spots())
-def test_what_holds_in_every_tree(game: Spot) -> None:
+def test_properties_of_every_tree(game: Spot) -> None:
     betting, rake = game.betting, game.rules.rake
     pot, stack, streets = game.pot, game.stack, len(game.deals) + 1
     for node in range(len(betting.actor)):
@@ -255,25 +255,25 @@ def test_what_holds_in_every_tree(game: Spot) -> None:
             stake = spent.min()
             left = pot + 2 * stake
             left -= min(rake.rate * left, rake.cap)
-            np.testing.assert_allclose(betting.pay[node].sum(axis=1), left - 2 * stake)
+            np.testing.assert_allclose(betting.payoffs[node].sum(axis=1), left - 2 * stake)
             if betting.showdown[node]:
                 assert spent[0] == spent[1]
                 assert betting.street[node] == streets - 1
-                assert betting.pay[node, 0, 0] == betting.pay[node, 2, 1] == left - stake
-                assert betting.pay[node, 0, 1] == betting.pay[node, 2, 0] == -stake
+                assert betting.payoffs[node, 0, 0] == betting.payoffs[node, 2, 1] == left - stake
+                assert betting.payoffs[node, 0, 1] == betting.payoffs[node, 2, 0] == -stake
             else:
                 assert betting.label[node] == "f"
-                assert sorted(betting.pay[node, 0]) == [-stake, left - stake]
+                assert sorted(betting.payoffs[node, 0]) == [-stake, left - stake]
             continue
         assert not betting.showdown[node]
-        assert not betting.pay[node].any()
+        assert not betting.payoffs[node].any()
         if betting.actor[node] == CHANCE:
             assert children == [node + 1]
             assert betting.street[node + 1] == betting.street[node] + 1 < streets
             assert spent[0] == spent[1]
             assert (betting.actor[node + 1] >= 0) == (spent[0] < stack)
             continue
-        who, labels = betting.actor[node], betting.moves(node)
+        who, labels = betting.actor[node], betting.actions(node)
         facing = spent[1 - who] > spent[who]
         assert labels[: 1 + facing] == (("f", "c") if facing else ("x",))
         added = [betting.spent[c][who] - spent[1 - who] for c in children[1 + facing :]]
@@ -282,7 +282,7 @@ def test_what_holds_in_every_tree(game: Spot) -> None:
             all_in = betting.spent[child][who] == stack
             assert (betting.label[child] == "a") == all_in
             assert more > 0
-            # A raise adds what the one before added, or is all-in.
+            # A raise adds at least the increment of the last one, or is all-in.
             assert all_in or more >= spent[1 - who] - spent[who]
 
 

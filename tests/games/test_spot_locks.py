@@ -1,4 +1,4 @@
-"""Locks that are added one after the other: earlier ones stay for the hands that later ones leave alone."""
+"""Adding locks one after the other: earlier ones stay for the hands that later ones do not cover."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from riverboat.cards.ranges import Range
 from riverboat.core.errors import InputError
-from riverboat.games.spots.locks import Lock, add_locks, locked_hands
+from riverboat.games.spots.locks import NodeLock, add_locks, locked_hands
 from riverboat.games.spots.spot import Spot
 
 SPOT = Spot.make(board="QsJh2h7c", pot=100, stack=100, oop="AA,KK,T9s", ip="QQ,JTs,A5s", bets="50%, a")
@@ -16,12 +16,12 @@ LINES = ("", "x-x/*", "x-x/3d", "x-x/3h")
 HANDS = (None, "AA", "KK,T9s", "AA,KK")
 
 
-def lock(line: str, hands: str | None, strategy: tuple[tuple[str, float], ...]) -> Lock:
-    return Lock(line, strategy, None if hands is None else Range.parse(hands))
+def lock(line: str, hands: str | None, strategy: tuple[tuple[str, float], ...]) -> NodeLock:
+    return NodeLock(line, strategy, None if hands is None else Range.parse(hands))
 
 
 def played(spot: Spot, line: str, hand: int) -> tuple[tuple[str, float], ...] | None:
-    """What the last lock that speaks of a hand says at a line, by hand: the meaning of a list of locks."""
+    """Return the strategy of the last lock that covers a hand at a line: the meaning of a list of locks."""
     found = None
     for one in spot.locks:
         speaks = one.line == line or (one.line == "x-x/*" and line.startswith("x-x/"))
@@ -31,7 +31,7 @@ def played(spot: Spot, line: str, hand: int) -> tuple[tuple[str, float], ...] | 
 
 
 @pytest.mark.parametrize("first", [(line, hands) for line in LINES for hands in HANDS])
-def test_an_added_lock_holds_and_earlier_ones_stay_elsewhere(first: tuple[str, str | None]) -> None:
+def test_an_added_lock_takes_precedence(first: tuple[str, str | None]) -> None:
     held = np.flatnonzero(SPOT.weights[0]).tolist()
     for line in LINES:
         for hands in HANDS:
@@ -41,11 +41,11 @@ def test_an_added_lock_holds_and_earlier_ones_stay_elsewhere(first: tuple[str, s
             for place in ("", "x-x/3d", "x-x/3h", "x-x/9c"):
                 node, dealt = SPOT.betting.find(place)
                 for hand in held:
-                    said = played(after, place, hand)
-                    assert said == (played(new, place, hand) or played(before, place, hand))
-                    assert locked_hands(after, node, dealt)[hand] == (said is not None)
+                    strategy = played(after, place, hand)
+                    assert strategy == (played(new, place, hand) or played(before, place, hand))
+                    assert locked_hands(after, node, dealt)[hand] == (strategy is not None)
 
 
-def test_locks_of_wrong_moves_are_refused() -> None:
+def test_locks_of_unknown_actions_are_rejected() -> None:
     with pytest.raises(InputError, match="b99"):
-        add_locks(SPOT, [Lock("", (("b99", 1.0),))])
+        add_locks(SPOT, [NodeLock("", (("b99", 1.0),))])

@@ -1,4 +1,4 @@
-"""A solved river and a solved turn, small enough to be walked hand by hand."""
+"""Fixtures: a solved river and a solved turn, small enough for hand-by-hand recomputation."""
 
 import pytest
 
@@ -13,14 +13,14 @@ def solved(folder, board, **more):
 
 @pytest.fixture(scope="session")
 def river(tmp_path_factory):
-    """A river of few hands; both players mix."""
+    """River with few hands; both players mix."""
     folder = tmp_path_factory.mktemp("spots") / "river"
     return solved(folder, "Td9d6hQc2s", oop="AA,KJ,77,55", ip="QQ,AT,88,44")
 
 
 @pytest.fixture(scope="session")
 def turn(tmp_path_factory):
-    """A turn in the middle of its betting."""
+    """Turn in the middle of its betting."""
     folder = tmp_path_factory.mktemp("spots") / "turn"
     return solved(
         folder, "Td9d6hQc", oop="AA,KJs,77", ip="QQ,ATs,88", bets={"turn": {"bet": "50%"}, "river": {"bet": "50%"}}

@@ -1,4 +1,4 @@
-"""What the players of an ACPC log have won, read as plainly as the protocol describes it: chips on a table, no states."""
+"""Winnings of the players of an ACPC log, computed as the protocol describes it: chips on a table, no states."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from phevaluator import evaluate_cards
 
 from riverboat.cards.deck import RANKS
-from riverboat.games.holdem.rules import Rules
+from riverboat.games.holdem.rules import PokerRules
 
 
-def play_log(text: str, rules: Rules) -> dict[str, int]:
+def play_log(text: str, rules: PokerRules) -> dict[str, int]:
     """Chips by name."""
     total: dict[str, int] = {}
     for line in text.splitlines():
@@ -22,7 +22,7 @@ def play_log(text: str, rules: Rules) -> dict[str, int]:
     return total
 
 
-def play_hand(betting: str, cards: str, rules: Rules) -> tuple[int, int]:
+def play_hand(betting: str, cards: str, rules: PokerRules) -> tuple[int, int]:
     """Chips won by seat 0 and seat 1."""
     spent = [*rules.blinds]
     for street, moves in enumerate(betting.split("/")):
@@ -37,8 +37,8 @@ def play_hand(betting: str, cards: str, rules: Rules) -> tuple[int, int]:
             seat = 1 - seat
     assert spent[0] == spent[1]
     holes, *board = cards.split("/")
-    mine, theirs = (strength(hole + "".join(board)) for hole in holes.split("|"))
-    return (spent[0], -spent[0]) if mine > theirs else (-spent[0], spent[0]) if mine < theirs else (0, 0)
+    own, other = (strength(hole + "".join(board)) for hole in holes.split("|"))
+    return (spent[0], -spent[0]) if own > other else (-spent[0], spent[0]) if own < other else (0, 0)
 
 
 def strength(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Three hands at showdown, and push or fold, hand by hand: slow twins."""
+"""Reference implementation of three-way showdowns and of push or fold, hand by hand."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from riverboat.core.arrays import Array
 
 
 def classes_of(deck: Deck) -> Array:
-    """Hands with equal ranks, suited or not, are one class."""
+    """Group hands by ranks and suitedness."""
     names: dict[tuple[int, int, bool], int] = {}
     return np.array([names.setdefault((a >> 2, b >> 2, a & 3 == b & 3), len(names)) for a, b in deck.hands.tolist()])
 
 
 def deals(deck: Deck, players: int, board: int):  # type: ignore[no-untyped-def]
-    """All deals of hands and a board, and how the hands stand: how many are better than each."""
+    """All deals of hands and a board, with the rank of each hand: the number of better hands."""
     cards = [frozenset(hand) for hand in deck.hands.tolist()]
-    for shown in combinations(deck.cards.tolist(), board):
-        strength = hand_strengths(shown, deck)
+    for board_cards in combinations(deck.cards.tolist(), board):
+        strength = hand_strengths(board_cards, deck)
         live = np.flatnonzero(strength > 0).tolist()
         for hands in permutations(live, players):
             if len(frozenset().union(*(cards[h] for h in hands))) == 2 * players:
                 ranks = [int(strength[h]) for h in hands]
-                yield hands, tuple(sum(other > mine for other in ranks) for mine in ranks)
+                yield hands, tuple(sum(other > own for other in ranks) for own in ranks)
 
 
 Worth = Callable[[str, tuple[int, ...]], tuple[float, ...]]
@@ -36,12 +36,12 @@ Worth = Callable[[str, tuple[int, ...]], tuple[float, ...]]
 def play(
     deck: Deck, board: int, players: int, lines: dict[str, int], strategy: Array, worth: Worth
 ) -> tuple[Array, Array]:
-    """What going all-in and folding are worth at every line, and the values: all deals, all lines.
+    """Values of all-in and fold at every line, and the players' values: all deals, all lines.
 
     float64 [lines, 2, classes], float64 [players]
     """
     group = classes_of(deck)
-    found, values, total = np.zeros((len(lines), 2, group.max() + 1)), np.zeros(players), 0
+    result, values, total = np.zeros((len(lines), 2, group.max() + 1)), np.zeros(players), 0
     for hands, order in deals(deck, players, board):
         total += 1
         for moves in product("JF", repeat=players):
@@ -52,11 +52,11 @@ def play(
                     jam = strategy[lines[line[:i]], group[hands[i]]]
                     chance[i] = jam if move == "J" else 1 - jam
                 elif move == "J":
-                    chance[i] = 0.0  # nobody to play against
+                    chance[i] = 0.0  # no opponent left
             money = worth(line, order)
             for i, move in enumerate(moves):
                 others = np.prod([c for j, c in enumerate(chance) if j != i])
                 values[i] += money[i] * others * chance[i]
                 if line[:i] in lines:
-                    found[lines[line[:i]], 0 if move == "J" else 1, group[hands[i]]] += money[i] * others
-    return found / total, values / total
+                    result[lines[line[:i]], 0 if move == "J" else 1, group[hands[i]]] += money[i] * others
+    return result / total, values / total

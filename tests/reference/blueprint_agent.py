@@ -1,12 +1,12 @@
-"""How a line is read by a blueprint and what its moves are in the real pot: one table, real states, labels and lists."""
+"""Reference for action translation of a blueprint: how a line is mapped, and its actions in the real pot."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
 
-from riverboat.abstraction.actions.translation import Size, read
-from riverboat.games.holdem.betting import Betting, steps
+from riverboat.abstraction.actions.translation import PotFraction, translate_bet
+from riverboat.games.holdem.betting import BettingState, split_line
 
 OFF = None
 
@@ -16,11 +16,11 @@ def high_of(tree, node):
 
 
 def size_of(tree, node, child, stack):
-    """As the translations want it; None for a fold."""
+    """The bet size as the translations expect it; None for a fold."""
     if tree.label(child) == "f":
         return None
     high, total = high_of(tree, node), int(tree.total[child])
-    return Size(max(0, total - high) / (2 * high), total >= stack)
+    return PotFraction(max(0, total - high) / (2 * high), total >= stack)
 
 
 def after_call(tree, node):
@@ -28,7 +28,7 @@ def after_call(tree, node):
 
 
 def ends_round(tree, node):
-    """Whether a call is the last move of the round."""
+    """Whether a call is the last action of the round."""
     after = after_call(tree, node)
     return tree.actor[after] < 0 or tree.street[after] != tree.street[node]
 
@@ -38,7 +38,7 @@ def raises_of(tree, node):
 
 
 def real_move(tree, node, child, state):
-    """The label of the real move for an abstract one."""
+    """The label of the real action for an abstract one."""
     kind, span = tree.label(child)[0], state.raise_range()
     if kind == "f":
         return "f" if state.to_call else "c"
@@ -61,24 +61,24 @@ def real_move(tree, node, child, state):
 
 
 def read_other(tree, node, state, total, mapping, tie):
-    """The node that the other's raise leads to, by a deterministic mapping."""
+    """The node to which the opponent's raise leads, by a deterministic mapping."""
     stack, high = min(state.rules.stacks or (2**40,)), max(state.spent)
     raises = raises_of(tree, node)
     if not raises and ends_round(tree, node):
         return OFF
     allowed = [after_call(tree, node), *raises]
     menu = [size_of(tree, node, child, stack) for child in allowed]
-    found = read(mapping, menu, Size((total - high) / (2 * high), total >= stack), tie)
-    (choice,) = found
+    result = translate_bet(mapping, menu, PotFraction((total - high) / (2 * high), total >= stack), tie)
+    (choice,) = result
     return allowed[choice]
 
 
 def read_own(tree, node, state, total):
-    """The abstract raise that comes out nearest."""
+    """The abstract raise whose real size is nearest."""
     best = OFF
     for child in raises_of(tree, node):
         label = real_move(tree, node, child, state)
-        came = 0 if label == "c" else state.move(label).spent[state.turn]
+        came = 0 if label == "c" else state.apply_action(state.parse_action(label)).spent[state.turn]
         error = abs(came - total)
         if best is OFF or error < best[0] or (error == best[0] and total >= min(state.rules.stacks or (2**40,))):
             best = error, child
@@ -102,12 +102,13 @@ def deal_round(tree, node, street):
 
 
 def follow(tree, line, seat, mapping, tie="high"):
-    """The agent's decision (None: none in the tree), how its round stands, and the real state.
+    """The agent's decision (None: none in the tree), the state of its round, and the real state.
 
-    `beyond`: the decision is used again without raising. `small`: the raise is called, and the node comes after that.
+    `beyond`: the decision is reused without raises. `small`: the raise is mapped to a call, and the node is the one
+    after it.
     """
-    state, node, off = Betting.start(tree.rules), 0, ""
-    for label in steps(line):
+    state, node, off = BettingState.start(tree.rules), 0, ""
+    for label in split_line(line):
         if label == "/":
             state, off = state.next_street(), ""
             if node is not OFF:
@@ -119,7 +120,7 @@ def follow(tree, line, seat, mapping, tie="high"):
             if label == "c":
                 node = after_call(tree, node)
             else:
-                total = state.move(label).spent[state.turn]
+                total = state.apply_action(state.parse_action(label)).spent[state.turn]
                 if state.turn == seat:
                     after = read_own(tree, node, state, total)
                 else:
@@ -129,9 +130,9 @@ def follow(tree, line, seat, mapping, tie="high"):
                 else:
                     off = "small" if tree.label(after) == "c" and ends_round(tree, node) else ""
                     node = after
-        state = state.play(label)
+        state = state.apply_action(state.parse_action(label))
     if off == "beyond":
         node = node if tree.actor[node] == seat else int(tree.parent[node])
-        usable = tree.actor[node] == seat and tree.street[node] == state.street and tree.moves(node)[0] == "f"
+        usable = tree.actor[node] == seat and tree.street[node] == state.street and tree.actions(node)[0] == "f"
         node = node if usable else OFF
     return node, off, state

@@ -12,7 +12,7 @@ from riverboat.trees.public import PublicTree
 
 SMALL, SMALLER = Deck.small(5, 4), Deck.small(6, 3)
 
-# Few hands, weights that make no two hands alike, boards and ranges with and without symmetries of suits.
+# Few hands, distinct weights, boards and ranges with and without suit isomorphisms.
 SPOTS: dict[str, dict[str, Any]] = {
     "river": {
         "board": "Td9d6hQc2s", "pot": 200, "stack": 900, "bets": "60%,a", "raises": "2.5x",

@@ -1,8 +1,8 @@
-"""Slow twins of the other traversals of blueprints, by recursion over betting states, with dictionaries.
+"""Reference for the other traversals of blueprint trainers, by recursion over betting states, with dictionaries.
 
-Chance sampling: Zinkevich et al. 2007, one deal and all moves. Pure CFR: Gibson 2014, one deal and a drawn move for
-everybody. Public chance sampling: Johanson et al. 2012, one board and all pairs of hands, one pair at a time at terminals.
-Random numbers are those of `external_sampling`.
+Chance sampling: Zinkevich et al. 2007, one deal and all actions. Pure CFR: Gibson 2014, one deal and a sampled action
+for each player. Public chance sampling: Johanson et al. 2012, one board and all pairs of hands, one pair at a time at
+terminals. Random numbers are those of `external_sampling`.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from functools import cached_property
 from itertools import combinations
 
 from reference.external_sampling import ExternalSampling, Key, number
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting import BettingState
 
 Hand = tuple[int, ...]
 Waiting = list[tuple[dict[Key, list[float]], Key, list[float]]]
 
 
 class BucketSampling(ExternalSampling):
-    """Regrets and averages by line and bucket, of one of the traversals below."""
+    """Regrets and averages by line and bucket, for one of the traversals below."""
 
     def run(self, begin: int, end: int) -> None:  # type: ignore[override]
-        """Iterations begin … end - 1."""
+        """Run iterations begin … end - 1."""
         for i in range(begin, end):
             for waiting in self.walks(number(self.seed, i)):
                 self.add(waiting)
 
     def run_together(self, begin: int, end: int) -> None:
-        """The same, all of them with the strategy of the beginning."""
-        some = [waiting for i in range(begin, end) for waiting in self.walks(number(self.seed, i))]
-        for waiting in some:
+        """Run iterations begin … end - 1, all with the strategy at the start."""
+        pending = [waiting for i in range(begin, end) for waiting in self.walks(number(self.seed, i))]
+        for waiting in pending:
             self.add(waiting)
 
     def add(self, waiting: Waiting) -> None:
@@ -41,43 +41,43 @@ class BucketSampling(ExternalSampling):
             row[:] = [old + amount for old, amount in zip(row, amounts, strict=True)]
 
     def walks(self, key: int):  # type: ignore[no-untyped-def]
-        """What each walk of an iteration adds, one after the other."""
+        """Increments of each traversal of an iteration, one after the other."""
         raise NotImplementedError
 
-    def start(self) -> Betting:
-        return Betting.start(self.tree.rules)
+    def start(self) -> BettingState:
+        return BettingState.start(self.tree.rules)
 
-    def bucket(self, state: Betting, hand: Hand, board: list[int]) -> Key:
+    def bucket(self, state: BettingState, hand: Hand, board: list[int]) -> Key:
         return state.line, self.cards.bucket(hand, board[: self.tree.rules.board_sizes[state.street]])
 
-    def won(self, state: Betting, hands: list[Hand], board: list[int], me: int) -> float:
+    def won(self, state: BettingState, hands: list[Hand], board: list[int], me: int) -> float:
         strength = [self.strength(hand, board) for hand in hands]
         outcome = 0 if strength[0] > strength[1] else 1 if strength[0] == strength[1] else 2
-        return float(state.pay()[outcome][me])
+        return float(state.payoffs()[outcome][me])
 
     def strength(self, hand: Hand, board: list[int]) -> int:
         return int(rank([*hand, *board]))
 
-    def children(self, state: Betting) -> list[Betting]:
-        return [state.play(move) for move in self.tree.moves(self.tree.find(state.line))]
+    def children(self, state: BettingState) -> list[BettingState]:
+        return [state.apply_action(state.parse_action(move)) for move in self.tree.actions(self.tree.find(state.line))]
 
 
-def dealt(state: Betting) -> Betting:
-    """A state after all deals that are due."""
+def dealt(state: BettingState) -> BettingState:
+    """A state after all pending deals."""
     while state.actor == CHANCE:
         state = state.next_street()
     return state
 
 
 class ChanceSampling(BucketSampling):
-    """One deal, all moves."""
+    """Chance sampling: one deal, all actions."""
 
     def walks(self, key):  # type: ignore[no-untyped-def]
         hands, board = self._deal(key)
         yield self.increments([tuple(hand) for hand in hands], board)
 
     def increments(self, hands: list[Hand], board: list[int]) -> Waiting:
-        """Of one deal."""
+        """Increments of one deal."""
         waiting: Waiting = []
         self._visit(self.start(), (1.0, 1.0), hands, board, waiting)
         return waiting
@@ -102,7 +102,7 @@ class ChanceSampling(BucketSampling):
 
 
 class PureCFR(BucketSampling):
-    """One deal, two walks, a drawn move at every decision."""
+    """Pure CFR: one deal, two traversals, a sampled action at every decision."""
 
     def walks(self, key):  # type: ignore[no-untyped-def]
         hands, board = self._deal(key)
@@ -131,7 +131,7 @@ class PureCFR(BucketSampling):
 
 
 class PublicChanceSampling(BucketSampling):
-    """One board, all hands."""
+    """Public chance sampling: one board, all hands."""
 
     def walks(self, key):  # type: ignore[no-untyped-def]
         yield self.increments(self.board(key))
@@ -153,26 +153,26 @@ class PublicChanceSampling(BucketSampling):
         return [h for h in combinations(rules.deck.cards.tolist(), rules.hole) if not {*h} & {*shown}]
 
     def increments(self, board: list[int]) -> Waiting:
-        """Of one board."""
+        """Increments of one board."""
         waiting: Waiting = []
         ones = dict.fromkeys(self.hands([]), 1.0)
         self._visit(self.start(), (ones, ones), board, waiting)
         return waiting
 
     def _visit(self, state, reach, board, waiting):  # type: ignore[no-untyped-def]
-        """Values to both seats by hand, times the probability of the other's hands and its reach."""
+        """Values to both seats by hand, times the probability of the opponent's hands and its reach."""
         state = dealt(state)
         rules = self.tree.rules
         if state.actor == TERMINAL:
-            folded = state.pay()[0] == state.pay()[2]
-            shown = board[: rules.board_sizes[state.street]] if folded else board
-            hands = self.hands(shown)
+            folded = state.payoffs()[0] == state.payoffs()[2]
+            visible = board[: rules.board_sizes[state.street]] if folded else board
+            hands = self.hands(visible)
             pairs = [(x, y) for x in hands for y in hands if not {*x} & {*y}]
             value = ({}, {})
-            known = {h: 0 if folded else self.strength(h, board) for h in hands}
+            expected = {h: 0 if folded else self.strength(h, board) for h in hands}
             for x, y in pairs:
-                outcome = 0 if known[x] > known[y] else 1 if known[x] == known[y] else 2
-                pay = state.pay()[outcome]
+                outcome = 0 if expected[x] > expected[y] else 1 if expected[x] == expected[y] else 2
+                pay = state.payoffs()[outcome]
                 value[0][x] = value[0].get(x, 0.0) + reach[1][y] * pay[0] / len(pairs)
                 value[1][y] = value[1].get(y, 0.0) + reach[0][x] * pay[1] / len(pairs)
             return value
@@ -183,19 +183,19 @@ class PublicChanceSampling(BucketSampling):
         self.visits += len(live) * any(max(r[h] for h in live) > 0 for r in reach)
         value, moves = ({}, {}), []
         for a, after in enumerate(following):
-            mine = {h: reach[me][h] * sigma[h][a] for h in live}
-            moves.append(self._visit(after, (mine, reach[1]) if me == 0 else (reach[0], mine), board, waiting))
+            own = {h: reach[me][h] * sigma[h][a] for h in live}
+            moves.append(self._visit(after, (own, reach[1]) if me == 0 else (reach[0], own), board, waiting))
         for h in live:
-            found = [v[me].get(h, 0.0) for v in moves]
-            value[me][h] = sum(p * x for p, x in zip(sigma[h], found, strict=True))
+            result = [v[me].get(h, 0.0) for v in moves]
+            value[me][h] = sum(p * x for p, x in zip(sigma[h], result, strict=True))
             value[1 - me][h] = sum(v[1 - me].get(h, 0.0) for v in moves)
-            waiting.append((self.regret, wheres[h], [x - value[me][h] for x in found]))
+            waiting.append((self.regret, wheres[h], [x - value[me][h] for x in result]))
             waiting.append((self.average, wheres[h], [reach[me][h] / len(live) * p for p in sigma[h]]))
         return value
 
 
 class OpponentPublicSampling(PublicChanceSampling):
-    """One board; each seat in turn with all its hands against one hand of the other."""
+    """OPCS: one board; each seat in turn with all its hands against one hand of the opponent."""
 
     own_all = True
 
@@ -215,7 +215,7 @@ class OpponentPublicSampling(PublicChanceSampling):
             yield self.half(me, one, board)
 
     def half(self, me: int, one: Hand, board: list[int]) -> Waiting:
-        """What one traverser learns from a board and the drawn hand."""
+        """Increments of one traverser from a board and the sampled hand."""
         waiting: Waiting = []
         many = me if self.own_all else 1 - me
         ones = {h: float(not {*h} & {*one}) for h in self.hands([])}
@@ -223,16 +223,16 @@ class OpponentPublicSampling(PublicChanceSampling):
         return waiting
 
     def _half(self, state, me, many, reach, one, single, board, waiting):  # type: ignore[no-untyped-def]
-        """Values to seat `me`, of each hand of the vector or of the drawn one, times the probability of what it meets."""
+        """Values to seat `me`, for the vector of hands or the sampled one, times the opponent's probability."""
         state, rules = dealt(state), self.tree.rules
         if state.actor == TERMINAL:
-            folded = state.pay()[0] == state.pay()[2]
-            shown = board[: rules.board_sizes[state.street]] if folded else board
-            hands = [h for h in self.hands(shown) if not {*h} & {*one}]
+            folded = state.payoffs()[0] == state.payoffs()[2]
+            visible = board[: rules.board_sizes[state.street]] if folded else board
+            hands = [h for h in self.hands(visible) if not {*h} & {*one}]
             value = {}
             for h in hands:
                 pair = [h, one] if many == 0 else [one, h]
-                pay = state.pay()[0][me] if folded else self.won(state, pair, board, me)
+                pay = state.payoffs()[0][me] if folded else self.won(state, pair, board, me)
                 if me == many:
                     value[h] = single * pay / len(hands)
                 else:
@@ -255,26 +255,26 @@ class OpponentPublicSampling(PublicChanceSampling):
             return {h: sum(v.get(h, 0.0) for v in moves) for h in {h for v in moves for h in v}}
         value = {}
         for h in live:
-            found = [v.get(h, 0.0) for v in moves]
-            value[h] = sum(p * x for p, x in zip(sigma[h], found, strict=True))
+            result = [v.get(h, 0.0) for v in moves]
+            value[h] = sum(p * x for p, x in zip(sigma[h], result, strict=True))
             own = reach[h] / free if me == many else single
-            waiting.append((self.regret, wheres[h], [x - value[h] for x in found]))
+            waiting.append((self.regret, wheres[h], [x - value[h] for x in result]))
             waiting.append((self.average, wheres[h], [own * p for p in sigma[h]]))
         return value
 
 
 class SelfPublicSampling(OpponentPublicSampling):
-    """One board; each seat in turn with one hand against all hands of the other."""
+    """SPCS: one board; each seat in turn with one hand against all hands of the opponent."""
 
     own_all = False
 
 
 class CfrBr(PublicChanceSampling):
-    """Each seat with its buckets against one that sees its cards: regret matching by hand, best moves on the last street."""
+    """CFR-BR: each seat with its buckets against an unabstracted opponent, which best-responds on the last street."""
 
     @cached_property
     def whole(self) -> CardAbstraction:
-        return lossless(self.tree.rules.board[1:], self.tree.rules.deck)
+        return lossless_abstraction(self.tree.rules.board[1:], self.tree.rules.deck)
 
     @cached_property
     def hybrid(self) -> dict[Key, list[float]]:
@@ -290,8 +290,8 @@ class CfrBr(PublicChanceSampling):
                 self._one(self.start(), walks, sees, ones, ones, board, waiting)
                 yield waiting
 
-    def played(self, state: Betting, hand: Hand, board: list[int], sees: bool, moves: int):  # type: ignore[no-untyped-def]
-        """Where what is played stands, and what it is."""
+    def played(self, state: BettingState, hand: Hand, board: list[int], sees: bool, moves: int):  # type: ignore[no-untyped-def]
+        """Key of the strategy, and the strategy."""
         if not sees:
             where = self.bucket(state, hand, board)
             return self.regret, where, self.sigma(where, moves)
@@ -301,23 +301,23 @@ class CfrBr(PublicChanceSampling):
         return self.hybrid, where, [r / total if total > 0 else 1 / moves for r in positive]
 
     def _one(self, state, me, sees, mine, others, board, waiting):  # type: ignore[no-untyped-def]
-        """Values of one player's hands, times the probability of the other's hands and its reach."""
+        """Values of one player's hands, times the probability of the opponent's hands and its reach."""
         state, rules = dealt(state), self.tree.rules
         if state.actor == TERMINAL:
-            folded = state.pay()[0] == state.pay()[2]
+            folded = state.payoffs()[0] == state.payoffs()[2]
             hands = self.hands(board[: rules.board_sizes[state.street]] if folded else board)
             pairs = [(x, y) for x in hands for y in hands if not {*x} & {*y}]
-            known = {h: 0 if folded else self.strength(h, board) for h in hands}
+            expected = {h: 0 if folded else self.strength(h, board) for h in hands}
             value = dict.fromkeys(hands, 0.0)
             for x, y in pairs:
-                outcome = 1 if known[x] == known[y] else 0 if (known[x] > known[y]) == (me == 0) else 2
-                value[x] += others[y] * state.pay()[outcome][me] / len(pairs)
+                outcome = 1 if expected[x] == expected[y] else 0 if (expected[x] > expected[y]) == (me == 0) else 2
+                value[x] += others[y] * state.payoffs()[outcome][me] / len(pairs)
             return value
         last, following = state.street == rules.rounds - 1, self.children(state)
         live = self.hands(board[: rules.board_sizes[state.street]])
         self.visits += len(live)
         own = state.actor == me
-        known = {h: self.played(state, h, board, sees == own, len(following)) for h in live}
+        expected = {h: self.played(state, h, board, sees == own, len(following)) for h in live}
         whole = self.hands(board)
         margin = 1e-4 / sum(not {*x} & {*y} for x in whole for y in whole)
         moves = []
@@ -325,33 +325,33 @@ class CfrBr(PublicChanceSampling):
             x, y = dict(mine), dict(others)
             for h in live:
                 if own and not (sees and last):
-                    x[h] *= known[h][2][a]
+                    x[h] *= expected[h][2][a]
                 elif not own and not sees and last:
                     y[h] *= self.best[state.line, h] == a
                 elif not own:
-                    y[h] *= known[h][2][a]
+                    y[h] *= expected[h][2][a]
             there = dealt(after)
-            ends = there.actor == TERMINAL and there.pay()[0] != there.pay()[2]
+            ends = there.actor == TERMINAL and there.payoffs()[0] != there.payoffs()[2]
             left = self.hands(board if ends else board[: rules.board_sizes[there.street]])
             reached = sum(y[h] for h in left) > 0
             moves.append(self._one(after, me, sees, x, y, board, waiting) if reached or sees else {})
         value = {}
         for h in live:
-            found = [v.get(h, 0.0) for v in moves]
+            result = [v.get(h, 0.0) for v in moves]
             if not own:
-                value[h] = sum(found)
+                value[h] = sum(result)
                 continue
-            table, where, sigma = known[h]
+            table, where, sigma = expected[h]
             if sees and last:
                 chosen = 0
-                for a, v in enumerate(found):
-                    if v > found[chosen] + margin:
+                for a, v in enumerate(result):
+                    if v > result[chosen] + margin:
                         chosen = a
                 self.best[state.line, h] = chosen
-                value[h] = found[chosen]
+                value[h] = result[chosen]
                 continue
-            value[h] = sum(p * v for p, v in zip(sigma, found, strict=True))
-            waiting.append((table, where, [v - value[h] for v in found]))
+            value[h] = sum(p * v for p, v in zip(sigma, result, strict=True))
+            waiting.append((table, where, [v - value[h] for v in result]))
             if not sees:
                 waiting.append((self.average, where, [mine[h] / len(live) * p for p in sigma]))
         return value

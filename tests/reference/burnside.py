@@ -1,4 +1,4 @@
-"""How many deals there are up to the names of the suits, by Burnside's lemma: the mean number of deals that stay."""
+"""Numbers of deals up to suit isomorphism by Burnside's lemma: the mean number of fixed deals."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def cycles(permutation: tuple[int, ...]) -> list[int]:
 
 
 def fixed_deals(rounds: Deal, ranks: int, lengths: list[int]) -> int:
-    """Deals that a permutation of the suits leaves alone: the cards of a rank along a cycle are dealt together."""
-    ways = Counter({tuple(0 for _ in rounds): 1})
+    """Deals fixed by a suit permutation: the cards of a rank along a cycle are dealt together."""
+    methods = Counter({tuple(0 for _ in rounds): 1})
     for length in lengths * ranks:
-        before, ways = ways, ways.copy()  # none of these cards is dealt, or all of them in round r
+        before, methods = methods, methods.copy()  # none of these cards is dealt, or all of them in round r
         for dealt, count in before.items():
             for r, most in enumerate(rounds):
                 if dealt[r] + length <= most:
-                    ways[(*dealt[:r], dealt[r] + length, *dealt[r + 1 :])] += count
-    return ways[rounds]
+                    methods[(*dealt[:r], dealt[r] + length, *dealt[r + 1 :])] += count
+    return methods[rounds]
 
 
 def count_classes(rounds: Deal, ranks: int = 13, suits: int = 4) -> int:
-    """Deals that differ in more than the names of the suits."""
+    """Number of deals up to suit isomorphism."""
     shapes = Counter(tuple(sorted(cycles(p))) for p in permutations(range(suits)))
     total = sum(n * fixed_deals(rounds, ranks, list(lengths)) for lengths, n in shapes.items())
     return total // factorial(suits)
 
 
 def count_deals(rounds: Deal, cards: int = 52) -> int:
-    """All deals, cards of a round without order."""
+    """Number of all deals, with cards of a round unordered."""
     return prod(comb(cards - sum(rounds[:r]), n) for r, n in enumerate(rounds))

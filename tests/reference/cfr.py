@@ -1,8 +1,8 @@
-"""Slow twins of the solvers, written from the papers and not from the kernels: recursion, dictionaries, deal by deal.
+"""Reference implementations of the solvers, written from the papers: recursion, dictionaries, deal by deal.
 
-A game is walked by its own states into plain `Node`s. `Twin` is counterfactual regret minimisation on them, with each
-variant in the words of its paper; `values`, `best_response` and `best_pure` are the definitions of those words, and
-`terminal` pays every pair of hands apart.
+A game is expanded from its own states into plain `Node`s. `Twin` is counterfactual regret minimization on them, with
+each variant as its paper describes it; `values`, `best_response` and `best_pure` follow the definitions, and `terminal`
+pays every pair of hands separately.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 from riverboat.games.base import (
     CHANCE,
     TERMINAL,
-    Compare,
-    Constant,
-    Deal,
+    ComparisonPayoff,
+    ConstantPayoff,
     Game,
     HistoryGame,
+    HistoryState,
     Outcome,
     Payoff,
+    PrivateDeal,
     PublicGame,
     PublicState,
-    State,
 )
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.public import Infoset, PublicTree
@@ -36,7 +36,7 @@ Profile = Mapping[str, Sequence[float]]  # information set -> probability of eac
 
 @dataclass(frozen=True)
 class Node:
-    """A history and all that may follow it."""
+    """A history and its subtree."""
 
     actor: int
     infoset: str = ""
@@ -47,11 +47,11 @@ class Node:
 
 
 def expand(game: Game) -> Node:
-    """All histories of a game; those of a public game are walked deal by deal."""
+    """All histories of a game; public games are expanded deal by deal."""
     return _expand(game.root() if isinstance(game, HistoryGame) else _Undealt(game))
 
 
-def _expand(state: State) -> Node:
+def _expand(state: HistoryState) -> Node:
     if state.actor == TERMINAL:
         return Node(TERMINAL, payoffs=tuple(map(float, state.payoffs())))
     actions = tuple(state.actions())
@@ -63,7 +63,7 @@ def _expand(state: State) -> Node:
 
 @dataclass(frozen=True)
 class _Undealt:
-    """A public game before the deal: chance draws both hands at once."""
+    """A public game before the deal: chance deals both hands at once."""
 
     game: PublicGame
     actor: int = CHANCE
@@ -98,7 +98,7 @@ class _Undealt:
 
 @dataclass(frozen=True)
 class _Dealt:
-    """One history of a public game: its public state and the hands that the players hold."""
+    """One history of a public game: its public state and the players' hands."""
 
     game: PublicGame
     public: PublicState
@@ -110,7 +110,7 @@ class _Dealt:
         return self.public.actor
 
     def _possible(self) -> list[int]:
-        """Outcomes that neither hand makes impossible."""
+        """Outcomes that both hands allow."""
         outcomes = self.public.outcomes()
         return [k for k, o in enumerate(outcomes) if self.hands[0] not in o.dead[0] and self.hands[1] not in o.dead[1]]
 
@@ -134,38 +134,38 @@ class _Dealt:
 
 
 def pay(payoff: Payoff, h0: int, h1: int) -> tuple[float, float]:
-    """What a terminal pays the two players when these hands meet."""
-    if isinstance(payoff, Constant):
+    """Payoffs of a terminal for these hands."""
+    if isinstance(payoff, ConstantPayoff):
         return payoff.payoffs
-    if isinstance(payoff, Compare):
-        mine, theirs = payoff.strengths[0][h0], payoff.strengths[1][h1]
-        return payoff.win if mine > theirs else payoff.lose if mine < theirs else payoff.tie
+    if isinstance(payoff, ComparisonPayoff):
+        own, other = payoff.strengths[0][h0], payoff.strengths[1][h1]
+        return payoff.win if own > other else payoff.lose if own < other else payoff.tie
     return payoff.payoffs[0][h0][h1], payoff.payoffs[1][h0][h1]
 
 
-def terminal(payoff: Payoff, deal: Deal, me: int, reach: Sequence[float]) -> list[float]:
-    """What each of my hands gets at a terminal from the opponent's hands, which arrive with `reach`: O(n²)."""
-    worth = []
-    for mine in range(len(deal.weights[me])):
+def terminal(payoff: Payoff, deal: PrivateDeal, me: int, reach: Sequence[float]) -> list[float]:
+    """Terminal values of each hand against the opponent's reach: O(n²)."""
+    strength = []
+    for own in range(len(deal.weights[me])):
         total = 0.0
-        for theirs, arrives in enumerate(reach):
-            pair = (mine, theirs) if me == 0 else (theirs, mine)
+        for other, arrives in enumerate(reach):
+            pair = (own, other) if me == 0 else (other, own)
             if pair not in deal.excludes:
                 total += arrives * pay(payoff, *pair)[me]
-        worth.append(total)
-    return worth
+        strength.append(total)
+    return strength
 
 
 def profile(strategy: Strategy) -> dict[str, list[float]]:
-    """A strategy as the twins take it."""
+    """A strategy as the references expect it."""
     return {name: list(row.values()) for name, row in strategy.items()}
 
 
 def share(tree: Tree, infoset: Infoset) -> float:
-    """What a value of the walk is multiplied by to become a counterfactual value.
+    """Factor from a value of the traversal to a counterfactual value.
 
-    A walk of a public tree carries the opponent's deal weights and no weight of the own hand: the probability of a deal
-    is weight × weight / total.
+    A traversal of a public tree carries the opponent's deal weights and no weight of the own hand: the probability of a
+    deal is weight × weight / total.
     """
     if not isinstance(tree, PublicTree):
         return 1.0
@@ -175,15 +175,15 @@ def share(tree: Tree, infoset: Infoset) -> float:
 
 def infosets(root: Node) -> dict[str, Node]:
     """One history of every information set."""
-    found: dict[str, Node] = {}
+    result: dict[str, Node] = {}
     for node in histories(root):
         if node.actor >= 0:
-            found.setdefault(node.infoset, node)
-    return found
+            result.setdefault(node.infoset, node)
+    return result
 
 
 def histories(node: Node) -> Iterator[Node]:
-    """The node and all that follow, in preorder."""
+    """The node and all its descendants, in preorder."""
     yield node
     for child in node.children:
         yield from histories(child)
@@ -197,7 +197,7 @@ def _moves(node: Node, profile: Profile) -> Sequence[float]:
 
 
 def values(node: Node, profile: Profile) -> tuple[float, ...]:
-    """What each player expects."""
+    """Expected value of each player."""
     if node.actor == TERMINAL:
         return node.payoffs
     parts = [
@@ -207,9 +207,9 @@ def values(node: Node, profile: Profile) -> tuple[float, ...]:
 
 
 def best_response(root: Node, profile: Profile, me: int) -> tuple[float, dict[str, int]]:
-    """The most a player can get, and the action to take at each information set.
+    """Best-response value of a player, and its action at each information set.
 
-    Histories that the player cannot tell apart go together; at each information set every action is tried.
+    Histories that the player cannot distinguish are grouped; at each information set every action is tried.
     """
     choice: dict[str, int] = {}
 
@@ -234,39 +234,39 @@ def best_response(root: Node, profile: Profile, me: int) -> tuple[float, dict[st
 
 
 def best_pure(root: Node, profile: Profile, me: int) -> float:
-    """The same by trying every pure strategy, one after the other."""
-    mine = {name: len(node.actions) for name, node in infosets(root).items() if node.actor == me}
+    """Best-response value by trying every pure strategy."""
+    own = {name: len(node.actions) for name, node in infosets(root).items() if node.actor == me}
     most = -float("inf")
-    for plan in product(*(range(width) for width in mine.values())):
-        moves = {name: [float(a == k) for a in range(mine[name])] for name, k in zip(mine, plan, strict=True)}
+    for plan in product(*(range(width) for width in own.values())):
+        moves = {name: [float(a == k) for a in range(own[name])] for name, k in zip(own, plan, strict=True)}
         most = max(most, values(root, {**profile, **moves})[me])
     return most
 
 
 def nash_conv(root: Node, profile: Profile) -> float:
-    """Sum over players of what a deviation gains."""
+    """NashConv: the sum of the gains of all players."""
     now = values(root, profile)
     return sum(best_response(root, profile, p)[0] - now[p] for p in range(len(now)))
 
 
-# --- counterfactual regret minimisation -----------------------------------------------------
+# --- counterfactual regret minimization -----------------------------------------------------
 
 
 def matching(regrets: Sequence[float]) -> list[float]:
-    """Hart & Mas-Colell 2000: in proportion to the positive regrets, anything (here: uniform) where there are none."""
+    """Regret matching (Hart & Mas-Colell 2000): proportional to positive regrets, uniform if none is positive."""
     positive = [max(r, 0.0) for r in regrets]
     total = sum(positive)
     return [p / total for p in positive] if total > 0 else [1 / len(positive)] * len(positive)
 
 
 class Vanilla:
-    """Zinkevich et al. 2007: R^T = Σ r^t, both players answer the same profile, plain averages."""
+    """Zinkevich et al. 2007: R^T = Σ r^t, both players respond to the same profile, uniform averages."""
 
     alternating = False
-    gamma = 0.0  # iteration t weighs t^gamma in the average
+    gamma = 0.0  # iteration t has weight t^gamma in the average
 
     def start(self, width: int) -> Any:
-        """What an information set remembers before the first iteration."""
+        """The memory of an information set before the first iteration."""
         return [0.0] * width
 
     def play(self, memory: Any) -> list[float]:
@@ -274,16 +274,16 @@ class Vanilla:
         return matching(memory)
 
     def observe(self, memory: Any, r: Sequence[float], t: int) -> Any:
-        """What it remembers after the regrets r of iteration t."""
+        """The memory after the regrets r of iteration t."""
         return [old + new for old, new in zip(memory, r, strict=True)]
 
     def regrets(self, memory: Any) -> list[float]:
-        """The regrets in that memory."""
+        """The regrets in the memory."""
         return list(memory)
 
 
 class Plus(Vanilla):
-    """Tammelin et al. 2015: Q^t = max(Q^(t-1) + r^t, 0), one player after the other, linear averages."""
+    """Tammelin et al. 2015: Q^t = max(Q^(t-1) + r^t, 0), alternating updates, linear averages."""
 
     alternating = True
     gamma = 1.0
@@ -293,7 +293,7 @@ class Plus(Vanilla):
 
 
 class Linear(Vanilla):
-    """Brown & Sandholm 2019, section 3: the regrets of iteration t count t times, so do its averages."""
+    """Brown & Sandholm 2019, section 3: regrets and averages of iteration t have weight t."""
 
     alternating = True
     gamma = 1.0
@@ -317,7 +317,7 @@ class Discounted(Vanilla):
 
 
 class Predictive(Vanilla):
-    """Farina, Kroer & Sandholm 2021: regret matching+ that plays as if the last regrets came once more."""
+    """Farina, Kroer & Sandholm 2021: regret matching+ that plays as if the last regrets occurred once more."""
 
     alternating = True
     gamma = 2.0
@@ -340,7 +340,7 @@ RULES = {"vanilla": Vanilla, "cfr+": Plus, "linear": Linear, "dcfr": Discounted,
 
 
 class Twin:
-    """CFR over histories, information sets as keys of dictionaries."""
+    """CFR over histories, with information sets as dictionary keys."""
 
     def __init__(self, root: Node, players: int, rule: Vanilla, *, alternating: bool | None = None) -> None:
         self.root, self.players, self.rule = root, players, rule
@@ -351,7 +351,7 @@ class Twin:
         self.t = 0
 
     def step(self, count: int = 1) -> None:
-        """Iterations: both players answer the same profile, or each the one that the last has left."""
+        """Run iterations, simultaneous or alternating."""
         for _ in range(count):
             self.t += 1
             profile = self.current()
@@ -366,11 +366,11 @@ class Twin:
             self.memory[name] = self.rule.observe(self.memory[name], r, self.t)
 
     def current(self) -> dict[str, list[float]]:
-        """What is played next."""
+        """The strategy of the next iteration."""
         return {name: self.rule.play(memory) for name, memory in self.memory.items()}
 
     def average(self) -> dict[str, list[float]]:
-        """Σ t^γ π_i σ_t, normalised; uniform where the player never came."""
+        """Σ t^γ π_i σ_t, normalized; uniform at unreached information sets."""
         return {name: matching(sums) for name, sums in self.sums.items()}
 
     def regrets(self) -> dict[str, list[float]]:
@@ -384,7 +384,7 @@ def counterfactual_regrets(root: Node, profile: Profile, me: int) -> tuple[dict[
     v(I, a) = Σ_{h ∈ I} π_{-i}(h) u(h a), chance being one of the others (Zinkevich et al. 2007).
     """
     reach: dict[str, float] = {}
-    worth: dict[str, list[float]] = {}
+    strength: dict[str, list[float]] = {}
 
     def walk(node: Node, mine: float, others: float) -> float:
         if node.actor == TERMINAL:
@@ -393,23 +393,23 @@ def counterfactual_regrets(root: Node, profile: Profile, me: int) -> tuple[dict[
         if node.actor != me:
             return sum(p * walk(child, mine, others * p) for p, child in zip(moves, node.children, strict=True))
         u = [walk(child, mine * p, others) for p, child in zip(moves, node.children, strict=True)]
-        reach[node.infoset] = mine  # the same at all its histories, since nobody forgets
-        v = worth.setdefault(node.infoset, [0.0] * len(u))
+        reach[node.infoset] = mine  # the same at all its histories, by perfect recall
+        v = strength.setdefault(node.infoset, [0.0] * len(u))
         for a, x in enumerate(u):
             v[a] += others * x
         return sum(p * x for p, x in zip(moves, u, strict=True))
 
     walk(root, 1.0, 1.0)
-    expected = {name: sum(p * x for p, x in zip(profile[name], v, strict=True)) for name, v in worth.items()}
-    return reach, {name: [x - expected[name] for x in v] for name, v in worth.items()}
+    expected = {name: sum(p * x for p, x in zip(profile[name], v, strict=True)) for name, v in strength.items()}
+    return reach, {name: [x - expected[name] for x in v] for name, v in strength.items()}
 
 
-# --- games written down ---------------------------------------------------------------------
+# --- games as data ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Written:
-    """A history game: a node is pay-offs, `(player, infoset, {move: node})` or `{outcome: (probability, node)}`."""
+    """A history game: a node is pay-offs, `(player, infoset, {action: node})` or `{outcome: (probability, node)}`."""
 
     node: Any
     players: int = 2
@@ -453,9 +453,9 @@ class _WrittenState:
 
 @dataclass(frozen=True)
 class WrittenPublic:
-    """A public game: a node is a pay-off, `(player, {move: node})` or `[(outcome, node), …]`."""
+    """A public game: a node is a pay-off, `(player, {action: node})` or `[(outcome, node), …]`."""
 
-    deal: Deal
+    deal: PrivateDeal
     node: Any
     name: str = "written"
     unit: str = "points"

@@ -1,8 +1,8 @@
 """Continuous games by brute force: points instead of polynomials, one profile of signals at a time.
 
-Every piece between edges and thresholds becomes `points` equally likely signals at the middles of its parts. Against
-piecewise constant strategies and densities what a player expects at such a middle is exact (a signal of the same part counts
-as equal, which is right on average); only the integral of a best response over its kinks is approximate.
+Every piece between edges and thresholds becomes `points` equally likely signals at the midpoints of its parts. For
+piecewise constant strategies and densities, expected values at such a midpoint are exact (a signal of the same part
+counts as equal, which is right on average); only the integral of a best response over its kinks is approximate.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import pairwise, product
 import numpy as np
 
 from riverboat.continuous.game import Leaf
-from riverboat.continuous.profile import Profile
+from riverboat.continuous.strategies import ThresholdProfile
 
 
 class Brute:
-    def __init__(self, profile: Profile, points: int) -> None:
+    def __init__(self, profile: ThresholdProfile, points: int) -> None:
         self.profile, self.game = profile, profile.game
         signals = self.game.signals
         breaks = sorted({*map(float, signals.edges), *(min(max(c, signals.low), signals.high) for c in profile.cuts)})
@@ -50,8 +50,8 @@ class Brute:
             signals.edges[self.segments[d]] if key else self.places[d] for d, key in zip(deal, keys, strict=True)
         ]
         total = leaf.base[player]
-        if leaf.worth:
-            total += leaf.worth[player] * signals.value(self.places[deal[player]])
+        if leaf.signal_weights:
+            total += leaf.signal_weights[player] * signals.value(self.places[deal[player]])
         if player in leaf.contenders:
             top = max(strength[p] for p in leaf.contenders)
             winners = [p for p in leaf.contenders if strength[p] == top]
@@ -63,14 +63,14 @@ class Brute:
         return bands.moves[sum(cut <= place for cut in bands.cuts)]
 
     def leaf_values(self, player: int) -> np.ndarray:
-        """[leaves, points]: the deal and the others play there, times what it pays."""
+        """[leaves, points]: reach of chance and the other players times the payoff."""
         game, count = self.game, len(self.places)
-        out = np.zeros((len(game.endings), count))
+        out = np.zeros((len(game.leaf_paths), count))
         for deal in product(range(count), repeat=game.players):
             chance = self.chance(deal)
             if chance == 0:
                 continue
-            for z, ending in enumerate(game.endings):
+            for z, ending in enumerate(game.leaf_paths):
                 others = (c for p, c in enumerate(ending.choices) if p != player)
                 owners = (p for p in range(game.players) if p != player)
                 if all(self.moves[s][deal[p]] == m for p, c in zip(owners, others, strict=True) for s, m in c):
@@ -89,16 +89,16 @@ class Brute:
         for point in range(len(self.places)):
 
             def worth(last: tuple[int, int] | None, point: int = point) -> float:
-                here = sum(
+                value = sum(
                     leaves[z, point]
-                    for z, e in enumerate(game.endings)
+                    for z, e in enumerate(game.leaf_paths)
                     if (e.choices[player][-1] if e.choices[player] else None) == last
                 )
                 for s, situation in enumerate(game.situations):
                     if situation.player == player and situation.parent == last:
                         moves = [worth((s, m), point) for m in range(len(situation.moves))]
-                        here += max(moves) if best else moves[self.moves[s][point]]
-                return float(here)
+                        value += max(moves) if best else moves[self.moves[s][point]]
+                return float(value)
 
             total += worth(None)
         return total
@@ -107,8 +107,8 @@ class Brute:
 def half_street(pot: float) -> tuple[float, float, float]:
     """Thresholds of von Neumann's game with a bet of 1, from solving its three equations by hand.
 
-    Player 1 is indifferent between folding and calling at c: (pot + 1) a = 1 - b. Player 0 is indifferent at b between
-    betting and checking: 2 b - 1 = c, and at a: c pot - (1 - c) = pot a.
+    Player 1 is indifferent between fold and call at c: (pot + 1) a = 1 - b. Player 0 is indifferent between bet and
+    check at b: 2 b - 1 = c, and at a: c pot - (1 - c) = pot a.
     """
     c = (3 * pot + 2) / ((2 * pot + 1) * (pot + 2))
     b = (1 + c) / 2

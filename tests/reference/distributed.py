@@ -1,8 +1,8 @@
-"""Slow twin of head and blades: Algorithm 4 of Brown, Ganzfried & Sandholm (2015) by recursion, with dictionaries.
+"""Reference for head and blades: Algorithm 4 of Brown, Ganzfried & Sandholm (2015) by recursion, with dictionaries.
 
-The head walks the first street twice with the same random numbers: the first pass collects the continuations, the second has
-their values. Each blade draws a flop of its own for every deal. Also exact expectations by enumeration of all deals, to see
-what the increments of one iteration are on average.
+The head traverses the first street twice with the same random numbers: the first pass collects the continuations, the
+second has their values. Each blade samples a flop of its own for every deal. `Expectation` enumerates all deals for the
+exact mean of the increments of one iteration.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def flops_of(cards: CardAbstraction, parts: list[range]) -> list[list[Flop]]:
     """Flops of the public buckets of each blade."""
     assert cards.public is not None
     everything = list(combinations(cards.deck.cards.tolist(), cards.public.cards))
-    return [[f for f in everything if cards.bucket_of_public(f) in part] for part in parts]
+    return [[f for f in everything if cards.public_bucket(f) in part] for part in parts]
 
 
 def strength(tree: ActionTree, hands: list[list[int]], board: list[int]) -> int:
@@ -52,7 +52,7 @@ class Algorithm4:
     visits: int = 0
 
     def run(self, deals: int) -> None:
-        """Deals 0, 1, … in batches."""
+        """Run deals 0, 1, … in batches."""
         for begin in range(0, deals, self.batch):
             self._batch(range(begin, min(begin + self.batch, deals)))
 
@@ -74,14 +74,14 @@ class Algorithm4:
             for low in range(0, len(dealt), BLOCK):
                 self._blade(n, flops, dealt[low : low + BLOCK], values[low : low + BLOCK])
         waiting: Waiting = []
-        for (key, hands, board, roots), known in zip(dealt, values, strict=True):
+        for (key, hands, board, roots), expected in zip(dealt, values, strict=True):
             total = sum(len(self._possible(flops, hands)) for flops in self.blades)
             for me in (0, 1):
                 self._walk(
                     0, me, key, hands, board, 1.0, waiting,
-                    lambda node, me=me, known=known, total=total: known[node, me] / total,
+                    lambda node, me=me, expected=expected, total=total: expected[node, me] / total,
                 )  # fmt: skip
-            assert len(roots) == len(known)
+            assert len(roots) == len(expected)
         self._add(waiting)
 
     def _possible(self, flops: list[Flop], hands: list[list[int]]) -> list[Flop]:
@@ -105,14 +105,14 @@ class Algorithm4:
                 rest = self._draw(key, taken, sum(self.tree.rules.board) - len(flop))
                 weight = len(possible) / mean if self.weighted else 1.0
                 for node, me in roots:
-                    found = self._walk(node, me, key, hands, [*flop, *rest], weight, waiting, None)
-                    values[k][node, me] = values[k].get((node, me), 0.0) + len(possible) * found
+                    result = self._walk(node, me, key, hands, [*flop, *rest], weight, waiting, None)
+                    values[k][node, me] = values[k].get((node, me), 0.0) + len(possible) * result
             self._add(waiting)
 
     def _mean(self, flops: list[Flop]) -> float:
-        """|F| on average, by enumeration of all dealt cards."""
-        deck, held = self.tree.rules.deck.cards.tolist(), 2 * self.tree.rules.hole
-        counts = [len(self._possible(flops, [list(c), []])) for c in combinations(deck, held)]
+        """Mean of |F|, by enumeration of all dealt cards."""
+        deck, num_cards = self.tree.rules.deck.cards.tolist(), 2 * self.tree.rules.hole
+        counts = [len(self._possible(flops, [list(c), []])) for c in combinations(deck, num_cards)]
         return sum(counts) / len(counts)
 
     def _draw(self, key: int, taken: list[int], count: int) -> list[int]:
@@ -165,14 +165,14 @@ class Algorithm4:
 
 
 def pay(tree: ActionTree, node: int, me: int, result: int) -> float:
-    """What a seat wins at the end of a hand."""
-    return float(tree.pay[node]) * (result if tree.showdown[node] else 1) * (1 - 2 * me)
+    """Payoff of a seat at the end of a hand."""
+    return float(tree.payoff[node]) * (result if tree.showdown[node] else 1) * (1 - 2 * me)
 
 
 def place(tree: ActionTree, cards: CardAbstraction, node: int, hands: list[list[int]], board: list[int]) -> Key:
-    """Line and bucket of the player to move."""
-    shown = tree.rules.board_sizes[tree.street[node]]
-    return tree.line(node), cards.bucket(hands[tree.actor[node]], board[:shown])
+    """Line and bucket of the player to act."""
+    num_board_cards = tree.rules.board_sizes[tree.street[node]]
+    return tree.line(node), cards.bucket(hands[tree.actor[node]], board[:num_board_cards])
 
 
 # --- expectations -----------------------------------------------------------------------------
@@ -180,21 +180,21 @@ def place(tree: ActionTree, cards: CardAbstraction, node: int, hands: list[list[
 
 @dataclass
 class Expectation:
-    """Means over everything that is drawn, for a fixed strategy: by enumeration."""
+    """Exact means for a fixed strategy, by enumeration."""
 
     tree: ActionTree
     cards: CardAbstraction
     strategy: Callable[[int, Key], list[float]]
 
     def deals(self) -> Iterator[tuple[float, list[list[int]]]]:
-        """All hands of both players, with their chance."""
+        """All hands of both players, with their probability."""
         hole = self.tree.rules.hole
         everything = list(permutations(self.tree.rules.deck.cards.tolist(), 2 * hole))
         for cards in everything:
             yield 1 / len(everything), [list(cards[:hole]), list(cards[hole:])]
 
     def boards(self, hands: list[list[int]], flops: list[Flop]) -> Iterator[tuple[float, list[int]]]:
-        """Boards that begin with one of some flops, each flop with the same chance."""
+        """Boards that begin with one of some flops, each flop with equal probability."""
         possible = [f for f in flops if not {*f} & {*hands[0], *hands[1]}]
         for flop in possible:
             left = [c for c in self.tree.rules.deck.cards.tolist() if c not in (*hands[0], *hands[1], *flop)]
@@ -203,19 +203,22 @@ class Expectation:
                 yield 1 / len(possible) / len(rest), [*flop, *cards]
 
     def value(self, node: int, me: int, hands: list[list[int]], board: list[int], reach: float, out: Table) -> float:
-        """To a seat when both play the strategy. Increments of regrets, times `reach` and what others do, go to `out`."""
+        """Value to a seat when both play the strategy.
+
+        Regret increments, times `reach` and the opponent's probability, go to `out`.
+        """
         tree = self.tree
         if tree.actor[node] < 0:
             return pay(tree, node, me, strength(tree, hands, board))
         where = place(tree, self.cards, node, hands, board)
         sigma = self.strategy(node, where)
-        mine = tree.actor[node] == me
+        own = tree.actor[node] == me
         values = [
-            self.value(child, me, hands, board, reach if mine else reach * p, out)
+            self.value(child, me, hands, board, reach if own else reach * p, out)
             for child, p in zip(tree.children(node), sigma, strict=True)
         ]
         value = sum(p * v for p, v in zip(sigma, values, strict=True))
-        if mine and reach > 0:
+        if own and reach > 0:
             row = out.setdefault(where, [0.0] * len(sigma))
             for a, v in enumerate(values):
                 row[a] += reach * (v - value)

@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant, Matrix, Payoff, PublicGame
+from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Payoff, PublicGame
 
 Rows = Mapping[str, Mapping[str, float]]
 
 
 def paid(payoff: Payoff, player: int, h0: int, h1: int) -> float:
-    """What a terminal pays a player when two hands meet."""
-    if isinstance(payoff, Constant):
+    """Payoff of a terminal to a player for two hands."""
+    if isinstance(payoff, ConstantPayoff):
         return payoff.payoffs[player]
-    if isinstance(payoff, Matrix):
+    if isinstance(payoff, MatrixPayoff):
         return payoff.payoffs[player][h0][h1]
-    assert isinstance(payoff, Compare)
+    assert isinstance(payoff, ComparisonPayoff)
     first, second = payoff.strengths[0][h0], payoff.strengths[1][h1]
     return (payoff.win if first > second else payoff.tie if first == second else payoff.lose)[player]
 
 
 class Opponent:
-    """A player who best-responds everywhere, also where it would never go.
+    """A player who best-responds everywhere, also at unreached states.
 
-    `reach` holds the weight of each of the other player's hands: dealt with the opponent's hand, times that player's and
-    chance's probabilities so far.
+    `reach` holds the weight of each of the other player's hands: dealt with the opponent's hand, times that player's
+    and chance's probabilities so far.
     """
 
     def __init__(self, game: PublicGame, rows: Rows, opponent: int) -> None:
         self.game, self.rows, self.opponent = game, rows, opponent
 
     def start(self, hand: int) -> dict[int, float]:
-        found = {}
+        result = {}
         for other, weight in enumerate(self.game.deal.weights[1 - self.opponent]):
             pair = (hand, other) if self.opponent == 0 else (other, hand)
             if pair not in self.game.deal.excludes:
-                found[other] = float(weight)
-        return found
+                result[other] = float(weight)
+        return result
 
     def after(self, state: Any, line: tuple[str, ...], hand: int, reach: dict[int, float], k: int) -> dict[int, float]:
-        """The reach behind child k."""
+        """The reach after child k."""
         if state.actor == self.opponent:
             return reach
         if state.actor == CHANCE:
@@ -52,7 +52,7 @@ class Opponent:
         return {o: w * self.rows[f"{names[o]}:{self.game.joiner.join(line)}"][label] for o, w in reach.items()}
 
     def value(self, state: Any, line: tuple[str, ...], hand: int, reach: dict[int, float]) -> float:
-        """Weighted by reach."""
+        """Value weighted by reach."""
         if not reach:
             return 0.0
         if state.actor == TERMINAL:
@@ -67,13 +67,13 @@ class Opponent:
 
     def down(self, labels: tuple[str, ...], hand: int) -> list[tuple[int, float, float]]:
         """Actor, reach and value of every state on a line, with one hand."""
-        state, reach, found = self.game.root(), self.start(hand), []
+        state, reach, result = self.game.root(), self.start(hand), []
         for depth in range(len(labels) + 1):
             value = self.value(state, labels[:depth], hand, reach)
-            found.append((state.actor, sum(reach.values()), value))
+            result.append((state.actor, sum(reach.values()), value))
             if depth < len(labels):
                 moves = [o.label for o in state.outcomes()] if state.actor == CHANCE else list(state.actions())
                 k = moves.index(labels[depth])
                 reach = self.after(state, labels[:depth], hand, reach, k)
                 state = state.child(k)
-        return found
+        return result

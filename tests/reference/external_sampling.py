@@ -1,8 +1,9 @@
-"""Slow twin of blueprint training: external sampling by recursion over betting states, with dictionaries.
+"""Reference for blueprint training: external sampling by recursion over betting states, with dictionaries.
 
-Lanctot et al. 2009, in the words of Brown, Ganzfried & Sandholm 2015 (Algorithm 4): the traverser tries all moves and adds
-u(a) - sum of sigma · u to its regrets; the opponent's move is drawn, and its strategy added to its average. The order of
-random numbers is what `riverboat.engines.sampling._kernels.external` documents: number k of a key is splitmix64 at place k.
+Lanctot et al. 2009, in the form of Brown, Ganzfried & Sandholm 2015 (Algorithm 4): the traverser tries all actions and
+adds u(a) - Σ σ u to its regrets; the opponent's action is sampled, and its strategy is added to its average. The order
+of random numbers is documented in `riverboat.engines.sampling._kernels.external`: number k of a key is splitmix64 at
+position k.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting import BettingState
 
 Key = tuple[str, int]  # line and bucket
 MASK = 2**64 - 1
@@ -34,17 +35,17 @@ class ExternalSampling:
     tree: ActionTree
     cards: CardAbstraction
     seed: int
-    group: int  # deals that are walked with the strategy of the group's start
+    group: int  # deals that are traversed with the strategy at the start of the group
     threshold: float | None = None  # pruning
     odds: float = 0.0
     floor: float = float("-inf")
-    runouts: int = 0  # boards drawn anew that an all-in is paid on
+    runouts: int = 0  # sampled boards over which an all-in is averaged
     regret: dict[Key, list[float]] = field(default_factory=dict)
     average: dict[Key, list[float]] = field(default_factory=dict)
     visits: int = 0
 
     def run(self, deals: int) -> None:
-        """Deals 0, 1, …"""
+        """Run deals 0, 1, …"""
         for begin in range(0, deals, self.group):
             waiting: list[tuple[dict[Key, list[float]], Key, list[float]]] = []
             for i in range(begin, min(begin + self.group, deals)):
@@ -52,14 +53,14 @@ class ExternalSampling:
                 hands, board = self._deal(key)
                 skip = self.threshold is not None and (number(key, 63) >> 40) / 2**24 < self.odds
                 for me in (0, 1):
-                    self._walk(Betting.start(self.tree.rules), me, key, hands, board, skip, waiting)
+                    self._walk(BettingState.start(self.tree.rules), me, key, hands, board, skip, waiting)
             for table, where, amounts in waiting:
                 row = table.setdefault(where, [0.0] * len(amounts))
                 for a, amount in enumerate(amounts):
                     row[a] = max(row[a] + amount, self.floor) if table is self.regret else row[a] + amount
 
     def _deal(self, key: int) -> tuple[list[list[int]], list[int]]:
-        """Cards one after the other, 32 bits each; one that is gone is drawn again."""
+        """Deal cards one after the other from 32 bits each; a card that is taken is drawn again."""
         rules, deck = self.tree.rules, self.tree.rules.deck.cards.tolist()
         drawn: list[int] = []
         tries = 0
@@ -76,15 +77,15 @@ class ExternalSampling:
         return 0 if strength[0] > strength[1] else 1 if strength[0] == strength[1] else 2
 
     def _boards(self, key: int, hands: list[list[int]], board: list[int], street: int) -> list[list[int]]:
-        """The dealt board, or boards drawn anew behind what lies: those of earlier streets are drawn first."""
+        """The dealt board, or new boards after the known cards: those of earlier streets are drawn first."""
         sizes, deck = self.tree.rules.board_sizes, self.tree.rules.deck.cards.tolist()
         if self.runouts == 0 or street == len(sizes) - 1:
             return [board]
         own, tries, boards = number(key, 1 << 41), 0, []
-        for known in sizes[: street + 1]:
+        for expected in sizes[: street + 1]:
             boards = []
             for _ in range(self.runouts):
-                drawn = board[:known]
+                drawn = board[:expected]
                 while len(drawn) < len(board):
                     bits = number(own, tries // 2)
                     card = deck[(bits >> 32 if tries % 2 else bits % 2**32) * len(deck) >> 32]
@@ -101,19 +102,19 @@ class ExternalSampling:
         return [r / total if total > 0 else 1 / moves for r in positive]
 
     def _walk(self, state, me, key, hands, board, skip, waiting):  # type: ignore[no-untyped-def]
-        street = state.street  # of the last move
+        street = state.street  # of the last action
         while state.actor == CHANCE:
             state = state.next_street()
         if state.actor == TERMINAL:
-            pays = [state.pay()[self._outcome(hands, full)][me] for full in self._boards(key, hands, board, street)]
+            pays = [state.payoffs()[self._outcome(hands, full)][me] for full in self._boards(key, hands, board, street)]
             return sum(pays) / len(pays)
         self.visits += 1
         node = self.tree.find(state.line)
-        moves = self.tree.moves(node)
-        shown = self.tree.rules.board_sizes[state.street]
-        where = (state.line, self.cards.bucket(hands[state.actor], board[:shown]))
+        moves = self.tree.actions(node)
+        num_board_cards = self.tree.rules.board_sizes[state.street]
+        where = (state.line, self.cards.bucket(hands[state.actor], board[:num_board_cards]))
         sigma = self.sigma(where, len(moves))
-        following = [state.play(move) for move in moves]
+        following = [state.apply_action(state.parse_action(move)) for move in moves]
         if state.actor != me:
             waiting.append((self.average, where, sigma))
             x = (number(key, 64 + 2 * node + me) >> 40) / 2**24
@@ -139,7 +140,7 @@ class ExternalSampling:
         )
         return value
 
-    def _ends(self, state: Betting) -> bool:
+    def _ends(self, state: BettingState) -> bool:
         while state.actor == CHANCE:
             state = state.next_street()
         return state.actor == TERMINAL

@@ -1,10 +1,10 @@
-"""What Gambit says about games, recorded, since its Python package takes minutes to build.
+"""Recorded results of Gambit, since its Python package takes minutes to build.
 
     pip install ".[peers]" && python -m tests.reference.gambit
 
-asks it again and writes `tests/games/recorded/gambit.json`: for every tree its nodes in preorder and what four strategy
-profiles pay, for every table its cells, and the text of the games that are not files of ours. A slow test does the same and
-compares, where the package is installed.
+runs it again and writes `tests/games/recorded/gambit.json`: for every tree its nodes in preorder and the payoffs of
+four strategy profiles, for every table its cells, and the text of the games that are not files of ours. A slow test
+does the same and compares, if the package is installed.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ def plans(widths: list[int]) -> list[list[list[float]]]:
 def tree_facts(game: Any) -> Facts:
     """A tree in preorder: [player, information set, labels], ["chance", labels, probabilities] or ["end", pay-offs].
 
-    Pay-offs are summed on the way from the root; information sets are numbered as they are met.
+    Pay-offs are summed from the root; information sets are numbered in the order of visits.
     """
     players = list(game.players)
     numbers = {player.label: k for k, player in enumerate(players)}
     sets: dict[Any, int] = {}
-    found: list[Any] = []
+    result: list[Any] = []
     nodes: list[list[Any]] = []
     work = [(game.root, [0.0] * len(players))]
     while work:
         node, before = work.pop()
-        here = [float(node.outcome[p]) if node.outcome else 0.0 for p in players]
-        total = [a + b for a, b in zip(before, here, strict=True)]
+        payoffs = [float(node.outcome[p]) if node.outcome else 0.0 for p in players]
+        total = [a + b for a, b in zip(before, payoffs, strict=True)]
         if node.is_terminal:
             nodes.append(["end", total])
             continue
@@ -61,13 +61,13 @@ def tree_facts(game: Any) -> Facts:
             key = (numbers[node.player.label], node.infoset.number)
             if key not in sets:
                 sets[key] = len(sets)
-                found.append(node.infoset)
+                result.append(node.infoset)
             nodes.append([key[0], sets[key], labels])
         work += [(child, total) for child in reversed(list(node.children))]
     values = []
-    for plan in plans([len(i.actions) for i in found]):
+    for plan in plans([len(i.actions) for i in result]):
         profile = game.mixed_behavior_profile()
-        for infoset, probabilities in zip(found, plan, strict=True):
+        for infoset, probabilities in zip(result, plan, strict=True):
             for action, p in zip(infoset.actions, probabilities, strict=True):
                 profile[action] = p
         values.append([float(profile.payoff(p)) for p in players])
@@ -77,22 +77,22 @@ def tree_facts(game: Any) -> Facts:
 def table_facts(game: Any) -> Facts:
     """The strategies of each player and the pay-offs of every combination."""
     cells = []
-    for cell in game.contingencies:  # Gambit's own to_arrays stumbles over combinations without an outcome
+    for cell in game.contingencies:  # Gambit's own to_arrays fails on combinations without an outcome
         outcome = game[cell]
         cells.append([list(cell), [float(outcome[p]) if outcome else 0.0 for p in game.players]])
     return {"labels": [[s.label for s in p.strategies] for p in game.players], "cells": cells}
 
 
 def random_tree(gbt: Any, seed: int) -> Any:
-    """A tree that Gambit has built: chance, several players, shared information sets, outcomes anywhere."""
+    """A tree built by Gambit: chance, several players, shared information sets, outcomes anywhere."""
     rng = random.Random(seed)
     game = gbt.Game.new_tree(players=[f"player {k}" for k in range(rng.randint(1, 4))], title=f"random {seed}")
     leaves = [game.root]
     for _ in range(rng.randint(1, 12)):
         leaf = leaves.pop(rng.randrange(len(leaves)))
-        known = list(game.infosets)
-        if known and rng.random() < 0.3:
-            game.append_infoset(leaf, rng.choice(known))
+        expected = list(game.infosets)
+        if expected and rng.random() < 0.3:
+            game.append_infoset(leaf, rng.choice(expected))
         else:
             actor = rng.choice([game.players.chance, *game.players])
             game.append_move(leaf, actor, [f"m {k}" for k in range(rng.randint(1, 3))])
@@ -112,7 +112,7 @@ def read(parse: Callable[[Any], Any], text: str) -> Any:
 
 
 def ask() -> dict[str, Any]:
-    """Everything that is recorded, from Gambit itself."""
+    """Compute everything that is recorded, from Gambit itself."""
     import pygambit as gbt  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     trees: dict[str, Facts] = {}
@@ -141,9 +141,9 @@ def catalogue(gbt: Any) -> list[tuple[str, Any]]:
 
 
 def load() -> dict[str, Any]:
-    """What was recorded."""
-    found: dict[str, Any] = json.loads(RECORDED.read_text())
-    return found
+    """Load the recorded results."""
+    result: dict[str, Any] = json.loads(RECORDED.read_text())
+    return result
 
 
 if __name__ == "__main__":

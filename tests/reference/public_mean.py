@@ -1,4 +1,4 @@
-"""What others can know of how a blueprint is played: all ways to read a line, one hand at a time, as dictionaries."""
+"""Public information about a blueprint's play: all translations of a line, one hand at a time, as dictionaries."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from itertools import combinations
 import numpy as np
 
 from reference import blueprint_agent as twin
-from riverboat.abstraction.actions.translation import Size, read
+from riverboat.abstraction.actions.translation import PotFraction, translate_bet
 from riverboat.cards.ranking import rank
-from riverboat.games.holdem.betting import Betting, steps
+from riverboat.games.holdem.betting import BettingState, split_line
 
 OFF = twin.OFF
 
 
 def readings(tree, node, state, total, mapping, tie):
-    """The nodes that the other's raise may be read as, with their chances."""
+    """The nodes to which the opponent's raise may be mapped, with their probabilities."""
     stack, high = min(state.rules.stacks or (2**40,)), max(state.spent)
     raises = twin.raises_of(tree, node)
     if not raises and twin.ends_round(tree, node):
         return {OFF: 1.0}
     allowed = [twin.after_call(tree, node), *raises]
     menu = [twin.size_of(tree, node, child, stack) for child in allowed]
-    found = read(mapping, menu, Size((total - high) / (2 * high), total >= stack), tie)
-    return {allowed[place]: p for place, p in found.items()}
+    result = translate_bet(mapping, menu, PotFraction((total - high) / (2 * high), total >= stack), tie)
+    return {allowed[place]: p for place, p in result.items()}
 
 
 def after_move(tree, place, state, label, seat, mapping, tie):
-    """Places after a move, with their chances."""
+    """States after an action, with their probabilities."""
     node, off = place
     if off == "small" and label != "c":
         return {(int(tree.parent[node]), "beyond"): 1.0}
@@ -36,13 +36,13 @@ def after_move(tree, place, state, label, seat, mapping, tie):
         return {place: 1.0}
     if label == "c":
         return {(twin.after_call(tree, node), ""): 1.0}
-    total = state.move(label).spent[state.turn]
+    total = state.apply_action(state.parse_action(label)).spent[state.turn]
     if state.turn == seat:
-        found = {twin.read_own(tree, node, state, total): 1.0}
+        result = {twin.read_own(tree, node, state, total): 1.0}
     else:
-        found = readings(tree, node, state, total, mapping, tie)
+        result = readings(tree, node, state, total, mapping, tie)
     out = {}
-    for after, p in found.items():
+    for after, p in result.items():
         if after is OFF:
             out[node, "beyond"] = p
         else:
@@ -52,12 +52,12 @@ def after_move(tree, place, state, label, seat, mapping, tie):
 
 
 def row_at(agent, place, state, seat, hole, board, first):
-    """Real moves with their probabilities at a place; the row is post-processed by `agent`'s own rule on columns."""
+    """Real actions with their probabilities at a state; the row is post-processed by `agent`'s own rule."""
     tree = agent.strategy.tree
     node, off = place
     if off == "beyond":
         node = node if tree.actor[node] == seat else int(tree.parent[node])
-        usable = tree.actor[node] == seat and tree.street[node] == state.street and tree.moves(node)[0] == "f"
+        usable = tree.actor[node] == seat and tree.street[node] == state.street and tree.actions(node)[0] == "f"
         node = node if usable else OFF
     if off == "small":
         return {"c": 1.0}
@@ -83,18 +83,18 @@ def worth(rules, state, hole, board):
 
 
 def play(agent, line, seat, hole, board):
-    """Probability that the hand makes its moves of the line, and what it plays there (nothing where it does not act)."""
+    """Probability that the hand plays its actions of the line, and its strategy there (empty if it does not act)."""
     rules, tree = agent.rules, agent.strategy.tree
-    state, places, prior, own = Betting.start(rules), {(0, ""): 1.0}, {(0, ""): 1.0}, 0
-    for label in steps(line):
+    state, places, prior, own = BettingState.start(rules), {(0, ""): 1.0}, {(0, ""): 1.0}, 0
+    for label in split_line(line):
         if label == "/":
             state = state.next_street()
             places, prior = (dealt(table, tree, state.street) for table in (places, prior))
             continue
         if state.turn == seat:
-            shown = board[: rules.board_sizes[state.street]]
+            visible = board[: rules.board_sizes[state.street]]
             for place in places:
-                places[place] *= row_at(agent, place, state, seat, hole, shown, own == 0).get(label, 0.0)
+                places[place] *= row_at(agent, place, state, seat, hole, visible, own == 0).get(label, 0.0)
             own += 1
         if label == "f":
             return sum(places.values()), {}
@@ -106,7 +106,7 @@ def play(agent, line, seat, hole, board):
                     new[after] += weight * p
             tables.append(new)
         places, prior = tables
-        state = state.play(label)
+        state = state.apply_action(state.parse_action(label))
     total = sum(places.values())
     if state.actor != seat:
         return total, {}
@@ -118,7 +118,7 @@ def play(agent, line, seat, hole, board):
 
 
 def dealt(table, tree, street):
-    """Places once a round is dealt."""
+    """States after the deal of a round."""
     new = defaultdict(float)
     for (node, _), weight in table.items():
         new[OFF if node is OFF else twin.deal_round(tree, node, street), ""] += weight

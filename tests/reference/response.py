@@ -1,4 +1,4 @@
-"""Values of a blueprint and of best responses to it, plainly: one hand, one board and one opponent's hand at a time."""
+"""Reference for values of a blueprint and best responses to it: one hand, one board and one opponent hand at a time."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from math import comb
 import numpy as np
 
 from riverboat.cards.ranking import rank
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint import Blueprint
 
 Hand = tuple[int, ...]
 
 
 def response_value(
-    strategy: BlueprintStrategy, seat: int, respond: bool = True, own: BlueprintStrategy | None = None, since: int = 0
+    strategy: Blueprint, seat: int, respond: bool = True, own: Blueprint | None = None, since: int = 0
 ) -> float:
-    """What a seat wins a hand with its best response, or with the strategy itself; before the street `since` with `own`."""
+    """Winnings per hand of a seat with its best response or the strategy itself; before street `since` with `own`."""
     hands = list(combinations(strategy.rules.deck.cards.tolist(), strategy.rules.hole))
     pairs = sum(not set(a) & set(b) for a, b in permutations(hands, 2))
     return sum(hand_values(strategy, seat, 0, (), dict.fromkeys(hands, 1.0), respond, own, since).values()) / pairs
 
 
 def hand_values(
-    strategy: BlueprintStrategy,
+    strategy: Blueprint,
     seat: int,
     start: int,
     board: Hand,
     weights: dict[Hand, float],
     respond: bool = True,
-    own: BlueprintStrategy | None = None,
+    own: Blueprint | None = None,
     since: int = 0,
 ) -> dict[Hand, float]:
-    """What each hand of a seat wins from a node on, in chips over the whole hand, summed over the opponent's hands by their
-    weights.
+    """Winnings of each hand of a seat from a node on, summed over the opponent's hands by weight.
+
+    They are in chips over the whole hand.
     """
     tree, rules, cards = strategy.tree, strategy.rules, strategy.cards
     deck = rules.deck.cards.tolist()
@@ -52,12 +53,12 @@ def hand_values(
         return (a > b) - (a < b)
 
     def value(node: int, board: Hand, mine: Hand, others: dict[Hand, float]) -> float:
-        """Summed over the opponent's hands, each with its weight."""
+        """Sum over the opponent's hands, each with its weight."""
         over = tree.actor[node] < 0
         if over and not tree.showdown[node]:
-            return float(tree.pay[node]) * (1 if seat == 0 else -1) * sum(others.values())
+            return float(tree.payoff[node]) * (1 if seat == 0 else -1) * sum(others.values())
         lies = rules.board_sizes[-1 if over else int(tree.street[node])]
-        if len(board) < lies:  # one street at a time, each set of cards alike
+        if len(board) < lies:  # one street at a time, all sets of cards equally likely
             count = next(n for n in rules.board_sizes if n > len(board)) - len(board)
             left = [c for c in deck if c not in board and c not in mine]
             chance = 1 / comb(len(left) - rules.hole, count)
@@ -68,14 +69,14 @@ def hand_values(
                     total += chance * value(node, board + dealt, mine, rest)
             return total
         if over:
-            return float(tree.pay[node]) * sum(w * showdown(mine, board, hand) for hand, w in others.items())
+            return float(tree.payoff[node]) * sum(w * showdown(mine, board, hand) for hand, w in others.items())
         children = tree.children(node)
         if tree.actor[node] == seat:
-            found = [value(child, board, mine, others) for child in children]
+            result = [value(child, board, mine, others) for child in children]
             if respond and tree.street[node] >= since:
-                return max(found)
+                return max(result)
             played = (own or strategy).probabilities(node, np.array([bucket(mine, board)]))[0].tolist()
-            return float(sum(p * v for p, v in zip(played, found, strict=True)))
+            return float(sum(p * v for p, v in zip(played, result, strict=True)))
         total = 0.0
         for a, child in enumerate(children):
             moved = {hand: weight * shares(node, bucket(hand, board))[a] for hand, weight in others.items()}

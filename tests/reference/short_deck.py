@@ -1,7 +1,7 @@
 """Short deck by its rules, hand by hand: five cards at a time, no tables.
 
-36 cards, six to ace. The rules of Triton Poker, "short deck": a flush beats a full house, and A-6-7-8-9 is a straight,
-the lowest one. In an older form, called `trips` here, three of a kind beats a straight as well.
+36 cards, six to ace. The rules of Triton Poker, "short deck": a flush beats a full house, and A-6-7-8-9 is the lowest
+straight. In an older variant, called `trips` here, three of a kind also beats a straight.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def kind(cards: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     """The kind of five cards such as `As`, and the ranks that break ties."""
     hand = list(cards)
     ranks = [RANK_OF[card[0]] for card in hand]
-    # those that appear more often come first, then the higher
+    # more frequent ranks first, then higher ones
     order = tuple(sorted(set(ranks), key=lambda rank: (-ranks.count(rank), -rank)))
     shape = sorted(Counter(ranks).values(), reverse=True)
     flush = len({card[1] for card in hand}) == 1
@@ -45,7 +45,7 @@ def kind(cards: Iterable[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def strength(cards: Iterable[str], *, trips: bool = False) -> tuple[int, tuple[int, ...]]:
-    """What compares: of more than five cards that of the best five."""
+    """A comparable strength; for more than five cards that of the best five."""
     ladder = TRIPS if trips else LADDER
     fives = (kind(five) for five in combinations(list(cards), 5))
     return max((ladder.index(name), ties) for name, ties in fives)

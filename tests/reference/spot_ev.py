@@ -1,7 +1,7 @@
-"""EVs of the moves of one hand in a solved spot, by recursion over all hands of the other player and all cards.
+"""EVs of the actions of one hand in a solved spot, by recursion over all opponent hands and all cards.
 
-Written from the definition: what a hand wins of the pot as it stands, its own later chips deducted, both going on as the
-solution plays. One deal at a time, no vectors; the strategy alone is asked of the solution.
+Written from the definition: the hand's winnings of the current pot minus its own later chips, with both players
+following the solution. One deal at a time, no vectors; only the strategy is read from the solution.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from itertools import product
 from riverboat.cards.deck import HAND_CARDS, card_name
 from riverboat.cards.ranking import rank
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.holdem.action_labels import STREET
-from riverboat.games.holdem.actions import show_move
-from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting import STREET_NOTATION, BettingState
 
 
 class SlowSpot:
-    """A solution asked node by node; what it plays is remembered."""
+    """A solution read node by node, with cached strategies."""
 
     def __init__(self, solution):
         self.solution, self.spot = solution, solution.tree.game
@@ -25,27 +23,27 @@ class SlowSpot:
 
     def node(self, line):
         if line not in self.nodes:
-            here = self.solution[line]
-            self.nodes[line] = here.actions, here.strategy if here.player >= 0 else None
+            node = self.solution[line]
+            self.nodes[line] = node.actions, node.strategy if node.player >= 0 else None
         return self.nodes[line]
 
     def moves(self, line, hand):
-        """Labels and probabilities of a hand."""
+        """Actions and probabilities of a hand."""
         actions, played = self.node(line)
         return list(zip(actions, played[:, hand].tolist(), strict=True))
 
     def after(self, state, label):
-        move = STREET.read(state.rules.book, state.at, label)
-        return state.play(show_move(move, state.rules))
+        move = STREET_NOTATION.parse(state.rules.compact, state.compact, label)
+        return state.apply_action(move)
 
     def won(self, state, line, board, hands, seat):
-        """Chips of a seat from a place on, since the root of the spot."""
+        """Chips of a seat from a state on, since the root of the spot."""
         if state.actor == TERMINAL:
             better = 0
             if state.folded is None:
                 first, second = (rank((*HAND_CARDS[h].tolist(), *board)) for h in hands)
                 better = (first > second) - (first < second)
-            return state.pay(self.spot.start.spent)[1 - better][seat]
+            return state.payoffs(self.spot.start.spent)[1 - better][seat]
         if state.actor == CHANCE:
             gone = {*board, *(int(c) for h in hands for c in HAND_CARDS[h])}
             left = [c for c in range(52) if c not in gone]
@@ -60,7 +58,7 @@ class SlowSpot:
         )
 
     def move_evs(self, line, hand, seat):
-        """EV of each move of a hand that acts at a line of the first street."""
+        """EV of each action of a hand at a line of the first street."""
         state, path = self.spot.start, []
         for label in line.split("-") if line else ():
             path.append(("-".join(part for part, _, _ in path), label, state.actor))
@@ -89,4 +87,4 @@ class SlowSpot:
 
 def start_of(spot):
     """The betting at the root."""
-    return Betting(spot.rules, spot.start.at)
+    return BettingState(spot.rules, spot.start.at)

@@ -1,7 +1,8 @@
-"""Action translation written plainly: the place in the small tree is part of the state, and every reading is followed.
+"""Reference for action translation: the state includes the position in the abstract tree, and every mapping is
+followed.
 
-Nothing is mixed into a behaviour strategy: the value of playing a translated strategy against another is summed over all
-real lines, all readings and all deals.
+Nothing is mixed into a behavior strategy: the value of a translated strategy against another is summed over all real
+lines, all mappings and all deals.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from riverboat.abstraction.actions import translation
-from riverboat.games.base import CHANCE, TERMINAL, Compare, Constant
+from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
 
-def value(small: Strategy, me: int, mapping: str, opponent: Strategy, tie: translation.Tie = "high") -> float:
-    """What player `me` earns with a translated strategy against an opponent's strategy for the full tree."""
+def value(small: Strategy, me: int, mapping: str, opponent: Strategy, tie: translation.TieRule = "high") -> float:
+    """Expected value of player `me` with a translated strategy against an opponent's strategy for the full tree."""
     full = opponent.tree
     assert isinstance(full, PublicTree)
     joint = full.deal.joint()
@@ -34,7 +35,7 @@ class _Play:
         small: Strategy,
         me: int,
         mapping: str,
-        tie: translation.Tie,
+        tie: translation.TieRule,
         opponent: Strategy,
         hands: tuple[int, int],
     ) -> None:
@@ -52,7 +53,7 @@ class _Play:
         if state.actor == TERMINAL:
             return self.pay(state.payoff())
         if state.actor == CHANCE:
-            while place.actor >= 0:  # betting that is still open there is closed by calls
+            while place.actor >= 0:  # open betting there is closed by calls
                 place, seen = place.child(place.actions().index("c")), seen + "c"
             total = 0.0
             for k, outcome in enumerate(state.outcomes()):
@@ -73,8 +74,8 @@ class _Play:
         row = self.small[f"{self.names[self.me]}:{seen}"]
         for k, (label, probability) in enumerate(row.items()):
             if probability > 0:
-                intended = translation.move_sizes(place)[k]
-                real = translation.carry_out(translation.move_sizes(state), intended)
+                intended = translation.action_sizes(place)[k]
+                real = translation.nearest_action(translation.action_sizes(state), intended)
                 total += probability * self.go(state.child(real), line + moves[real], place.child(k), seen + label)
         return total
 
@@ -84,20 +85,22 @@ class _Play:
         for k, (label, probability) in enumerate(row.items()):
             if probability == 0:
                 continue
-            bet = translation.move_sizes(state)[k]
+            bet = translation.action_sizes(state)[k]
             if bet is None:
                 total += probability * self.pay(state.child(k).payoff())
             elif place.actor != 1 - self.me:
                 total += probability * self.go(state.child(k), line + label, place, seen)
             else:
-                for j, read in translation.read(self.mapping, translation.move_sizes(place), bet, self.tie).items():
+                for j, read in translation.translate_bet(
+                    self.mapping, translation.action_sizes(place), bet, self.tie
+                ).items():
                     there = place.child(j), seen + place.actions()[j]
                     total += probability * read * self.go(state.child(k), line + label, *there)
         return total
 
     def pay(self, payoff: Any) -> float:
-        if isinstance(payoff, Constant):
+        if isinstance(payoff, ConstantPayoff):
             return payoff.payoffs[self.me]
-        assert isinstance(payoff, Compare)
-        mine, theirs = payoff.strengths[0][self.hands[0]], payoff.strengths[1][self.hands[1]]
-        return (payoff.win if mine > theirs else payoff.lose if mine < theirs else payoff.tie)[self.me]
+        assert isinstance(payoff, ComparisonPayoff)
+        own, other = payoff.strengths[0][self.hands[0]], payoff.strengths[1][self.hands[1]]
+        return (payoff.win if own > other else payoff.lose if own < other else payoff.tie)[self.me]

@@ -1,4 +1,4 @@
-"""Stochastic games: known chains, Shapley's iteration, best responses by all policies, where value iteration errs."""
+"""Stochastic games: known chains, Shapley's iteration, best responses over all policies, failure of value iteration."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from scipy.optimize import linprog
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, NumericalError
-from riverboat.tournaments.iteration import METHODS, Iteration
-from riverboat.tournaments.stochastic import MatrixStage, StochasticGame, evaluate, respond
+from riverboat.tournaments.stochastic_games import (
+    METHODS,
+    EquilibriumIteration,
+    MatrixStage,
+    StochasticGame,
+    best_responses,
+    evaluate_strategies,
+)
 
 
 def game_of(moves: tuple[int, ...], rewards: Array, chances: Array, discount: float = 1.0) -> StochasticGame:
-    """A game whose players keep their seats: rewards [states, seats, profiles], chances [states, profiles, states]."""
+    """Build a game whose players keep their seats: rewards [states, seats, profiles], chances [states, profiles,
+    states].
+    """
     states, seats, profiles = rewards.shape
     table = np.zeros((states, seats, profiles, states, seats))
     for seat in range(seats):
@@ -25,12 +33,12 @@ def game_of(moves: tuple[int, ...], rewards: Array, chances: Array, discount: fl
     return StochasticGame([MatrixStage(moves)] * states, rewards.ravel(), rows, discount)
 
 
-# --- fixed strategies -------------------------------------------------------------------------
+# --- Fixed strategies ---
 
 
 @pytest.mark.parametrize(("up", "states"), [(0.4, 7), (0.55, 12)])
 def test_gamblers_ruin(up: float, states: int) -> None:
-    """The chance to reach the top before the bottom: (1 - r^i) / (1 - r^N), r = q / p."""
+    """The probability of reaching the top before the bottom is (1 - r^i) / (1 - r^N), r = q / p."""
     chances = np.zeros((states - 1, 1, states - 1))
     rewards = np.zeros((states - 1, 1, 1))
     for i in range(states - 1):
@@ -39,10 +47,10 @@ def test_gamblers_ruin(up: float, states: int) -> None:
         if i < states - 2:
             chances[i, 0, i + 1] = up
     rewards[-1] = up
-    run = Iteration(game_of((1,), rewards, chances))
+    run = EquilibriumIteration(game_of((1,), rewards, chances))
     r = (1 - up) / up
-    wanted = [(1 - r**i) / (1 - r**states) for i in range(1, states)]
-    assert run.check().values == pytest.approx(wanted)
+    expected = [(1 - r**i) / (1 - r**states) for i in range(1, states)]
+    assert run.check().values == pytest.approx(expected)
 
 
 def random_game(rng: np.random.Generator, seats: int, states: int, actions: int, discount: float) -> StochasticGame:
@@ -57,29 +65,29 @@ def test_best_responses_against_all_policies() -> None:
     for _ in range(5):
         game = random_game(rng, 3, 2, 2, 1.0)
         strategies = [rng.dirichlet((1, 1), 3) for _ in range(2)]
-        run = Iteration(game, strategies=strategies)
-        values = evaluate(game, run.seen(), strategies)
-        found = respond(game, run.seen(), values)
+        run = EquilibriumIteration(game, strategies=strategies)
+        values = evaluate_strategies(game, run.response_problems(), strategies)
+        found = best_responses(game, run.response_problems(), values)
         for seat in range(3):
             best = np.full(2, -np.inf)
             for policy in product(range(2), repeat=2):
                 other = [s.copy() for s in strategies]
                 for state, move in enumerate(policy):
                     other[state][seat] = np.eye(2)[move]
-                there = Iteration(game, strategies=other)
-                best = np.maximum(best, evaluate(game, there.seen(), other)[seat::3])
+                deviation = EquilibriumIteration(game, strategies=other)
+                best = np.maximum(best, evaluate_strategies(game, deviation.response_problems(), other)[seat::3])
             assert found.values[seat::3] == pytest.approx(best)
 
 
-def test_places_move_with_those_who_sit_there() -> None:
-    """Two players change seats each turn: the first seat wins with one half, else the turn is the other's."""
+def test_players_may_change_seats() -> None:
+    """Two players change seats each turn: the first seat wins with probability one half, else the other seat moves."""
     stage = MatrixStage((1, 1))
-    moves = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
-    game = StochasticGame([stage], np.array([0.5, 0.0]), moves)
-    assert Iteration(game).check().values == pytest.approx([2 / 3, 1 / 3])
+    transitions = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
+    game = StochasticGame([stage], np.array([0.5, 0.0]), transitions)
+    assert EquilibriumIteration(game).check().values == pytest.approx([2 / 3, 1 / 3])
 
 
-# --- equilibria -------------------------------------------------------------------------------
+# --- Equilibria ---
 
 
 def matrix_value(matrix: Array) -> float:
@@ -101,26 +109,31 @@ def test_zero_sum_games_by_shapleys_iteration(method: str) -> None:
     states, actions, discount = 2, 2, 0.5
     chances = rng.dirichlet(np.ones(states), (states, actions * actions))
     first = rng.normal(size=(states, actions * actions))
-    wanted = np.zeros(states)
+    expected = np.zeros(states)
     for _ in range(25):
-        wanted = np.array(
-            [matrix_value((first[s] + discount * chances[s] @ wanted).reshape(actions, actions)) for s in range(states)]
+        expected = np.array(
+            [
+                matrix_value((first[s] + discount * chances[s] @ expected).reshape(actions, actions))
+                for s in range(states)
+            ]
         )
-    run = Iteration(game_of((2, 2), np.stack([first, -first], axis=1), chances, discount), method, iterations=400)
+    run = EquilibriumIteration(
+        game_of((2, 2), np.stack([first, -first], axis=1), chances, discount), method, iterations=400
+    )
     for _ in range(300 if method == "fp-mdp" else 12):
         run.step()
     check = run.check()
     assert check.epsilon < 0.02
-    assert check.values[0::2] == pytest.approx(wanted, abs=0.02)
-    assert check.values[1::2] == pytest.approx(-wanted, abs=0.02)
+    assert check.values[0::2] == pytest.approx(expected, abs=0.02)
+    assert check.values[1::2] == pytest.approx(-expected, abs=0.02)
 
 
 @pytest.mark.parametrize(("method", "steps"), [("pi-fp", 12), ("fp-mdp", 300)])
-def test_where_these_end_nobody_can_gain(method: str, steps: int) -> None:
-    """Three players, a sum that is not zero: nothing is promised, and ε tells what was reached."""
+def test_general_sum_games(method: str, steps: int) -> None:
+    """Three players, general sum: convergence is not guaranteed, and ε measures the result."""
     rng = np.random.default_rng(8)
     game = random_game(rng, 3, 3, 2, 0.9)
-    run = Iteration(game, method, iterations=300)
+    run = EquilibriumIteration(game, method, iterations=300)
     first = run.check().epsilon
     for _ in range(steps):
         run.step()
@@ -128,12 +141,12 @@ def test_where_these_end_nobody_can_gain(method: str, steps: int) -> None:
 
 
 def test_value_iteration_can_end_outside_equilibrium() -> None:
-    """Stay, for nothing, or leave with 1. From values that are too high staying looks good for ever."""
+    """Stay for 0, or leave with 1: from values that are too high, staying looks optimal forever."""
     rewards, chances = np.array([[[0.0, 1.0]]]), np.array([[[1.0], [0.0]]])
     game = game_of((2,), rewards, chances)
     found = {}
     for method in ("vi-fp", "pi-fp"):
-        run = Iteration(game, method, np.array([5.0]), [np.array([[0.0, 1.0]])], iterations=10)
+        run = EquilibriumIteration(game, method, np.array([5.0]), [np.array([[0.0, 1.0]])], iterations=10)
         for _ in range(10):
             step = run.step()
         assert step.change == 0
@@ -141,31 +154,31 @@ def test_value_iteration_can_end_outside_equilibrium() -> None:
     assert found == {"vi-fp": 1.0, "pi-fp": 0.0}
 
 
-# --- refused ----------------------------------------------------------------------------------
+# --- Invalid games ---
 
 
-def test_games_that_are_none() -> None:
-    stage, nowhere = MatrixStage((2,)), sparse.csr_array((2, 1))
-    with pytest.raises(InputError, match="need 2 rows and 1 places"):
-        StochasticGame([stage], np.zeros(3), nowhere)
+def test_invalid_games() -> None:
+    stage, terminal = MatrixStage((2,)), sparse.csr_array((2, 1))
+    with pytest.raises(InputError, match=r"rewards \(3,\).*\b2 rows and 1\b"):
+        StochasticGame([stage], np.zeros(3), terminal)
     with pytest.raises(InputError, match="discount 2"):
-        StochasticGame([stage], np.zeros(2), nowhere, 2.0)
-    with pytest.raises(InputError, match="not above 1"):
+        StochasticGame([stage], np.zeros(2), terminal, 2.0)
+    with pytest.raises(InputError, match="transitions"):
         StochasticGame([stage], np.zeros(2), sparse.csr_array(np.array([[2.0], [0.0]])))
-    with pytest.raises(InputError, match="finite"):
-        StochasticGame([stage], np.array([0.0, np.inf]), nowhere)
-    with pytest.raises(InputError, match="moves"):
+    with pytest.raises(InputError, match="rewards"):
+        StochasticGame([stage], np.array([0.0, np.inf]), terminal)
+    with pytest.raises(InputError, match=r"num_actions \(\)"):
         MatrixStage(())
-    with pytest.raises(InputError, match="unknown method 'fp'"):
-        Iteration(StochasticGame([stage], np.zeros(2), nowhere), "fp")
-    paid = StochasticGame([MatrixStage((1,))], np.ones(1), sparse.csr_array(np.ones((1, 1))))
-    with pytest.raises(NumericalError, match="for ever"):
-        Iteration(paid).check()
+    with pytest.raises(InputError, match="'fp'"):
+        EquilibriumIteration(StochasticGame([stage], np.zeros(2), terminal), "fp")
+    endless = StochasticGame([MatrixStage((1,))], np.ones(1), sparse.csr_array(np.ones((1, 1))))
+    with pytest.raises(NumericalError, match="discount"):
+        EquilibriumIteration(endless).check()
 
 
-def test_threads_change_nothing() -> None:
+def test_results_do_not_depend_on_threads() -> None:
     game = random_game(np.random.default_rng(1), 2, 4, 3, 0.9)
-    one, two = (Iteration(game, "pi-fp", iterations=50, threads=n) for n in (1, 2))
+    one, two = (EquilibriumIteration(game, "pi-fp", iterations=50, threads=n) for n in (1, 2))
     for _ in range(3):
         one.step()
         two.step()

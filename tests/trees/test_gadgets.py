@@ -1,4 +1,4 @@
-"""Gadget games: cut out of either kind of tree, playable, and consistent with each other."""
+"""Gadget games on both kinds of tree: playable, and consistent with each other."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hypothesis import given, settings
 
 from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games
 from riverboat.core.errors import InputError
-from riverboat.games.registry import make
+from riverboat.games.registry import game_from_spec
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.values import entries, history_reach
+from riverboat.subgames.values import history_reach, subgame_root_values
 from riverboat.testing import check_game
-from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.compile import compile_game, to_history_tree
 from riverboat.trees.gadgets import (
-    Endgame,
-    check_apart,
-    endgame_at,
+    TreeSubgame,
+    check_disjoint,
+    find_subgame,
     locked_gadget,
     maxmargin_gadget,
     resolve_gadget,
@@ -30,11 +30,11 @@ from riverboat.trees.public import PublicTree
 
 def some_strategy(tree: PublicTree | HistoryTree, seed: int) -> Strategy:
     random = np.random.default_rng(seed)
-    return Strategy.from_sums(tree, random.random(tree.table) * (random.random(tree.table) > 0.2))
+    return Strategy.from_sums(tree, random.random(tree.table_size) * (random.random(tree.table_size) > 0.2))
 
 
 def flat_copy(base: Strategy) -> Strategy:
-    flat = histories(base.tree)
+    flat = to_history_tree(base.tree)
     return Strategy(flat, base.probabilities[flat.origin])
 
 
@@ -42,23 +42,23 @@ def flat_copy(base: Strategy) -> Strategy:
     ("spec", "line"), [("coin_toss", "right"), ("kuhn", "c"), ("kuhn", "cr"), ("leduc", "crc/Qs/")]
 )
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_public_gadget_is_a_public_game(spec: str, line: str, player: int) -> None:
-    tree = compile_game(make(spec))
+def test_public_gadget_is_a_public_game(spec: str, line: str, player: int) -> None:
+    tree = compile_game(game_from_spec(spec))
     base = some_strategy(tree, 1)
-    part = endgame_at(tree, line)
-    (entry,) = entries(base, player, [part])
+    part = find_subgame(tree, line)
+    (entry,) = subgame_root_values(base, player, [part])
     gadget = resolve_gadget(part, player, entry.reach, entry.values)
     assert isinstance(gadget.tree, PublicTree)
     assert check_game(gadget.tree.game).zero_sum
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_places_lead_back_to_the_whole_tree(player: int) -> None:
-    tree = compile_game(make("leduc"))
+def test_origin_maps_to_the_whole_tree(player: int) -> None:
+    tree = compile_game(game_from_spec("leduc"))
     line = "crc/Qs/"
     base = some_strategy(tree, 2)
-    part = endgame_at(tree, line)
-    (entry,) = entries(base, player, [part])
+    part = find_subgame(tree, line)
+    (entry,) = subgame_root_values(base, player, [part])
     known = {infoset.offset: infoset for infoset in tree.infosets()}
     gadgets = {
         "enter": resolve_gadget(part, player, entry.reach, entry.values),
@@ -84,14 +84,14 @@ def test_places_lead_back_to_the_whole_tree(player: int) -> None:
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize(("spec", "line"), [("kuhn", "cr"), ("leduc", "crrc/Ks/"), ("leduc", "rc/Jh/")])
 def test_both_kinds_of_tree_give_the_same_game(spec: str, line: str, player: int) -> None:
-    """Where the opponent has moved before, its last sequence tells its hand."""
-    tree = compile_game(make(spec))
+    """If the opponent has acted before, its last sequence identifies its hand."""
+    tree = compile_game(game_from_spec(spec))
     base = some_strategy(tree, 3)
-    part = endgame_at(tree, line)
+    part = find_subgame(tree, line)
     flat = flat_copy(base)
     assert isinstance(flat.tree, HistoryTree)
-    other = endgame_at(flat.tree, *(i.name for i in tree.infosets() if i.name.partition(":")[2] == line))
-    (mine,), (theirs,) = entries(base, player, [part]), entries(flat, player, [other])
+    other = find_subgame(flat.tree, *(i.name for i in tree.infosets() if i.name.partition(":")[2] == line))
+    (mine,), (theirs,) = subgame_root_values(base, player, [part]), subgame_root_values(flat, player, [other])
     order = [part.hands(1 - player).index(hand.partition(":")[0]) for hand in other.hands(1 - player)]
     held = mine.weights[order] > 0
     np.testing.assert_allclose(mine.values[order], theirs.values, atol=1e-12)
@@ -106,16 +106,16 @@ def test_both_kinds_of_tree_give_the_same_game(spec: str, line: str, player: int
 
 @given(public_games(), SEEDS)
 @settings(max_examples=15, deadline=None)
-def test_the_margin_is_what_stopping_can_be_lowered_by(game: RandomPublicGame, seed: int) -> None:
-    """With stops lowered by the value of maxmargin nobody gains by entering; lowered by more, somebody does."""
+def test_margin_bounds_the_stop_values(game: RandomPublicGame, seed: int) -> None:
+    """With stop values lowered by the maxmargin value no hand gains by entering; lowered by more, some hand does."""
     tree = compile_game(game)
     lines = [line for _, line in tree.lines()]
     if not lines:
         return
-    part = endgame_at(tree, lines[seed % len(lines)])
+    part = find_subgame(tree, lines[seed % len(lines)])
     player = seed % 2
-    sign = -1 if player == 1 else 1  # to the refined player
-    (entry,) = entries(some_strategy(tree, seed), player, [part])
+    sign = -1 if player == 1 else 1  # value of the refined player
+    (entry,) = subgame_root_values(some_strategy(tree, seed), player, [part])
     if not (entry.weights > 0).any():
         return
     margin = sign * solve_lp(maxmargin_gadget(part, player, entry.reach, entry.values).tree).value
@@ -131,24 +131,24 @@ def test_the_margin_is_what_stopping_can_be_lowered_by(game: RandomPublicGame, s
 
 @given(history_games(), SEEDS)
 @settings(max_examples=30, deadline=None)
-def test_no_information_set_leaves_an_endgame(game: RandomHistoryGame, seed: int) -> None:
+def test_subgames_contain_whole_information_sets(game: RandomHistoryGame, seed: int) -> None:
     tree = compile_game(game)
     assert isinstance(tree, HistoryTree)
     names = [infoset.name for infoset in tree.infosets()]
     if not names:
         return
-    part = endgame_at(tree, names[seed % len(names)])
+    part = find_subgame(tree, names[seed % len(names)])
     sets = tree.node_infoset
-    assert not set(sets[part.inside]) & set(sets[~part.inside]) - {-1}
+    assert not set(sets[part.node_mask]) & set(sets[~part.node_mask]) - {-1}
     for root in part.roots:  # maximal
-        assert root == 0 or not part.inside[root - 1] or tree.nodes.end[root - 1] == root
-        assert part.inside[root : tree.nodes.end[root]].all()
+        assert root == 0 or not part.node_mask[root - 1] or tree.nodes.end[root - 1] == root
+        assert part.node_mask[root : tree.nodes.end[root]].all()
 
 
 @pytest.mark.parametrize("spec", ["kuhn", "rpst", "coin_toss"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_bound_everywhere_or_nowhere(spec: str, player: int) -> None:
-    tree = histories(compile_game(make(spec)))
+def test_locked_everywhere_or_nowhere(spec: str, player: int) -> None:
+    tree = to_history_tree(compile_game(game_from_spec(spec)))
     base = some_strategy(tree, 4)
     best = quality(base).best
     none = np.zeros(len(tree.nodes.actor), bool)
@@ -158,37 +158,39 @@ def test_bound_everywhere_or_nowhere(spec: str, player: int) -> None:
     assert free == pytest.approx(solve_lp(tree).value, abs=1e-9)
 
 
-def test_an_endgame_by_itself() -> None:
-    """With the equilibrium's own reach the endgame is worth what the equilibrium earns there."""
-    tree = histories(compile_game(make("kuhn")))
+def test_unsafe_subgame() -> None:
+    """With the equilibrium's own reach, the value of the subgame is that of the equilibrium there."""
+    tree = to_history_tree(compile_game(game_from_spec("kuhn")))
     whole = solve_lp(tree).strategy
-    assert len(endgame_at(tree, "Q:c").roots) == 4  # not the nodes with a king for player 1: it never mixes them up
-    part = endgame_at(tree, "J:c", "Q:c", "K:c")
+    assert (
+        len(find_subgame(tree, "Q:c").roots) == 4
+    )  # not the nodes with a king for player 1, which are in other information sets
+    part = find_subgame(tree, "J:c", "Q:c", "K:c")
     assert len(part.roots) == 6
     reach = history_reach(whole, -1)[part.roots]
     gadget = unsafe_gadget(part, reach)
     sums = whole.probabilities[gadget.origin]
-    kept = quality(Strategy.from_sums(gadget.tree, sums))
-    assert kept.values[0] == pytest.approx(solve_lp(gadget.tree).value, abs=1e-9)
-    assert kept.nash_conv == pytest.approx(0, abs=1e-9)
+    restored = quality(Strategy.from_sums(gadget.tree, sums))
+    assert restored.values[0] == pytest.approx(solve_lp(gadget.tree).value, abs=1e-9)
+    assert restored.nash_conv == pytest.approx(0, abs=1e-9)
 
 
-def test_what_is_refused() -> None:
-    tree = compile_game(make("kuhn"))
-    with pytest.raises(InputError, match=r"'c' and 'cr' overlap"):
-        check_apart([endgame_at(tree, "c"), endgame_at(tree, "cr")])
-    with pytest.raises(InputError, match="the game is over at 'cc'"):
-        endgame_at(tree, "cc")
-    with pytest.raises(InputError, match="one line, not 2"):
-        endgame_at(tree, "c", "r")
-    flat = histories(tree)
-    with pytest.raises(InputError, match="name an information set"):
-        endgame_at(flat)
-    part = endgame_at(flat, "Q:c")
-    assert isinstance(part, Endgame)
+def test_invalid_subgames() -> None:
+    tree = compile_game(game_from_spec("kuhn"))
+    with pytest.raises(InputError, match=r"'c'.*'cr'"):
+        check_disjoint([find_subgame(tree, "c"), find_subgame(tree, "cr")])
+    with pytest.raises(InputError, match="'cc'"):
+        find_subgame(tree, "cc")
+    with pytest.raises(InputError, match="2: 'c r'"):
+        find_subgame(tree, "c", "r")
+    flat = to_history_tree(tree)
+    with pytest.raises(InputError, match="information set"):
+        find_subgame(flat)
+    part = find_subgame(flat, "Q:c")
+    assert isinstance(part, TreeSubgame)
     nothing = np.zeros(len(part.roots))
     for make_gadget in (maxmargin_gadget, resolve_gadget):
-        with pytest.raises(InputError, match="nothing of the endgame is reached"):
+        with pytest.raises(InputError, match="subgame"):
             make_gadget(part, 0, nothing, nothing)
-    with pytest.raises(InputError, match="nothing of the endgame is reached"):
+    with pytest.raises(InputError, match="subgame"):
         unsafe_gadget(part, nothing)

@@ -1,1 +1,1 @@
-"""Artefacts that an earlier commit has written: what lies on people's disks must open after every rename."""
+"""Artifacts written by an earlier commit: files of users must open after every change."""

@@ -1,6 +1,6 @@
-"""Write the artefacts of `tests/upgrade` with the code that is installed: `python -m tests.upgrade.write COMMIT`.
+"""Write the artifacts of `tests/upgrade` with the installed code: `python -m tests.upgrade.write COMMIT`.
 
-Each kind of file that Riverboat writes, as small as it gets, and beside it what the commands that read it print. The test
+Each kind of file that Riverboat writes, as small as possible, and the output of the commands that read it. The test
 opens them with today's code and compares. The archive is written once for a commit and never again.
 """
 
@@ -23,7 +23,7 @@ SPOT = ["--board", "2s3s5hJdQc", "--pot", "10", "--stack", "20", "--oop", "AA,KK
 RECIPE = 'game = "leduc"\nabstraction = "lossless"\n'
 TOURNAMENT = "players = 2\nchips = 1200\nunit = 300\nblinds = [150, 300]\npayouts = [65, 35]\n"
 
-# What makes each artefact, in the folder of the archive; then what reads it, or goes on with it.
+# Commands that make each artifact in the folder of the archive; then those that read or resume it.
 WRITTEN: dict[str, list[str]] = {
     "kuhn": ["solve", "kuhn", "--method", "lp"],
     "leduc": ["solve", "leduc", "--schedule", "pcfr+", "--iterations", "20"],
@@ -66,7 +66,7 @@ TIMES = ("second", "time", "created", "version", "resident", "bytes", "path", "f
 
 
 def run(*words: str) -> tuple[int, str]:
-    """Run a command in this process: exit code and standard output."""
+    """Run a command in this process; return exit code and standard output."""
     from riverboat.cli import main as cli
 
     out = io.StringIO()
@@ -79,14 +79,18 @@ def run(*words: str) -> tuple[int, str]:
 
 
 def steady(value: Any) -> Any:
-    """What is printed, without times and places."""
+    """The output without times, paths and the texts that describe units."""
     if isinstance(value, dict):
-        return {k: steady(v) for k, v in value.items() if not any(word in k for word in TIMES)}
+        return {
+            k: sorted(steady(v)) if k == "units" else steady(v)
+            for k, v in value.items()
+            if not any(word in k for word in TIMES)
+        }
     return [steady(one) for one in value] if isinstance(value, list) else value
 
 
 def answer(words: list[str]) -> Any:
-    """What a command prints, for comparison: JSON without times, or lines."""
+    """The output of a command for comparison: JSON without times, or lines."""
     code, text = run(*words)
     try:
         return [code, steady(json.loads(text))]
@@ -96,34 +100,34 @@ def answer(words: list[str]) -> Any:
 
 @contextlib.contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """Work in a folder."""
-    here = Path.cwd()
+    """Change to a folder temporarily."""
+    node = Path.cwd()
     os.chdir(folder)
     try:
         yield
     finally:
-        os.chdir(here)
+        os.chdir(node)
 
 
 def write(folder: Path) -> None:
-    """Write all artefacts, and `expected.json` with what reads them."""
-    from riverboat.practice.session import Sitting
+    """Write all artifacts, and `expected.json` with the output of the commands that read them."""
+    from riverboat.practice.session import PracticeSession
 
     with inside(folder):
         Path("pennies.nfg").write_text(NFG, encoding="utf-8")
         Path("boards.txt").write_text("2s3s5hJdQc\n2s3s5hJdTc\n", encoding="utf-8")
         Path("leduc.toml").write_text(RECIPE, encoding="utf-8")
         Path("tournament.toml").write_text(TOURNAMENT, encoding="utf-8")
-        for name, words in WRITTEN.items():
-            code, _ = run(*words, "--out", name)
+        for name, command in WRITTEN.items():
+            code, _ = run(*command, "--out", name)
             assert code == 0, (name, code)
         code, text = run("match", "always-call", "random", "--hands", "200", "--json")
         Path("match.json").write_text(text, encoding="utf-8")
         assert run("ledger", "ledger.jsonl", "--add", "match.json")[0] == 0
-        session = Sitting.begin("session.json", "rule-based", seed=7)
+        session = PracticeSession.begin("session.json", "rule-based", seed=7)
         for _ in range(6):
             session.deal() if session.table.over else session.act("c")
-        expected = {name: [answer(words) for words in READ[name]] for name in READ}
+        expected = {name: [answer(command) for command in READ[name]] for name in READ}
         expected["session.json"] = [session.table.to_dict()]
         Path("expected.json").write_text(json.dumps(expected, sort_keys=True), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A user's script that uses every verb: type checkers read it against the installed wheel (tests/test_wheel.py)."""
+"""User's script with every verb, which type checkers read against the installed wheel (tests/test_wheel.py)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """One server and one browser for all tests of the page: Debian's Chromium, driven by Playwright.
 
-A test fails where the page writes an error to the console, throws, or asks another host for anything. A picture of what
-was to be seen when a test failed lies in its temporary folder, and the report says where.
+A test fails if the page writes an error to the console, throws, or sends a request to another host. A screenshot of a failed
+test is in its temporary folder; the report names it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from riverboat.strategies.blueprint import save_blueprint
 from riverboat.tournaments.run import SolvedTournament
 from riverboat.tournaments.tournament import Tournament
 from riverboat.web import serve
-from riverboat.web.connections import listener
-from riverboat.web.gateway import Door
+from riverboat.web.connections import make_server
+from riverboat.web.gateway import Gateway
 
 TOKEN = "a-token-of-the-tests"
-PATIENCE = 60_000  # ms that a page may take on a machine where nothing is compiled and everything else runs too
+PATIENCE = 60_000  # ms limit for a page on a busy machine where nothing is compiled yet
 TURN: dict[str, Any] = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "oop": "AA,KK,T9s", "ip": "QQ,JTs,A5s"}
 
 
@@ -40,7 +40,7 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        # without a sandbox, since tests may run as root in a container; nothing but our own page is opened
+        # no sandbox, because tests may run as root in a container; only our own page is opened
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield started
         started.close()
@@ -48,8 +48,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder: a solved turn, a blueprint of hold'em that ends on the flop, with the log of its training, and a
-    tournament whose players do anything."""
+    """The data folder: a solved turn, a blueprint of hold'em up to the flop with its log, and a random tournament."""
     folder = tmp_path_factory.mktemp("data")
     rb.solve(rb.Spot.make(**TURN, bets="50%, a"), until=1.0, out=folder / "turn")
     save_blueprint(random_blueprint("bench-2x52", dtype=np.uint8), folder / "trained" / "strategy")
@@ -67,12 +66,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(data: Path) -> Iterator[str]:
-    """A server on a free port of the loopback address."""
-    bound = serve.listen("127.0.0.1", 0)
+    """The address of a server on a free port."""
+    bound = serve.bind_socket("127.0.0.1", 0)
     port = bound.getsockname()[1]
-    inside = serve.Inside(data, 1, None)
-    door = Door(inside, TOKEN, serve.hosts("127.0.0.1", port), port)
-    server = listener(door, inside.stop)
+    inside = serve.LazyApplication(data, 1, None)
+    door = Gateway(inside, TOKEN, serve.allowed_hosts("127.0.0.1", port), port)
+    server = make_server(door, inside.stop)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{port}"
@@ -83,7 +82,7 @@ def address(data: Path) -> Iterator[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Note whether the test itself failed, for the picture."""
+    """Record whether the test itself failed, for the screenshot."""
     report = yield
     if report.when == "call":  # type: ignore[attr-defined]
         item.stash[FAILED] = report.failed  # type: ignore[attr-defined]
@@ -95,9 +94,9 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture
 def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """`visit("#study", size, scheme)`: a page of the server in a browser of its own cookies, watched for what goes wrong.
+    """`visit("#study", size, scheme)`: open a page of the server in a new browser context and watch for errors.
 
-    With `refused` the server may answer that a request is wrong; the browser logs each of these answers.
+    With `refused` the server may reject requests; the browser logs each of these responses.
     """
     wrong: list[str] = []
     pages: list[Any] = []
@@ -108,7 +107,7 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         pages.append(page)
-        # 405 and 409 are answers that the page knows what to do with: costly, or gone on in another window
+        # the page handles 405 (costly) and 409 (continued in another window)
         allowed = re.compile(rf"Failed to load resource: .* status of {r'4..' if refused else r'40(5|9)'}")
         page.on(
             "console",
@@ -132,5 +131,5 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
 
 
 def foreign(url: str, address: str) -> bool:
-    """Whether a page asked for something that is not the server's."""
+    """Return whether a page sent a request to another host."""
     return not url.startswith((f"{address}/", "data:", "blob:"))

@@ -1,4 +1,4 @@
-"""Navigation in a real browser: slow answers, cancelled work, bad addresses, random walks, messages and focus."""
+"""Navigation in a real browser: slow responses, cancelled work, bad addresses, random walks, messages and focus."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from browsing import CHROMIUM, LEFT_OUT
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 
 TITLES = {"study": "Study", "watch": "Watch", "play": "Play", "drill": "Drill", "charts": "Charts"}
-SOON = 20_000  # ms, on a busy machine; a page that waits for a blocked answer is never there
+SOON = 20_000  # ms on a busy machine; a page that waits for a blocked response never appears
 
 
 class Blocked:
-    """Requests of a page that get no answer until they are released."""
+    """Requests of a page that get no response until they are released."""
 
     def __init__(self, page: Any, pattern: str) -> None:
         self.page, self.pattern = page, re.compile(pattern)
@@ -29,7 +29,7 @@ class Blocked:
         page.route(self.pattern, lambda route: self.routes.append(route))
 
     def wait(self, seen: str = "routes") -> None:
-        """Until a request is blocked, or `aborted`."""
+        """Wait until a request is blocked, or `aborted`."""
         for _ in range(SOON // 20):
             if getattr(self, seen):
                 return
@@ -37,7 +37,7 @@ class Blocked:
         raise AssertionError(f"{self.pattern.pattern}: no request is among the {seen}")
 
     def release(self) -> None:
-        """Answer all of them, also those that nobody waits for any more."""
+        """Send all responses, also those of abandoned requests."""
         for route in self.routes:
             route.fulfill(status=200, content_type="application/json", body=json.dumps({"name": "late"}))
 
@@ -46,7 +46,7 @@ def navigate(page: Any, address: str) -> None:
     page.evaluate("address => { location.hash = address }", address)
 
 
-# --- slow answers ---------------------------------------------------------------------------------
+# --- Slow responses ---
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def navigate(page: Any, address: str) -> None:
         pytest.param("#play?history=any", r"/api/play/histories/any", marks=pytest.mark.slow),
     ],
 )
-def test_a_page_that_waits_is_left_at_once_and_can_be_cancelled(visit: Any, place: str, pattern: str) -> None:
+def test_loading_pages_can_be_left_and_cancelled(visit: Any, place: str, pattern: str) -> None:
     page = visit("#drill")
     expect(page.get_by_role("button", name="Drill this table")).to_be_visible()
     blocked = Blocked(page, pattern)
     navigate(page, place)
     blocked.wait()
     name = place[1:].partition("?")[0]
-    assert page.title().startswith(TITLES[name])  # the title of the new page, while it is loading
+    assert page.title().startswith(TITLES[name])  # the title of the new page while it loads
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=SOON)
     expect(page.locator("#waiting")).to_contain_text(re.compile(r"\d s"), timeout=SOON)
 
@@ -80,7 +80,7 @@ def test_a_page_that_waits_is_left_at_once_and_can_be_cancelled(visit: Any, plac
     blocked.wait()
     page.get_by_role("link", name="Drill", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="Drill")).to_be_focused(timeout=SOON)
-    if "agents" in pattern:  # which this page waits for too
+    if "agents" in pattern:  # this page waits for it too
         return
     expect(page.get_by_role("button", name="Drill this table")).to_be_visible(timeout=SOON)
     assert page.title().startswith("Drill")
@@ -92,7 +92,7 @@ def test_a_page_that_waits_is_left_at_once_and_can_be_cancelled(visit: Any, plac
     assert page.locator("#notes").inner_text() == ""
 
 
-def test_an_answer_to_a_click_does_not_move_a_reader_who_went_on(visit: Any) -> None:
+def test_late_responses_do_not_navigate(visit: Any) -> None:
     page = visit("#play")
     agent = page.locator("button.run", has_text="always-call").first
     expect(agent).to_be_visible()
@@ -104,10 +104,10 @@ def test_an_answer_to_a_click_does_not_move_a_reader_who_went_on(visit: Any) -> 
     blocked.release()
     page.wait_for_timeout(100)
     assert page.url.endswith("#drill")
-    assert not blocked.aborted  # what changes something is carried out all the same
+    assert not blocked.aborted  # requests that change something always complete
 
 
-def test_an_estimate_is_cancelled_and_the_form_stays(visit: Any) -> None:
+def test_form_stays_when_an_estimate_is_cancelled(visit: Any) -> None:
     page = visit("#study?new=1")
     blocked = Blocked(page, r"/api/spots/size")
     page.get_by_label("Pot", exact=True).fill("150")
@@ -118,8 +118,8 @@ def test_an_estimate_is_cancelled_and_the_form_stays(visit: Any) -> None:
     blocked.wait("aborted")
 
 
-def test_what_must_be_solved_first_is_solved_after_a_click(visit: Any) -> None:
-    """A link alone starts nothing; a click does, and shows that it goes on."""
+def test_costly_sources_are_computed_after_a_click(visit: Any) -> None:
+    """A link alone starts nothing; a click does, and shows progress."""
     page = visit("#drill", refused=True)
     posts: list[Any] = []
 
@@ -150,7 +150,7 @@ def test_what_must_be_solved_first_is_solved_after_a_click(visit: Any) -> None:
     expect(page.get_by_role("grid", name="Chart", exact=True)).to_be_visible(timeout=SOON)
 
 
-# --- bad addresses --------------------------------------------------------------------------------
+# --- Bad addresses ---
 
 BAD = {
     "": ["nosuch", "main"],
@@ -168,7 +168,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_address_says_what_is_wrong_and_leads_back(visit: Any, name: str) -> None:
+def test_bad_addresses_show_an_error_and_links(visit: Any, name: str) -> None:
     page = None
     for rest in BAD[name]:
         place = f"#{name}?{rest}" if name else f"#{rest}"
@@ -188,7 +188,7 @@ def test_a_bad_address_says_what_is_wrong_and_leads_back(visit: Any, name: str) 
         expect(page.get_by_role("heading", level=1, name=re.compile("|".join(TITLES.values())))).to_be_visible()
 
 
-# --- random walks ---------------------------------------------------------------------------------
+# --- Random walks ---
 
 PLACES = [
     "#study", "#study?run=turn", "#study?run=turn&line=x", "#study?run=turn&line=x-x&tab=graph", "#study?run=trained",
@@ -211,8 +211,8 @@ SHOWN = """() => [document.title, location.hash, document.querySelector('#nav [a
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))])
-def test_random_walks_end_where_a_fresh_load_does(visit: Any, seed: int) -> None:
-    """Whatever was asked before and however late the answers are, the last address is shown as if nothing had been."""
+def test_random_walks_end_in_the_state_of_a_fresh_load(visit: Any, seed: int) -> None:
+    """The last address is shown as after a fresh load, whatever was requested before and however late responses are."""
     rng = np.random.default_rng(seed)
     page = visit("#study", refused=True)
     page.evaluate(DELAYS, 1 + seed)
@@ -229,14 +229,14 @@ def test_random_walks_end_where_a_fresh_load_does(visit: Any, seed: int) -> None
     fresh.wait_for_timeout(100)
     expected = fresh.evaluate(SHOWN)
     page.wait_for_function(f"text => ({SHOWN})() === text", arg=expected, timeout=2 * SOON)
-    page.wait_for_timeout(200)  # nothing that comes later changes it
+    page.wait_for_timeout(200)  # late responses do not change it
     assert page.evaluate(SHOWN) == expected
 
 
-# --- messages, focus and names ----------------------------------------------------------------------
+# --- Messages, focus and names ---
 
 
-def test_messages_are_merged_limited_and_go(visit: Any) -> None:
+def test_messages_are_merged_limited_and_removed(visit: Any) -> None:
     page = visit("#drill")
     expect(page.get_by_role("button", name="Drill this table")).to_be_visible()
     page.clock.install()
@@ -249,7 +249,7 @@ def test_messages_are_merged_limited_and_go(visit: Any) -> None:
     expect(notes).to_have_count(3)
     expect(notes.last).to_contain_text("error 8")
     page.evaluate(say, ["notify", ["Link copied", "Link copied"]])
-    expect(notes).to_have_count(3)  # an error gives no way to what goes well
+    expect(notes).to_have_count(3)  # confirmations are removed before errors
     page.clock.fast_forward(60_000)
     expect(page.locator("#notes .error")).to_have_count(3)  # errors stay until they are dismissed
     for _ in range(3):
@@ -260,7 +260,7 @@ def test_messages_are_merged_limited_and_go(visit: Any) -> None:
     expect(notes).to_have_count(0)
 
 
-def test_the_focus_follows_and_the_skip_link_stays_on_its_page(visit: Any) -> None:
+def test_focus_and_skip_link(visit: Any) -> None:
     page = visit("#drill")
     page.get_by_role("link", name="Charts", exact=True).click()
     expect(page.get_by_role("grid", name="Chart", exact=True)).to_be_visible()
@@ -271,7 +271,7 @@ def test_the_focus_follows_and_the_skip_link_stays_on_its_page(visit: Any) -> No
     assert page.url.endswith("#charts")
 
 
-def test_charts_of_blueprints_have_names_in_the_order_people_look_for_them(visit: Any) -> None:
+def test_names_and_order_of_preflop_charts(visit: Any) -> None:
     page = visit("#charts")
     lines = ["", "c", "r250", "r20000", "cr250", "r250r750", "r250r750r20000", "cr250r20000"]
     played = {"f": 1, "c": 0, "r20000": 0}
@@ -296,7 +296,7 @@ def test_charts_of_blueprints_have_names_in_the_order_people_look_for_them(visit
         "After a limp": [("SB", "Raise to 250 after a limp")],
         "Rarely reached": [("BB", "All-in after a limp, 250")],
     }
-    charts[3]["totals"] = {"f": 0, "c": 0, "r20000": 0}  # the server has no strategy against an open shove
+    charts[3]["totals"] = {"f": 0, "c": 0, "r20000": 0}  # there is no strategy against an open shove
     groups = page.evaluate(script, charts)
     assert [one["chart"]["line"] for one in groups[-1]["charts"]] == ["r20000", "cr250r20000"]
     other = page.evaluate(script, [{**charts[0], "line": "J", "who": "BB", "moves": ["fold", "all-in"]}])

@@ -1,4 +1,6 @@
-"""Study and Watch in a real browser: paint, build, solve, walk to the river, lock, open a blueprint's line, watch runs."""
+"""Study and Watch in a real browser: paint ranges, solve, navigate to the river, lock, open blueprint lines, watch
+runs.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,19 @@ UNNAMED = """[...document.querySelectorAll('button, input, select, textarea')].f
 
 
 def cell(page: Any, name: str, grid: int = 0) -> Any:
-    """A cell of a grid by the name that a screen reader says."""
+    """Return a cell of a grid by its accessible name."""
     return page.get_by_role("grid").nth(grid).locator(f'[role="gridcell"][aria-label^="{name},"]')
 
 
 def drag(page: Any, first: Any, last: Any) -> None:
-    """Press on one element, move to another, let go."""
+    """Drag from one element to another, in an odd number of steps: none ends on the corner of four cells."""
     for place, act in ((first, page.mouse.down), (last, page.mouse.up)):
         box = place.bounding_box()
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
         act()
 
 
-def test_a_spot_is_painted_solved_walked_to_the_river_and_locked(visit: Any, data: Path) -> None:
+def test_spot_is_painted_solved_read_and_locked(visit: Any, data: Path) -> None:
     page = visit("#study?new=1")
     painters = page.get_by_role("textbox", name="as text")
     expect(painters.nth(1)).not_to_have_value("")
@@ -40,11 +42,11 @@ def test_a_spot_is_painted_solved_walked_to_the_river_and_locked(visit: Any, dat
         clear.click()
     drag(page, cell(page, "AA"), cell(page, "KK"))  # down the diagonal: AA, then KK
     expect(painters.nth(0)).to_have_value("AA,KK")
-    painters.nth(1).fill("QQ; JTs:0.5  a5s")  # as people paste it
+    painters.nth(1).fill("QQ; JTs:0.5  a5s")  # pasted text
     painters.nth(1).blur()
     expect(painters.nth(1)).to_have_value("QQ,A5s,JTs:0.5")
 
-    for card in ("queen of spades", "jack of hearts", "2 of hearts"):  # off and on again, with a turn
+    for card in ("queen of spades", "jack of hearts", "2 of hearts"):  # another flop card, and a turn
         page.get_by_role("button", name=card, exact=True).click()
     for card in ("queen of spades", "8 of hearts", "2 of hearts", "7 of clubs"):
         page.get_by_role("button", name=card, exact=True).click()
@@ -54,17 +56,17 @@ def test_a_spot_is_painted_solved_walked_to_the_river_and_locked(visit: Any, dat
         ("Stack of oop", "100"),
         ("Bets, turn", "a"),
         ("Bets, river", "a"),
-        ("Until", "1%"),
+        ("Target", "1%"),
     ):
         page.get_by_label(label, exact=True).fill(text)
-    for label in ("Raises, turn", "Raises, river", "All-in up to"):
+    for label in ("Raises, turn", "Raises, river", "Add all-in up to"):
         page.get_by_label(label, exact=True).fill("")
     page.get_by_label("Name", exact=True).fill("painted")
     expect(page.locator(".numbers")).to_contain_text("memory")
     page.get_by_role("button", name="Solve", exact=True).click()
 
     crumbs = page.get_by_role("list", name="Moves so far")
-    expect(crumbs).to_be_visible()  # it is opened when it is solved
+    expect(crumbs).to_be_visible()  # opens when it is solved
     solved = files.load(data / "painted")
     frequencies = solved[""].summary().frequencies
     expect(crumbs.locator(".here")).to_contain_text(f"{100 * frequencies['x']:.0f} %")
@@ -85,16 +87,16 @@ def test_a_spot_is_painted_solved_walked_to_the_river_and_locked(visit: Any, dat
     page.get_by_role("radio", name="Lock").click()
     page.get_by_role("button", name="always fold").click()
     page.get_by_role("button", name="Paint all").click()
-    page.get_by_label("whatever card is dealt").check()
+    page.get_by_label("for any card dealt").check()
     page.get_by_role("button", name="Lock and solve again").click()
-    expect(page.get_by_role("heading", name="in painted")).to_be_visible()  # the two are compared
+    expect(page.get_by_role("heading", name="in painted")).to_be_visible()  # comparison of both solutions
     locked = files.load(data / "painted-locked")
     assert locked["x-x/3d-a"].summary().frequencies["f"] == pytest.approx(1)
     assert locked["x-x/Kd-a"].summary().frequencies["f"] == pytest.approx(1)
     assert locked[""].summary().ev[0] > solved[""].summary().ev[0] - 1
 
 
-def test_a_link_reopens_its_node_and_keys_walk(visit: Any) -> None:
+def test_links_and_keyboard_navigation(visit: Any) -> None:
     page = visit("#study?run=turn&line=x-x/3d")
     crumbs = page.get_by_role("list", name="Moves so far")
     expect(crumbs.locator(".here")).to_contain_text("OOP")
@@ -112,7 +114,7 @@ def test_a_link_reopens_its_node_and_keys_walk(visit: Any) -> None:
     assert page.url.endswith("line=x-x/3d")
 
 
-def test_ranges_are_painted_by_keys(visit: Any) -> None:
+def test_ranges_are_painted_with_the_keyboard(visit: Any) -> None:
     page = visit("#study?new=1")
     page.get_by_role("button", name="Clear").first.click()
     cell(page, "AA").focus()
@@ -121,11 +123,11 @@ def test_ranges_are_painted_by_keys(visit: Any) -> None:
     expect(page.get_by_role("textbox", name="as text").first).to_have_value("AKs")
 
 
-def test_a_line_of_a_blueprint_is_read(visit: Any) -> None:
+def test_line_of_a_blueprint(visit: Any) -> None:
     page = visit("#study")
-    page.get_by_label("Blueprint", exact=True).select_option("trained")  # demo may be there too
+    page.get_by_label("Blueprint", exact=True).select_option("trained")  # the demo may exist too
     page.get_by_label("Line", exact=True).fill("c")
-    page.get_by_role("button", name="Read", exact=True).click()
+    page.get_by_role("button", name="Open the line", exact=True).click()
     crumbs = page.get_by_role("list", name="Moves so far")
     expect(crumbs.locator(".here")).to_contain_text("OOP")
     crumbs.locator(".here").get_by_role("button", name="check").click()
@@ -137,33 +139,35 @@ def test_a_line_of_a_blueprint_is_read(visit: Any) -> None:
     assert page.url.endswith("&board=8c8d5c")
     expect(page.get_by_role("button", name="Solve from here")).to_be_visible()
     page.keyboard.press("Backspace")
-    expect(flop).to_be_hidden()  # before the flop again
+    expect(flop).to_be_hidden()  # back to preflop
 
 
-def test_a_state_of_a_table_becomes_a_spot(visit: Any) -> None:
+def test_match_state_becomes_a_spot(visit: Any) -> None:
     page = visit("#study")
-    page.get_by_label("Table state").fill("MATCHSTATE:1:30:cr300c/cc/cr600c/r900:|9s8h/8c8d5c/6s/2h")
-    page.get_by_label("Whose ranges").select_option("random")
-    page.locator("section", has=page.get_by_label("Table state")).get_by_role("button", name="Open").click()
+    page.get_by_label("Match state").fill("MATCHSTATE:1:30:cr300c/cc/cr600c/r900:|9s8h/8c8d5c/6s/2h")
+    page.get_by_label("Agent for the ranges").select_option("random")
+    page.locator("section", has=page.get_by_label("Match state")).get_by_role("button", name="Open").click()
     expect(page.get_by_role("textbox", name="Board", exact=True)).to_have_value("8c 8d 5c 6s 2h")
-    expect(page.get_by_label("Pot", exact=True)).to_have_value("1200")  # when the river began; 300 were bet since
+    expect(page.get_by_label("Pot", exact=True)).to_have_value(
+        "1200"
+    )  # at the start of the river, before the bet of 300
 
 
-def test_runs_are_watched_while_they_go_on(visit: Any, data: Path) -> None:
+def test_running_runs_are_watched(visit: Any, data: Path) -> None:
     page = visit("#watch?runs=trained,turn")
     facts = page.locator(".numbers")
     expect(facts.first).to_contain_text("2 000")
     expect(page.get_by_role("img", name="Exploitability: turn")).to_be_visible()
-    expect(page.get_by_role("img", name="Visits: trained ends at 4 000; turn")).to_be_visible()  # both in one picture
-    expect(page.get_by_role("img", name="Strength against its snapshots")).to_be_visible()
+    expect(page.get_by_role("img", name="Visits: trained ends at 4 000; turn")).to_be_visible()  # both in one plot
+    expect(page.get_by_role("img", name="Strength against snapshots")).to_be_visible()
     expect(page.get_by_role("grid", name="Preflop chart")).to_be_visible()
-    add_to_log(data / "trained", 3000)  # as a terminal does
+    add_to_log(data / "trained", 3000)  # as a training run in a terminal does
     expect(facts.first).to_contain_text("3 000")
     page.get_by_role("group", name="Runs").get_by_role("button", name="trained").click()
     expect(facts).to_have_count(1)
 
 
-def test_pages_fit_in_light_and_dark_and_everything_has_a_name(visit: Any) -> None:
+def test_layout_themes_and_accessible_names(visit: Any) -> None:
     page = visit("#study?run=turn")
     expect(page.locator(".crumb.here")).to_be_visible()
     places = (
@@ -187,7 +191,7 @@ def test_pages_fit_in_light_and_dark_and_everything_has_a_name(visit: Any) -> No
 
 
 @pytest.mark.slow
-def test_weights_rake_and_sizes_of_each_player_are_sent(visit: Any) -> None:
+def test_weights_rake_and_sizes_per_player_are_sent(visit: Any) -> None:
     page = visit("#study?new=1")
     sent: list[Any] = []
     page.on(
@@ -199,30 +203,30 @@ def test_weights_rake_and_sizes_of_each_player_are_sent(visit: Any) -> None:
     cell(page, "AA").click()
     expect(page.get_by_role("textbox", name="as text").first).to_have_value("AA:0.25")
     page.get_by_text("Hands of AA").click()
-    page.locator(".suits button").first.click()  # one of them out
+    page.locator(".suits button").first.click()  # remove one hand
     expect(page.get_by_role("textbox", name="as text").first).to_have_value(re.compile(r"^A.A.:0.25(,A.A.:0.25){4}$"))
     page.get_by_label("Rake, %", exact=True).fill("5")
-    page.get_by_label("Rake, at most", exact=True).fill("3")
+    page.get_by_label("Rake cap", exact=True).fill("3")
     page.get_by_role("radio", name="Each player").click()
     page.get_by_label("Bets, turn, oop", exact=True).fill("40%")
     with page.expect_response(lambda answer: answer.url.endswith("/api/spots/size")):
         page.get_by_label("Bets, turn, ip", exact=True).fill("70%, a")
-    page.wait_for_timeout(400)  # what is typed is sent once the last of it is a moment old
+    page.wait_for_timeout(400)  # typed input is debounced
     spot = sent[-1]
     assert spot["rake"] == {"rate": 0.05, "cap": 3}
     assert (spot["bets"]["oop"]["turn"]["bet"], spot["bets"]["ip"]["turn"]["bet"]) == ("40%", "70%, a")
     assert spot["ranges"]["oop"].count(":0.25") == 5
 
 
-@pytest.mark.slow  # jobs are processes of their own
-def test_many_boards_are_read_at_any_line_and_jobs_are_deleted(visit: Any, data: Path) -> None:
+@pytest.mark.slow  # jobs are separate processes
+def test_many_boards_and_deleted_jobs(visit: Any, data: Path) -> None:
     (data / "boards.txt").write_text("Td9d6hQc\nAsKd7h7c\n")
     page = visit("#study")
     home = page.url.partition("#")[0]
     bets = {"turn": {"bet": "50%"}, "river": {"bet": "50%"}}
     spot = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "ranges": {"oop": "AA,KK", "ip": "QQ,JTs"}, "bets": bets}
     asked = {"spot": spot, "name": "many", "boards": "boards.txt", "keep": True, "until": "2%"}
-    origin = {"origin": home.rstrip("/")}  # as the page's own requests have
+    origin = {"origin": home.rstrip("/")}  # like the page's own requests
     assert page.request.post(f"{home}api/jobs", data=asked, headers=origin).ok
     expect(page.locator("a.run", has_text="many").first).to_be_visible()
     expect(page.get_by_role("button", name="Stop many")).to_be_hidden(timeout=120_000)

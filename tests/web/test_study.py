@@ -1,4 +1,4 @@
-"""Study in a real browser: examples that lead to a solved node, what cannot be read, lists, and all pages on a phone."""
+"""Study in a real browser: examples that lead to a solved node, errors, lists, and all pages on a phone."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from playwright.sync_api import expect
 
 import riverboat as rb
 from browsing import CHROMIUM, LEFT_OUT, NARROW
-from riverboat.cli.solve import many_boards
-from riverboat.cli.solve.options import SolveOptions
-from riverboat.core import atomic_io
+from riverboat.api import boards as many_boards
+from riverboat.core import files as core_files
 from riverboat.strategies import files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=LEFT_OUT)
 
 @pytest.fixture(scope="session")
 def long_name(data: Path) -> str:
-    """A run with a name that cannot be broken, many sizes and large figures."""
+    """A run with a long name, many bet sizes and large numbers."""
     sizes = "10%, 33%, 50%, 75%, 100%, 150%, 250%, a"
     spot = rb.Spot.make(board=BOARDS[0], pot=1234567, stack=98765432, oop="AA,KK", ip="QQ,JTs", bets=sizes)
     rb.solve(spot, until=5.0, out=data / LONG)
@@ -30,10 +29,12 @@ def long_name(data: Path) -> str:
 
 @pytest.fixture(scope="session")
 def boards(data: Path) -> str:
-    """A run of two boards, whose solutions were not kept."""
+    """A run of two boards without saved solutions."""
     spot = rb.Spot.make(board="Td9d6hQc2s", pot=200, stack=900, oop="66+,AK", ip="QQ-22,AQ", bets="60%, a")
-    two = [many_boards.Board(rb.Spot.make(board=b, pot=2, stack=2, oop="AA", ip="KK").board, 1.0) for b in BOARDS]
-    many_boards.solve(spot, two, None, SolveOptions(target=5.0, out=data / "several"), keep=False)
+    two = [
+        many_boards.WeightedBoard(rb.Spot.make(board=b, pot=2, stack=2, oop="AA", ip="KK").board, 1.0) for b in BOARDS
+    ]
+    many_boards.solve_boards(spot, two, until=5.0, out=data / "several")
     return "several"
 
 
@@ -42,29 +43,29 @@ LONG = "a" * 60
 
 
 def alert(page: Any) -> Any:
-    """What stands on the page itself; notes come and go."""
+    """Return the alerts of the page itself; messages in the corner disappear."""
     return page.locator("#main").get_by_role("alert")
 
 
 def open_blueprint(page: Any, name: str) -> Any:
-    """Choose a blueprint at the start of Study, and wait for its examples."""
+    """Choose a blueprint on the start page of Study, and wait for its examples."""
     page.get_by_label("Blueprint", exact=True).select_option(name)
     examples = page.get_by_role("group", name="Examples")
     expect(examples.get_by_role("button").first).to_be_visible()
     return examples
 
 
-def test_an_example_is_read_and_its_cost_is_told_before_anything_is_queued(visit: Any) -> None:
+def test_example_line_and_its_estimate(visit: Any) -> None:
     page = visit("#study")
     examples = open_blueprint(page, "default")
-    expect(page.get_by_label("Line", exact=True)).not_to_have_value("")  # the first is taken
-    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_label("Line", exact=True)).not_to_have_value("")  # the first example is filled in
+    page.get_by_role("button", name="Open the line", exact=True).click()
     expect(page.locator(".crumb.here")).to_contain_text("check")
     combos = page.locator(".sheet.hands header small").filter(has_text="combos").all_inner_texts()
     assert all(float(re.sub(r"[^\d.]", "", text)) > 100 for text in combos)
     page.go_back()
     examples.get_by_role("button", name="river").click()
-    page.get_by_role("button", name="Solve from there").click()
+    page.get_by_role("button", name="Solve from here").click()
     proposal = page.get_by_role("region", name="Proposal")
     solve = proposal.get_by_role("button", name="Solve", exact=True)
     expect(proposal.get_by_role("radio", checked=True)).to_have_count(1)
@@ -72,17 +73,17 @@ def test_an_example_is_read_and_its_cost_is_told_before_anything_is_queued(visit
     expect(solve).to_be_enabled()
     assert not [job for job in page.request.get(f"{home(page)}api/jobs").json() if job["name"].startswith("default")]
     page.route("**/api/spots/proposal", lambda route: route.fulfill(json=too_large(route.fetch().json())))
-    page.get_by_role("button", name="Solve from there").click()
+    page.get_by_role("button", name="Solve from here").click()
     expect(alert(page)).to_be_visible()
     expect(solve).to_be_disabled()
     expect(proposal.get_by_role("radio", disabled=False)).to_have_count(0)
 
 
-@pytest.mark.slow  # a job is a process of its own
+@pytest.mark.slow  # a job is a separate process
 def test_an_example_leads_to_a_solved_node(visit: Any, data: Path) -> None:
     page = visit("#study")
     open_blueprint(page, "default").get_by_role("button", name="turn").click()
-    page.get_by_role("button", name="Solve from there").click()
+    page.get_by_role("button", name="Solve from here").click()
     page.get_by_role("region", name="Proposal").get_by_role("button", name="Solve", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^default-r250c-cc"), timeout=300_000)
     expect(page.locator(".crumb.here")).to_contain_text("%")
@@ -91,28 +92,28 @@ def test_an_example_leads_to_a_solved_node(visit: Any, data: Path) -> None:
 
 
 def home(page: Any) -> str:
-    """The address of the server."""
+    """Return the address of the server."""
     return str(page.url.partition("#")[0])
 
 
 def too_large(told: dict[str, Any]) -> dict[str, Any]:
-    """A proposal as a server with less memory makes it."""
+    """Return a proposal as from a server with less memory."""
     return told | {"chosen": None, "candidates": [each | {"fits": False} for each in told["candidates"]]}
 
 
-def test_links_that_lead_nowhere_say_so(visit: Any) -> None:
+def test_invalid_links_show_an_error(visit: Any) -> None:
     page = visit("#study", refused=True)
     for place in ("run=nothing", "run=turn&line=zz", "run=default&line=r250c/&board=KhKhKh", "run=trained?zz"):
         page.evaluate("place => { location.hash = `#study?${place}` }", place)
         if "?" in place:
-            page.get_by_role("button", name="Show what it plays").click()
+            page.get_by_role("button", name="Show its strategy").click()
         expect(alert(page)).to_be_visible()
         expect(page.get_by_text("Reading…")).to_have_count(0)
-        page.get_by_role("button", name="All of Study").click()
+        page.get_by_role("button", name="Back to Study").click()
         expect(page.get_by_role("heading", name="Solved")).to_be_visible()
 
 
-def test_a_wrong_line_keeps_the_way_back(visit: Any) -> None:
+def test_invalid_lines_have_a_link_back(visit: Any) -> None:
     page = visit("#study?run=turn&line=x", refused=True)
     expect(page.locator(".crumb.here")).to_contain_text("IP")
     page.evaluate("location.hash = '#study?run=turn&line=zz'")
@@ -130,31 +131,31 @@ def test_a_link_to_an_agent_with_options_computes_nothing(visit: Any) -> None:
         expect(page.get_by_role("heading", name=name.replace("%3F", "?"))).to_be_visible()
         page.wait_for_timeout(100)
     assert not [url for url in asked if "/api/node" in url]
-    page.get_by_role("button", name="Show what it plays").click()
+    page.get_by_role("button", name="Show its strategy").click()
     expect(page.locator(".crumb.here")).to_contain_text("%")
 
 
-def test_running_and_finished_stand_apart(visit: Any, data: Path) -> None:
-    with atomic_io.held(data / "terminal"):
+def test_running_and_solved_runs_are_listed_separately(visit: Any, data: Path) -> None:
+    with core_files.folder_lock(data / "terminal"):
         page = visit("#study")
         solved = page.get_by_role("region", name="Solved")
-        expect(page.get_by_role("region", name="Runs of terminals").get_by_text("terminal", exact=True)).to_be_visible()
+        expect(page.get_by_role("region", name="Runs in terminals").get_by_text("terminal", exact=True)).to_be_visible()
         expect(solved.get_by_text("turn", exact=True)).to_be_visible()
         expect(solved.get_by_text("terminal", exact=True)).to_have_count(0)
-        page.evaluate("location.hash = '#study?run=terminal'")  # nothing to read yet
+        page.evaluate("location.hash = '#study?run=terminal'")  # no results yet
         expect(alert(page)).to_be_visible()
 
 
-def test_a_report_that_cannot_be_made_leaves_the_page(visit: Any, boards: str) -> None:
+def test_failed_report_keeps_the_table(visit: Any, boards: str) -> None:
     page = visit(f"#study?run={boards}", refused=True)
     table = page.get_by_role("table", name="Boards").locator("tbody tr")
     expect(table).to_have_count(3)
     page.get_by_label("Line of the report").fill("x")
-    page.get_by_role("button", name="Report it").click()
+    page.get_by_role("button", name="Show report").click()
     expect(alert(page)).to_contain_text("x")
     expect(table).to_have_count(3)
     page.get_by_label("Line of the report").fill("")
-    page.get_by_role("button", name="Report it").click()
+    page.get_by_role("button", name="Show report").click()
     expect(alert(page)).to_be_hidden()
     expect(table).to_have_count(3)
 
@@ -168,7 +169,7 @@ def test_the_form_counts_boards(visit: Any) -> None:
     expect(page.locator(".cost")).to_contain_text("25 boards")
 
 
-PLACES = {  # and what no page before it shows
+PLACES = {  # and a locator for its content
     "#study": ".openers .tags button", "#study?new=1": ".cost .numbers", "#study?run=turn": ".crumb.here",
     "#study?run=turn&tab=groups": ".group", "#study?run=turn&tab=graph": ".chart",
     "#study?run=turn&line=x-x/3d&tab=cards": "table[aria-label=Runouts]", "#study?run=turn&tab=lock": ".mix",

@@ -1,4 +1,4 @@
-"""Locks in a real browser: locking again adds, what is locked is marked, and a list takes locks off."""
+"""Locks in a real browser: locking again adds locks, locked hands are marked, and a list removes locks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lock_cell(page: Any, cell: str, move: str) -> None:
     expect(page.get_by_role("radio", name="Compare")).to_have_attribute("aria-checked", "true")
 
 
-def test_what_is_locked_is_marked_listed_and_sent_with_what_is_painted(visit: Any, data: Path) -> None:
+def test_locks_are_marked_listed_and_sent(visit: Any, data: Path) -> None:
     spot = files.load(data / "turn").tree.game.lock("", {"x": 1.0}, "AA").lock("x-x/*", {"a": 1.0}, "KK")
     rb.solve(spot, until=5.0, out=data / "fixed")
     page = visit("#study?run=fixed")
@@ -68,7 +68,7 @@ def test_locking_again_adds_marks_and_lists(visit: Any, data: Path) -> None:
     expect(crumb).to_be_visible()
     expect(acting).to_have_count(0)
     lock_cell(page, "AA", "check")
-    lock_cell(page, "KK", "all-in")  # the same node once more
+    lock_cell(page, "KK", "all-in")  # the same node again
     node = files.load(data / "turn-locked-2")[""]
     moves, weights = list(node.actions), node.reach[0]
     for hands, move in (("AA", "x"), ("KK", "a")):
@@ -88,5 +88,5 @@ def test_locking_again_adds_marks_and_lists(visit: Any, data: Path) -> None:
 
 
 def cards(text: str, weights: Any) -> Any:
-    """Numbers of the hands of a range that are held."""
+    """Return the numbers of the hands in a range."""
     return (Range.parse(text).weights * weights).nonzero()[0]

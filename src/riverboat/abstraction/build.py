@@ -1,9 +1,10 @@
 """Build a card abstraction from its recipe, stage by stage.
 
-A stage is one table of features, the public buckets, or the buckets of one street. Tables are kept for all recipes
-(`points`); the other stages are kept beside the result until it is whole, so that a build that was stopped goes on with the
-stage it was in. Later streets come first, since the potential of a hand is seen in the clusters that follow it; only
-percentiles go forward.
+A stage is one feature table, the public buckets, or the buckets of one street. Feature tables are cached for all recipes
+(`riverboat.abstraction.clustering.features`). The other stages are stored next to the result until it is complete, so that
+a stopped build resumes with the stage it was in. Later streets are built first, because potential-aware clustering
+compares hands by the clusters of the next street (Johanson et al. 2013; Ganzfried & Sandholm 2014). Only percentile
+buckets are built from the first street on.
 """
 
 from __future__ import annotations
@@ -18,298 +19,302 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import (
-    MOST_BUCKETS,
+    MAX_BUCKETS,
     STREETS,
     CardAbstraction,
     StreetBuckets,
     load_abstraction,
-    street_buckets,
+    read_street_buckets,
 )
-from riverboat.abstraction.cards.perfect_recall import cut_street
-from riverboat.abstraction.clustering import kmeans, points, potential_aware
-from riverboat.abstraction.clustering.flop_textures import groups
-from riverboat.abstraction.clustering.members import Members, extremes, members
+from riverboat.abstraction.cards.percentile_buckets import cut_street
+from riverboat.abstraction.clustering import features, kmeans, potential_aware
+from riverboat.abstraction.clustering.kmeans import ClusterMembers, cluster_members, members_from_distances
 from riverboat.abstraction.clustering.public_clusters import (
     PrivateBuckets,
     PublicBuckets,
+    bucket_lookups,
     cluster_private,
     cluster_public,
-    look_ups,
+    flop_groups,
     public_distances,
-    transitions,
+    transition_counts,
 )
-from riverboat.abstraction.estimate import Stage, plan
-from riverboat.abstraction.recipe import CANONICAL, Recipe, StreetRecipe
-from riverboat.cards.features.street_features import BOARD_CARDS, FULL, rounds
-from riverboat.cards.isomorphism import Indexer
-from riverboat.core import artifacts, atomic_io
+from riverboat.abstraction.recipe import CANONICAL_HANDS, AbstractionRecipe, BuildStage, StreetRecipe, plan_stages
+from riverboat.cards.features.hand_features import BOARD_CARDS, MAX_STRENGTH, street_rounds
+from riverboat.cards.isomorphism import HandIndexer
+from riverboat.core import artifacts, files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, check_threads
 
-Progress: TypeAlias = Callable[[Stage, float], None]  # the stage, and how much of it is done
-KIND = "abstraction stage"
-UNITS = {"histogram": "bins", "ochs": "steps of 1/255", "potential": "ground distance"}
-_KNOWN = ("centres", "sizes", "spread", "nearest", "farthest")
-_SEEDS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3, "base": 4, "public": 5}
+BuildProgress: TypeAlias = Callable[[BuildStage, float], None]  # the stage, and the completed share of it
+STAGE_KIND = "abstraction stage"
+DISTANCE_UNITS = {"histogram": "bins", "ochs": "steps of 1/255", "potential": "ground distance"}
+_BUCKET_ARRAYS = ("centres", "sizes", "spread", "nearest", "farthest")
+_SEED_KEYS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3, "base": 4, "public": 5}
 
 
-def build(
-    recipe: Recipe,
+def build_abstraction(
+    recipe: AbstractionRecipe,
     out: str | Path,
     threads: int = 1,
     resume: bool = False,
-    progress: Progress | None = None,
-    device: kmeans.Device | None = None,
+    progress: BuildProgress | None = None,
+    device: kmeans.NearestAssignerFactory | None = None,
 ) -> CardAbstraction:
-    """Build an abstraction in a folder. With `resume`, stages that are done there already are not done again.
+    """Build a card abstraction in a folder.
 
-    `device`: what finds the nearest centres of k-means instead of the processor; the result is the same.
+    Parameters
+    ----------
+    recipe
+        What to build.
+    out
+        Folder of the result; it must be empty or not exist.
+    threads
+        Number of threads.
+    resume
+        Reuse the stages that an interrupted build has completed.
+    progress
+        Called with the current stage and the completed share of it.
+    device
+        Search of nearest centroids for k-means on an accelerator. The result is the same.
     """
     out = Path(out)
     check_threads(threads)
     if resume and (out / artifacts.MANIFEST).is_file():
-        made = load_abstraction(out)
-        if made.recipe != recipe.to_dict():
-            raise InputError(f"{out}: made by another recipe; choose another folder")
-        return made
-    work = _Work(recipe, out.with_name(f"{out.name}.stages"), threads, progress, device)
-    with atomic_io.held(work.folder):
-        return _build(work, out, resume)
-
-
-def _build(work: _Work, out: Path, resume: bool) -> CardAbstraction:
-    recipe, threads = work.recipe, work.threads
-    work.open(out, resume)
-    for stage in plan(recipe):
-        work.stage = stage
-        if stage.kind == "table":
-            if not points.have(stage.name):
-                points.table(stage.name, threads, work.tell)
-        else:
-            work.do(stage.name)
-        work.tell(1.0)
-    streets = tuple(work.done[street] for street in STREETS)
-    made = CardAbstraction(streets, public=work.public, name=recipe.name, recipe=recipe.to_dict())
-    made.save(out)
-    shutil.rmtree(work.folder, ignore_errors=True)
-    return load_abstraction(out)
+        abstraction = load_abstraction(out)
+        if abstraction.recipe != recipe.to_dict():
+            raise InputError(f"{out}: built from another recipe; choose another folder")
+        return abstraction
+    work = _AbstractionBuild(recipe, out.with_name(f"{out.name}.stages"), threads, progress, device)
+    with files.folder_lock(work.folder):
+        work.prepare_folder(out, resume)
+        for stage in plan_stages(recipe):
+            work.stage = stage
+            if stage.kind != "table":
+                work.run_stage(stage.name)
+            elif not features.has_feature_table(stage.name):
+                features.load_feature_table(stage.name, threads, work.report_progress)
+            work.report_progress(1.0)
+        streets = tuple(work.finished_stages[street] for street in STREETS)
+        abstraction = CardAbstraction(streets, public=work.public, name=recipe.name, recipe=recipe.to_dict())
+        abstraction.save(out)
+        shutil.rmtree(work.folder, ignore_errors=True)
+        return load_abstraction(out)
 
 
 @dataclass
-class _Work:
-    """A build on its way."""
+class _AbstractionBuild:
+    """State of a build in progress."""
 
-    recipe: Recipe
-    folder: Path  # of finished stages
+    recipe: AbstractionRecipe
+    folder: Path  # stored stages
     threads: int
-    progress: Progress | None
-    device: kmeans.Device | None = None
-    stage: Stage | None = None
-    done: dict[str, StreetBuckets] = field(default_factory=dict)
-    read: dict[str, Array] = field(default_factory=dict)  # tables of features
+    progress: BuildProgress | None
+    device: kmeans.NearestAssignerFactory | None = None
+    stage: BuildStage | None = None
+    finished_stages: dict[str, StreetBuckets] = field(default_factory=dict)
+    loaded_features: dict[str, Array] = field(default_factory=dict)  # feature tables in memory
 
-    def tell(self, share: float) -> None:
+    def report_progress(self, share: float) -> None:
+        """Report the completed share of the current stage."""
         if self.progress is not None and self.stage is not None:
             self.progress(self.stage, min(1.0, share))
 
-    def open(self, out: Path, resume: bool) -> None:
-        """See what is there."""
+    def prepare_folder(self, out: Path, resume: bool) -> None:
+        """Check the folders of the result and of the stages before the build starts."""
         if (out / artifacts.MANIFEST).is_file():
-            raise InputError(f"{out}: there is one already; choose another folder, or delete it first")
+            raise InputError(f"{out}: an abstraction exists already; choose another folder, or delete it first")
         if out.exists() and not (out / artifacts.MANIFEST).is_file() and any(out.iterdir()):
-            raise InputError(f"{out}: holds other files; choose an empty folder")
+            raise InputError(f"{out}: the folder contains other files; choose an empty folder")
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not resume and any(path.name != atomic_io.LOCK for path in self.folder.iterdir()):
-            raise InputError(f"{self.folder}: a build was stopped here; go on with --resume, or delete it")
+        if not resume and any(path.name != files.LOCK_FILE for path in self.folder.iterdir()):
+            raise InputError(f"{self.folder}: a build was stopped here; continue with --resume, or delete the folder")
         artifacts.discard_leftovers(self.folder)
 
-    def do(self, name: str) -> None:
-        """Do a stage, or take it from where it was left."""
-        buckets = self._left(name)
+    def run_stage(self, name: str) -> None:
+        """Run a stage, or load it if it has been completed before."""
+        buckets = self._load_stage(name)
         if buckets is None:
-            begun = time.perf_counter()
-            buckets = STAGES[name](self)
-            facts = {**buckets.facts, "seconds": round(time.perf_counter() - begun, 1), "threads": self.threads}
-            meta = {"recipe": self.recipe.fingerprint, "count": buckets.count, "facts": facts}
-            artifacts.write(self.folder / name, KIND, buckets.arrays(), meta)
-            buckets = self._left(name)
+            started = time.perf_counter()
+            buckets = STAGE_BUILDERS[name](self)
+            metadata = {**buckets.metadata, "seconds": round(time.perf_counter() - started, 1), "threads": self.threads}
+            meta = {"recipe": self.recipe.fingerprint, "count": buckets.count, "facts": metadata}
+            artifacts.write(self.folder / name, STAGE_KIND, buckets.arrays(), meta)
+            buckets = self._load_stage(name)
             assert buckets is not None
-        self.done[name] = buckets
+        self.finished_stages[name] = buckets
 
-    def _left(self, name: str) -> StreetBuckets | None:
+    def _load_stage(self, name: str) -> StreetBuckets | None:
+        """Load a completed stage; return None if there is none or its files are damaged."""
         folder = self.folder / name
         if not folder.exists():
             return None
         try:
             entries, arrays = artifacts.read(folder, private=True)
-            made = street_buckets(arrays, entries.whole("count", 1, MOST_BUCKETS), entries.table("facts"))
+            buckets = read_street_buckets(arrays, entries.integer("count", 1, MAX_BUCKETS), entries.table("facts"))
         except CorruptError:
-            shutil.rmtree(folder)  # torn: done again
+            shutil.rmtree(folder)  # damaged: build it again
             return None
         if entries["recipe"] != self.recipe.fingerprint:
-            raise InputError(f"{folder}: a stage of another recipe; delete {self.folder}, or choose another folder")
-        return made
+            raise InputError(
+                f"{folder}: this stage belongs to another recipe; delete {self.folder}, or choose another folder"
+            )
+        return buckets
 
-    def points(self, street: str, method: str) -> Array:
-        """What the hands of a street are compared by."""
+    def load_features(self, street: str, method: str) -> Array:
+        """Return the features by which the hands of a street are compared."""
         name, key = ("ochs", "ochs") if method == "ochs" else (street, "histogram")
-        if name not in self.read:
-            rows = points.table(name, self.threads)[key]
-            self.read = {name: rows if rows.dtype.kind == "u" else rows.astype(np.float32)}  # one at a time
-        return self.read[name]
+        if name not in self.loaded_features:
+            rows = features.load_feature_table(name, self.threads)[key]
+            # only one table in memory
+            self.loaded_features = {name: rows if rows.dtype.kind == "u" else rows.astype(np.float32)}
+        return self.loaded_features[name]
 
-    def seed(self, name: str) -> int:
-        """A seed of its own for every stage."""
-        return int(np.random.SeedSequence((self.recipe.seed, _SEEDS[name])).generate_state(1)[0])
+    def stage_seed(self, name: str) -> int:
+        """Return a separate random seed for a stage."""
+        return int(np.random.SeedSequence((self.recipe.seed, _SEED_KEYS[name])).generate_state(1)[0])
 
     @property
     def public(self) -> PublicBuckets | None:
-        """The public buckets, where there are some."""
-        buckets = self.done.get("public")
+        """The public buckets, or None."""
+        buckets = self.finished_stages.get("public")
         return PublicBuckets(np.array(buckets.labels[0], np.int32)) if buckets is not None else None
 
 
 # --- streets ------------------------------------------------------------------------------------------
 
 
-def _street(work: _Work, street: str) -> StreetBuckets:
-    """The buckets of one street."""
+def _build_street(work: _AbstractionBuild, street: str) -> StreetBuckets:
+    """Build the buckets of one street."""
     recipe = work.recipe.street(street)
     if recipe.method == "lossless":
-        return StreetBuckets(CANONICAL[street], facts={"method": "lossless"})
+        return StreetBuckets(CANONICAL_HANDS[street], metadata={"method": "lossless"})
     if recipe.method == "strength":
-        return _by_strength(work, recipe)
+        return _strength_buckets(work, recipe)
     if recipe.method == "percentile":
-        before = [work.done[name] for name in STREETS[: STREETS.index(street)]]
-        value = points.table("strength")["strength"] if street == "river" else points.table(street)[recipe.value]
-        facts = {"method": "percentile", "value": recipe.value}
-        return cut_street(before, value, recipe.buckets, threads=work.threads, progress=work.tell, facts=facts)
+        previous_streets = [work.finished_stages[name] for name in STREETS[: STREETS.index(street)]]
+        table, key = ("strength", "strength") if street == "river" else (street, recipe.value)
+        value, metadata = features.load_feature_table(table)[key], {"method": "percentile", "value": recipe.value}
+        options: dict[str, Any] = {"threads": work.threads, "progress": work.report_progress, "metadata": metadata}
+        return cut_street(previous_streets, value, recipe.buckets, **options)
     if work.public is not None and street != "preflop":
-        return _inside_public(work, street, recipe)
-    following = work.done.get(STREETS[STREETS.index(street) + 1]) if street != "river" else None
-    after = None
-    if recipe.method == "potential" and following is not None:
-        after = following.labels[0], _ground(work, STREETS[STREETS.index(street) + 1])
-    clusters, inside = _cluster(
-        work, street, recipe, None, points.weights(street, work.threads), recipe.buckets, work.seed(street), work.tell, after
+        return _private_buckets(work, street, recipe)
+    next_street = None
+    if recipe.method == "potential":
+        after = _street_after(street)
+        next_street = work.finished_stages[after].labels[0], _ground_distances(work, after)
+    clusters, members = _cluster_hands(
+        work, street, recipe, None, features.deal_weights(street, work.threads), recipe.buckets, work.stage_seed(street),
+        work.report_progress, next_street,
     )  # fmt: skip
-    kind = np.uint16 if recipe.buckets <= 1 << 16 else np.int32
-    return StreetBuckets(
-        recipe.buckets,
-        clusters.labels.astype(kind)[None],
-        centres=clusters.centres,
-        sizes=clusters.sizes,
-        spread=inside.spread,
-        nearest=inside.nearest,
-        farthest=inside.farthest,
-        facts=_facts(recipe, clusters.cost, clusters.square, clusters.iterations),
-    )
+    labels = clusters.labels.astype(np.uint16 if recipe.buckets <= 1 << 16 else np.int32)[None]
+    metadata = _cluster_metadata(recipe, clusters.cost, clusters.square, clusters.iterations)
+    statistics = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(members)}
+    return StreetBuckets(recipe.buckets, labels, metadata=metadata, **statistics)
 
 
-def _facts(recipe: StreetRecipe, cost: float, square: float, iterations: int) -> dict[str, Any]:
+def _street_after(street: str) -> str:
+    return STREETS[STREETS.index(street) + 1]
+
+
+def _cluster_metadata(recipe: StreetRecipe, cost: float, square: float, iterations: int) -> dict[str, Any]:
     return {
         "method": recipe.method,
         **({"metric": recipe.metric} if recipe.metric else {}),
-        "unit": UNITS[recipe.method],
+        "unit": DISTANCE_UNITS[recipe.method],
         "cost": cost,
         "square": square,
         "passes": iterations,
     }
 
 
-def _cluster(
-    work: _Work,
+def _cluster_hands(
+    work: _AbstractionBuild,
     street: str,
     recipe: StreetRecipe,
-    hands: Array | None,  # int64 [n]: of the whole street for None
+    hands: Array | None,  # int64 [n]: canonical indices; None for the whole street
     weights: Array,
     k: int,
     seed: int,
-    tell: Callable[[float], None],
-    after: tuple[Array, potential_aware.Ground]
-    | None = None,  # potential: clusters of the next street, and how far apart
-) -> tuple[kmeans.Clusters, Members]:
-    """Cluster hands of a street. Members are canonical numbers."""
-    sample = recipe.sampled(k)
+    report: Callable[[float], None],
+    # potential: clusters of the next street and their distances
+    next_street: tuple[Array, potential_aware.GroundDistances] | None = None,
+) -> tuple[kmeans.KMeansClusters, ClusterMembers]:
+    """Cluster hands of a street. Members are canonical indices."""
+    sample = recipe.sample_size(k)
 
-    def step(now: kmeans.Step) -> None:
+    def step(now: kmeans.KMeansStep) -> None:
         if now.stage == "whole":
-            tell(0.3 + 0.7 * (now.iteration - 1 + now.done) / (recipe.passes + 1))
+            report(0.3 + 0.7 * (now.iteration - 1 + now.done) / (recipe.passes + 1))
         else:
-            tell(0.3 * (now.restart + (0.2 if now.stage == "sample" else 0.2 * now.done)) / recipe.restarts)
+            report(0.3 * (now.restart + (0.2 if now.stage == "sample" else 0.2 * now.done)) / recipe.restarts)
 
     if recipe.method == "potential":
-        assert after is not None
-        labels, ground = after
-        here, then = (Indexer(rounds(s)) for s in (street, STREETS[STREETS.index(street) + 1]))
-        spots = potential_aware.histograms(here, then, labels, hands, work.threads)
-        clusters = potential_aware.cluster(
-            spots, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
+        assert next_street is not None
+        labels, ground = next_street
+        indexer, next_indexer = (HandIndexer(street_rounds(s)) for s in (street, _street_after(street)))
+        histograms = potential_aware.successor_histograms(indexer, next_indexer, labels, hands, work.threads)
+        clusters = potential_aware.potential_kmeans(
+            histograms, weights, k, ground, seed, recipe.restarts, work.threads, sample, recipe.passes, progress=step
         )
-        apart = potential_aware.distances(spots, np.arange(len(weights)), clusters.centres, clusters.labels, ground)
-        inside = extremes(apart, weights, clusters.labels, k)
+        rows = np.arange(len(weights))
+        distances = potential_aware.greedy_distances(histograms, rows, clusters.centres, clusters.labels, ground)
+        members = members_from_distances(distances, weights, clusters.labels, k)
     else:
-        metric = recipe.distance
-        table = work.points(street, recipe.method)
-        some = table if hands is None else table[hands]
-        clusters = kmeans.cluster(
-            some, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes,
+        metric = recipe.effective_metric
+        table = work.load_features(street, recipe.method)
+        points = table if hands is None else table[hands]
+        clusters = kmeans.kmeans(
+            points, weights, k, metric, seed, recipe.restarts, work.threads, sample, passes=recipe.passes,
             medians=metric == "emd", progress=step, device=work.device,
         )  # fmt: skip
-        inside = members(some, weights, clusters, metric, work.threads)
+        members = cluster_members(points, weights, clusters, metric, work.threads)
     if hands is not None:
-        named = [np.where(m >= 0, hands[m], -1) for m in (inside.nearest, inside.farthest)]
-        inside = Members(inside.spread, *named)
-    return clusters, inside
+        indices = [np.where(m >= 0, hands[m], -1) for m in (members.nearest, members.farthest)]
+        members = ClusterMembers(members.spread, *indices)
+    return clusters, members
 
 
-def _ground(work: _Work, street: str, bucket: int | None = None) -> potential_aware.Ground:
-    """Distances between the clusters of a street, in one public bucket where there are some.
+def _ground_distances(
+    work: _AbstractionBuild, street: str, bucket: int | None = None
+) -> potential_aware.GroundDistances:
+    """Return the distances between the clusters of a street, or of one public bucket.
 
-    Where clusters are potential-aware themselves, their centres are compared by what they lead to in turn: the greedy
-    distance, which is not quite symmetric, is taken both ways.
+    Where the clusters are potential-aware themselves, their centroids are compared by their own successor clusters. The
+    greedy distance is not quite symmetric, so both directions are averaged.
     """
-    recipe, centres = work.recipe.street(street), _centres(work, street, bucket)
+    recipe, buckets = work.recipe.street(street), work.finished_stages[street]
+    part = slice(None) if bucket is None else slice(*buckets.first[bucket : bucket + 2])
+    centres = np.asarray(buckets.centres[part])
     if recipe.method != "potential":
-        return potential_aware.ground(centres, recipe.distance)
-    beyond = _ground(work, STREETS[STREETS.index(street) + 1], bucket)
+        return potential_aware.ground_distances(centres, recipe.effective_metric)
+    next_ground = _ground_distances(work, _street_after(street), bucket)
     k = len(centres)
-    centres = centres[:, : len(beyond.distance)]  # a public bucket may have fewer clusters than another
-    pairs = potential_aware.distances(
-        potential_aware.sparse(centres), np.repeat(np.arange(k), k), centres, np.tile(np.arange(k), k), beyond
+    centres = centres[:, : len(next_ground.distance)]  # a public bucket may have fewer clusters than another
+    pairs = potential_aware.greedy_distances(
+        potential_aware.to_sparse(centres), np.repeat(np.arange(k), k), centres, np.tile(np.arange(k), k), next_ground
     ).reshape(k, k)
-    apart = (pairs + pairs.T) / 2
-    np.fill_diagonal(apart, 0.0)
-    return potential_aware.ground_from(apart)
+    distances = (pairs + pairs.T) / 2
+    np.fill_diagonal(distances, 0.0)
+    return potential_aware.ground_distances_from_matrix(distances)
 
 
-def _centres(work: _Work, street: str, bucket: int | None) -> Array:
-    """Centres of a street, or of one public bucket of it. float [clusters, d]"""
-    buckets = work.done[street]
-    return np.asarray(
-        buckets.centres if bucket is None else buckets.centres[slice(*buckets.first[bucket : bucket + 2])]
-    )
-
-
-def _by_strength(work: _Work, recipe: StreetRecipe) -> StreetBuckets:
-    """Parts of equal weight by river strength: the table of strengths itself, and where it is cut."""
-    strength, weight = points.table("strength")["strength"], points.weights("river", work.threads)
-    mass = np.zeros(FULL + 1)
+def _strength_buckets(work: _AbstractionBuild, recipe: StreetRecipe) -> StreetBuckets:
+    """Cut the river hands into buckets of equal weight by strength: the table of strengths, and the cuts."""
+    strength, weight = features.load_feature_table("strength")["strength"], features.deal_weights("river", work.threads)
+    mass = np.zeros(MAX_STRENGTH + 1)
     for first in range(0, len(strength), 1 << 22):
         part = slice(first, first + (1 << 22))
-        mass += np.bincount(strength[part], weight[part], FULL + 1)
+        mass += np.bincount(strength[part], weight[part], MAX_STRENGTH + 1)
     middle = (np.cumsum(mass) - mass / 2) / mass.sum()
     label = np.minimum((recipe.buckets * middle).astype(np.int64), recipe.buckets - 1)
     cuts = np.searchsorted(label, np.arange(1, recipe.buckets)).astype(np.uint16)
     size = np.bincount(label, mass, recipe.buckets)
-    share = np.arange(FULL + 1) / FULL
-    mean = np.divide(
-        np.bincount(label, mass * share, recipe.buckets), size, out=np.zeros(recipe.buckets), where=size > 0
-    )
+    share = np.arange(MAX_STRENGTH + 1) / MAX_STRENGTH
+    divisor = np.where(size > 0, size, 1.0)  # empty buckets have zeros
+    mean = np.bincount(label, mass * share, recipe.buckets) / divisor
     gap = np.abs(share - mean[label])
-    spread = np.divide(
-        np.bincount(label, mass * gap, recipe.buckets), size, out=np.zeros(recipe.buckets), where=size > 0
-    )
+    spread = np.bincount(label, mass * gap, recipe.buckets) / divisor
     cost, square = (float((mass * gap**n).sum() / mass.sum()) for n in (1, 2))
     return StreetBuckets(
         recipe.buckets,
@@ -318,74 +323,60 @@ def _by_strength(work: _Work, recipe: StreetRecipe) -> StreetBuckets:
         centres=mean[:, None].astype(np.float32),
         sizes=size,
         spread=spread.astype(np.float32),
-        facts={"method": "strength", "unit": "share of the pot", "cost": cost, "square": square},
+        metadata={"method": "strength", "unit": "share of the pot", "cost": cost, "square": square},
     )
 
 
 # --- public buckets -----------------------------------------------------------------------------------
 
 
-def _base(work: _Work) -> StreetBuckets:
-    """Flop clusters by which flops are compared."""
+def _base_buckets(work: _AbstractionBuild) -> StreetBuckets:
+    """Cluster the flop hands of the base abstraction, by which flops are compared."""
     assert work.recipe.public is not None
     recipe = StreetRecipe("histogram", work.recipe.public.base)
-    weight = points.weights("flop", work.threads)
-    clusters, _ = _cluster(work, "flop", recipe, None, weight, recipe.buckets, work.seed("base"), work.tell)
-    return StreetBuckets(
-        recipe.buckets,
-        clusters.labels.astype(np.int32)[None],
-        facts=_facts(recipe, clusters.cost, clusters.square, clusters.iterations),
-    )
+    weight, seed = features.deal_weights("flop", work.threads), work.stage_seed("base")
+    clusters, _ = _cluster_hands(work, "flop", recipe, None, weight, recipe.buckets, seed, work.report_progress)
+    metadata = _cluster_metadata(recipe, clusters.cost, clusters.square, clusters.iterations)
+    return StreetBuckets(recipe.buckets, clusters.labels.astype(np.int32)[None], metadata=metadata)
 
 
-def _public(work: _Work) -> StreetBuckets:
-    """Public buckets of flops (Algorithms 2 and 3, or as the recipe says)."""
+def _public_buckets(work: _AbstractionBuild) -> StreetBuckets:
+    """Cluster flops into public buckets (Brown, Ganzfried & Sandholm 2015, Alg. 2 and 3), or group them by texture."""
     recipe = work.recipe.public
     assert recipe is not None
-    if recipe.by_hand:
-        labels = groups(recipe.groups)
-        sizes = np.bincount(labels).astype(float)
-        return StreetBuckets(
-            recipe.buckets, labels[None], sizes=sizes, facts={"method": "public", "flops": recipe.method}
-        )
-    table = transitions(look_ups(np.asarray(work.done["base"].labels[0])), recipe.base)
-    distance = public_distances(table, work.threads, work.tell)
+    if recipe.manual:
+        labels, metadata = flop_groups(recipe.groups), {"method": "public", "flops": recipe.method}
+        return StreetBuckets(recipe.buckets, labels[None], sizes=np.bincount(labels).astype(float), metadata=metadata)
+    table = transition_counts(bucket_lookups(np.asarray(work.finished_stages["base"].labels[0])), recipe.base)
+    distance = public_distances(table, work.threads, work.report_progress)
     clusters = cluster_public(
-        distance, recipe.buckets, seed=work.seed("public"), restarts=recipe.restarts, objective=recipe.method
+        distance, recipe.buckets, seed=work.stage_seed("public"), restarts=recipe.restarts, objective=recipe.method
     )
-    return StreetBuckets(
-        recipe.buckets,
-        clusters.labels[None],
-        sizes=clusters.sizes,
-        facts={
-            "method": "public",
-            "flops": recipe.method,
-            "cost": clusters.cost,
-            "iterations": clusters.iterations,
-            "settled": clusters.settled,
-        },
-    )
+    results = {"cost": clusters.cost, "iterations": clusters.iterations, "settled": clusters.converged}
+    facts = {"method": "public", "flops": recipe.method, **results}
+    return StreetBuckets(recipe.buckets, clusters.labels[None], sizes=clusters.sizes, metadata=facts)
 
 
-def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuckets:
-    """Clusters of a street inside every public bucket (Algorithm 1)."""
+def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe) -> StreetBuckets:
+    """Cluster a street inside every public bucket (Algorithm 1)."""
     public = work.public
     assert public is not None
     cards, count = BOARD_CARDS[street], public.count
-    following = None
+    next_private = None
     if recipe.method == "potential":
-        then = work.done[STREETS[STREETS.index(street) + 1]]
-        following = PrivateBuckets(public, BOARD_CARDS[street] + 1, then.layer, then.labels, then.first)
+        following = work.finished_stages[_street_after(street)]
+        next_private = PrivateBuckets(public, cards + 1, following.layer, following.labels, following.first)
     parts: list[dict[str, Any]] = []
-    seeds = np.random.SeedSequence(work.seed(street)).generate_state(count)
+    seeds = np.random.SeedSequence(work.stage_seed(street)).generate_state(count)
 
-    def one(bucket: int, hands: Array, weights: Array) -> Array:
+    def cluster_one(bucket: int, hands: Array, weights: Array) -> Array:
         after = None
-        if following is not None:
-            after = following.within(bucket), _ground(work, STREETS[STREETS.index(street) + 1], bucket)
-        clusters, inside = _cluster(
+        if next_private is not None:
+            ground = _ground_distances(work, _street_after(street), bucket)
+            after = next_private.labels_in_public_bucket(bucket), ground
+        clusters, inside = _cluster_hands(
             work, street, recipe, hands, weights, min(recipe.buckets, len(hands)), int(seeds[bucket]),
-            lambda share: work.tell((bucket + share) / count), after,
+            lambda share: work.report_progress((bucket + share) / count), after,
         )  # fmt: skip
         used = int(clusters.labels.max()) + 1
         arrays = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(inside)}
@@ -393,24 +384,24 @@ def _inside_public(work: _Work, street: str, recipe: StreetRecipe) -> StreetBuck
         parts.append({name: array[:used] for name, array in arrays.items()} | facts)
         return clusters.labels
 
-    layers, hands = int((public.openings(cards) > 0).sum(axis=1).max()), CANONICAL[street]
-    kind = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32
-    buckets = cluster_private(public, cards, one, np.empty((layers, hands), kind), work.threads)
+    layers, hands = int((public.flop_counts(cards) > 0).sum(axis=1).max()), CANONICAL_HANDS[street]
+    dtype = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32
+    buckets = cluster_private(public, cards, cluster_one, np.empty((layers, hands), dtype), work.threads)
     mass = [part["mass"] for part in parts]
     cost, square = (float(np.average([part[name] for part in parts], weights=mass)) for name in ("cost", "square"))
-    width = max(part["centres"].shape[1] for part in parts)  # of potential: as many as the next street has there
+    width = max(part["centres"].shape[1] for part in parts)  # for potential: the number of clusters of the next street
     for part in parts:
         part["centres"] = np.pad(part["centres"], ((0, 0), (0, width - part["centres"].shape[1])))
-    known: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in _KNOWN}
+    bucket_arrays: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in _BUCKET_ARRAYS}
     passes = max(part["passes"] for part in parts)
-    facts = _facts(recipe, cost, square, passes) | {"layers": layers}
+    facts = _cluster_metadata(recipe, cost, square, passes) | {"layers": layers}
     return StreetBuckets(
-        int(buckets.first[-1]), buckets.labels, buckets.layer, first=buckets.first, facts=facts, **known
+        int(buckets.first[-1]), buckets.labels, buckets.layer, first=buckets.first, metadata=facts, **bucket_arrays
     )
 
 
-STAGES: dict[str, Callable[[_Work], StreetBuckets]] = {
-    "base": _base,
-    "public": _public,
-    **{street: lambda work, street=street: _street(work, street) for street in STREETS},  # type: ignore[misc]
+STAGE_BUILDERS: dict[str, Callable[[_AbstractionBuild], StreetBuckets]] = {
+    "base": _base_buckets,
+    "public": _public_buckets,
+    **{street: lambda work, street=street: _build_street(work, street) for street in STREETS},  # type: ignore[misc]
 }

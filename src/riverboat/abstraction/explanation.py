@@ -1,7 +1,6 @@
-"""Why a hand is where it is: its bucket on every street, who shares it, which buckets lie next to it, and its own features.
+"""Explanation of a hand's buckets: its bucket on every street, members, neighbouring buckets, and the hand's features.
 
-The features of one hand are computed on the spot, from its one board; nothing of the tables that the abstraction was made
-from is needed.
+The features of one hand are computed on demand from its board, without the tables that the abstraction was made from.
 """
 
 from __future__ import annotations
@@ -13,81 +12,86 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.cards.bucket_statistics import (
+from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from riverboat.abstraction.clustering import features as points
+from riverboat.abstraction.clustering import potential_aware
+from riverboat.abstraction.clustering.features import board_features, board_ochs
+from riverboat.abstraction.clustering.kmeans import earth_movers_distance, euclidean_distance
+from riverboat.abstraction.clustering.public_clusters import PrivateBuckets
+from riverboat.abstraction.quality import (
     OCHS_STEPS,
-    kind_of,
-    mean_strength,
-    member,
-    method_of,
-    ochs_shares,
-    public_of,
+    bucket_sizes,
+    centroid_kind,
+    clustering_method,
+    format_number,
+    mean_strengths,
+    member_deal,
+    ochs_equities,
+    public_bucket_of,
+    render_plain,
     show_deal,
-    sizes_of,
     strength_histograms,
 )
-from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
-from riverboat.abstraction.clustering import points, potential_aware
-from riverboat.abstraction.clustering.board_features import board_features, board_ochs
-from riverboat.abstraction.clustering.distances import emd, euclidean
-from riverboat.abstraction.clustering.public_clusters import PrivateBuckets
-from riverboat.abstraction.quality import plain, show_number
 from riverboat.cards.deck import FULL_DECK, hand_index
-from riverboat.cards.isomorphism import Indexer
-from riverboat.cards.notation import Cards, parse_cards, show_cards
+from riverboat.cards.isomorphism import HandIndexer
+from riverboat.cards.notation import Cards, format_cards, parse_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.core.tables import FIGURE, Column, ReportTable
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-NEIGHBOURS, MEMBERS = 5, 8
+NUM_NEIGHBOURS, NUM_MEMBERS = 5, 8
 SEED = 0  # members are drawn, the same ones every time
-_PIECE, _PIECES = 1 << 14, 64  # hands of a table that are searched at once; like hands lie together, so many pieces
-_ENOUGH = 4096  # hands to draw from
-_TRIES = 1 << 15  # deals that are looked up to find members
-_BARS = " ▁▂▃▄▅▆▇█"
+_CHUNK_HANDS = 1 << 14
+_CHUNKS_PER_SEARCH = 64  # similar hands are adjacent, so many chunks from all over the table are searched
+_MIN_CANDIDATES = 4096  # hands to draw from
+_MAX_SAMPLED_DEALS = 1 << 15  # deals that are looked up to find members
+_BAR_CHARACTERS = " ▁▂▃▄▅▆▇█"
 
 
 # --- members of a bucket ------------------------------------------------------------------------------
 
 
-def members(
-    abstraction: CardAbstraction, street: int, bucket: int, count: int = MEMBERS, seed: int = SEED
+def sample_members(
+    abstraction: CardAbstraction, street: int, bucket: int, count: int = NUM_MEMBERS, seed: int = SEED
 ) -> list[str]:
-    """Some hands of a bucket as deals, drawn by how often they are dealt. The same seed gives the same ones."""
+    """Sample hands of a bucket as deals, by how often they are dealt. The same seed gives the same hands."""
     buckets = abstraction.streets[street]
     if not 0 <= bucket < buckets.count:
         raise InputError(f"bucket {bucket}: the {STREETS[street]} has 0 to {buckets.count - 1:,}")
     rng = np.random.default_rng([seed, street, bucket])
-    hole, shown = abstraction.deck.hole, abstraction.shown[street]
+    hole, shown = abstraction.deck.hole, abstraction.board_sizes[street]
     chosen: dict[int, str] = {}
-    for numbers in _candidates(abstraction, street, bucket, rng):
+    for numbers in _candidate_hands(abstraction, street, bucket, rng):
         indexer = abstraction.indexer(street)
         weight = np.asarray(indexer.count(numbers), float)
-        taken = rng.choice(numbers, min(_TRIES, 64 * len(numbers)), p=weight / weight.sum())
-        deals = indexer.unindex(taken)
-        if shown:  # which cards came first decides on public buckets and on earlier buckets
+        sampled = rng.choice(numbers, min(_MAX_SAMPLED_DEALS, 64 * len(numbers)), p=weight / weight.sum())
+        deals = indexer.unindex(sampled)
+        if shown:  # public buckets and earlier buckets depend on the order of the board
             order = np.argsort(rng.random((len(deals), shown)), axis=1)
             deals[:, hole:] = np.take_along_axis(deals[:, hole:], order, axis=1)
-        here = abstraction.buckets(deals, check=False)[:, 0, street] == bucket
-        for number, deal in zip(taken[here].tolist(), deals[here], strict=True):
+        inside = abstraction.buckets(deals, check=False)[:, 0, street] == bucket
+        for number, deal in zip(sampled[inside].tolist(), deals[inside], strict=True):
             hand = sorted(deal[:hole].tolist(), reverse=True)
-            chosen.setdefault(number, show_deal(hand, _by_street(abstraction, deal[hole:])))
+            chosen.setdefault(number, show_deal(hand, _sort_board_by_street(abstraction, deal[hole:])))
             if len(chosen) >= count:
                 return list(chosen.values())
     return list(chosen.values())
 
 
-def _by_street(abstraction: CardAbstraction, board: Array) -> list[int]:
-    """A board with the cards of each street, high ones first."""
-    ends = [shown for shown in abstraction.shown if shown <= len(board)]
+def _sort_board_by_street(abstraction: CardAbstraction, board: Array) -> list[int]:
+    """Sort the cards of each street of a board, high cards first."""
+    ends = [shown for shown in abstraction.board_sizes if shown <= len(board)]
     parts = [board[start:end].tolist() for start, end in pairwise(ends)]
     return [card for part in parts for card in sorted(part, reverse=True)]
 
 
-def _candidates(abstraction: CardAbstraction, street: int, bucket: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Canonical hands that may be in a bucket, some at a time, from all over the table."""
+def _candidate_hands(
+    abstraction: CardAbstraction, street: int, bucket: int, rng: np.random.Generator
+) -> Iterator[Array]:
+    """Yield canonical hands that may be in a bucket, in batches from all over the table."""
     buckets = abstraction.streets[street]
     if not buckets.labels.size:
         yield np.array([bucket])
@@ -98,33 +102,34 @@ def _candidates(abstraction: CardAbstraction, street: int, bucket: int, rng: np.
         edges = [0, *buckets.cuts[family if len(buckets.cuts) > 1 else 0].tolist(), np.iinfo(np.int64).max]
         low, high = edges[part], edges[part + 1]
     pieces: list[Array] = []
-    for read, begin in enumerate(rng.permutation(np.arange(0, buckets.labels.shape[1], _PIECE)).tolist(), start=1):
-        part_of = buckets.labels[:, begin : begin + _PIECE]
-        pieces.append(begin + np.flatnonzero(((part_of >= low) & (part_of < high)).any(axis=0)))
-        if read % _PIECES == 0 and sum(map(len, pieces)) >= _ENOUGH:
+    begins = rng.permutation(np.arange(0, buckets.labels.shape[1], _CHUNK_HANDS)).tolist()
+    for num_read, begin in enumerate(begins, start=1):
+        labels = buckets.labels[:, begin : begin + _CHUNK_HANDS]
+        pieces.append(begin + np.flatnonzero(((labels >= low) & (labels < high)).any(axis=0)))
+        if num_read % _CHUNKS_PER_SEARCH == 0 and sum(map(len, pieces)) >= _MIN_CANDIDATES:
             yield np.concatenate(pieces)
             pieces = []
     if sum(map(len, pieces)):
         yield np.concatenate(pieces)
 
 
-# --- the explanation ----------------------------------------------------------------------------------
+# --- explanations -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Neighbour:
-    """A bucket near another."""
+class NeighbourBucket:
+    """A bucket near another one."""
 
     bucket: int
-    distance: float  # of the centres
+    distance: float  # between the centroids
     share: float | None
     strength: float | None
     nearest: str | None
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a hand is on one street. None and empty where something is not known."""
+class BucketPlacement:
+    """Bucket of a hand on one street, with features and neighbours. Unknown values are None or empty."""
 
     street: str
     board: str
@@ -136,39 +141,39 @@ class Place:
     deals: float | None
     unit: str  # of distances
     spread: float | None  # of the bucket
-    distance: float | None  # of the hand to its centre
+    distance: float | None  # from the hand to its centroid
     strength: float | None  # E[HS]
     square: float | None  # E[HS²]
     centre_strength: float | None
-    histogram: tuple[float, ...]  # of river strength, mass one
-    centre_histogram: tuple[float, ...]  # of the bucket; where hands have one
+    histogram: tuple[float, ...]  # river strength of the hand, normalized
+    centre_histogram: tuple[float, ...]  # of the bucket; if hands have histograms
     ochs: tuple[float, ...]  # strength against each group of starting hands
     centre_ochs: tuple[float, ...]
     nearest: str | None
     farthest: str | None
-    neighbours: tuple[Neighbour, ...]
+    neighbours: tuple[NeighbourBucket, ...]
     members: tuple[str, ...]
-    value: int | None = None  # percentiles: what is cut,
-    cuts: tuple[int, ...] = ()  # where
-    part: int | None = None  # and which part, from 0, that is
+    value: int | None = None  # percentiles: the value that is cut
+    cuts: tuple[int, ...] = ()  # percentiles: the cuts
+    part: int | None = None  # percentiles: index of the part, from 0
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """One hand on every street up to its board."""
+class BucketExplanation:
+    """Buckets of one hand on every street up to its board."""
 
     name: str
     hand: str
     board: str
     public: int | None
-    streets: tuple[Place, ...]
+    streets: tuple[BucketPlacement, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the fields for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        return plain(self)
+        return render_plain(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         from rich.text import Text
@@ -178,79 +183,90 @@ class Explanation:
         yield Text(f"{self.hand}{on} in {self.name}{public}", style="bold")
         for place in self.streets:
             yield Text("")
-            yield from _show(place)
+            yield from _render_placement(place)
 
 
-def explain(
+def explain_buckets(
     abstraction: CardAbstraction,
     hand: Cards,
     board: Cards = "",
-    neighbours: int = NEIGHBOURS,
-    others: int = MEMBERS,
+    num_neighbours: int = NUM_NEIGHBOURS,
+    num_members: int = NUM_MEMBERS,
     seed: int = SEED,
-) -> Explanation:
-    """Where a hand is on each street up to its board, which is given in the order of the streets: `Td9d6h`, `Td9d6h2c`."""
-    held, public = _numbers(hand, "hand"), _numbers(board, "board")
+) -> BucketExplanation:
+    """Explain the bucket of a hand on each street up to its board.
+
+    The board is in the order of the streets: `Td9d6h`, `Td9d6h2c`.
+    """
+    held, public = _card_indices(hand, "hand"), _card_indices(board, "board")
     if len(held) != abstraction.deck.hole:
-        raise InputError(f"hand {show_cards(held)!r} has {len(held)} cards: {abstraction.deck.hole} are dealt")
+        raise InputError(f"hand {format_cards(held)!r} has {len(held)} cards: {abstraction.deck.hole} are dealt")
     last = abstraction.street_of(public)
     buckets = abstraction.buckets(np.array([[*held, *public]]))[0, 0]
-    asked = neighbours, others, seed
-    places = tuple(
-        _place(abstraction, r, (held, public[: abstraction.shown[r]]), buckets, *asked) for r in range(last + 1)
+    options = num_neighbours, num_members, seed
+    placements = tuple(
+        _explain_street(abstraction, r, (held, public[: abstraction.board_sizes[r]]), buckets, *options)
+        for r in range(last + 1)
     )
-    where = abstraction.bucket_of_public(public)
-    return Explanation(abstraction.name, show_cards(held), show_cards(public), where, places)
+    public_bucket = abstraction.public_bucket(public)
+    return BucketExplanation(abstraction.name, format_cards(held), format_cards(public), public_bucket, placements)
 
 
-def _numbers(cards: Cards, what: str) -> tuple[int, ...]:
+def _card_indices(cards: Cards, what: str) -> tuple[int, ...]:
     return parse_cards(cards, what) if isinstance(cards, str) else tuple(int(c) for c in cards)
 
 
-Deal: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # hole cards and board
+HandAndBoard: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # hole cards and board
 
 
-def _place(
-    abstraction: CardAbstraction, r: int, deal: Deal, buckets: Array, neighbours: int, others: int, seed: int
-) -> Place:
-    here, bucket, kind = abstraction.streets[r], int(buckets[r]), kind_of(abstraction, r)
-    sizes, strength = sizes_of(abstraction, r), mean_strength(abstraction, r)
-    features = _features(abstraction, deal, kind)
-    shown = strength_histograms(abstraction, r) if features["histogram"] else None
-    metric = _Metric(abstraction, r, bucket, kind)
-    return Place(
+def _explain_street(
+    abstraction: CardAbstraction,
+    r: int,
+    deal: HandAndBoard,
+    buckets: Array,
+    num_neighbours: int,
+    num_members: int,
+    seed: int,
+) -> BucketPlacement:
+    """Explain the bucket of a hand on one street."""
+    street, bucket, kind = abstraction.streets[r], int(buckets[r]), centroid_kind(abstraction, r)
+    sizes, strength = bucket_sizes(abstraction, r), mean_strengths(abstraction, r)
+    features = _hand_features(abstraction, deal, kind)
+    histograms = strength_histograms(abstraction, r) if features["histogram"] else None
+    metric = _CentroidDistances(abstraction, r, bucket, kind)
+    return BucketPlacement(
         street=STREETS[r],
-        board=show_cards(deal[1]),
-        method=method_of(abstraction, r),
+        board=format_cards(deal[1]),
+        method=clustering_method(abstraction, r),
         bucket=bucket,
-        buckets=here.count,
-        public=public_of(abstraction, r, bucket),
+        buckets=street.count,
+        public=public_bucket_of(abstraction, r, bucket),
         share=float(sizes[bucket] / sizes.sum()) if sizes is not None else None,
         deals=float(sizes[bucket]) if sizes is not None else None,
-        unit=str(here.facts.get("unit", "")),
-        spread=float(here.spread[bucket]) if here.spread.size else None,
-        distance=metric.of_hand(deal, features),
+        unit=str(street.metadata.get("unit", "")),
+        spread=float(street.spread[bucket]) if street.spread.size else None,
+        distance=metric.hand_distance(deal, features),
         centre_strength=float(strength[bucket]) if strength is not None else None,
-        centre_histogram=tuple(shown[bucket].tolist()) if shown is not None else (),
-        centre_ochs=tuple(ochs_shares(here.centres)[bucket].tolist()) if kind == "ochs" else (),
-        nearest=member(abstraction, r, bucket, "nearest"),
-        farthest=member(abstraction, r, bucket, "farthest"),
-        neighbours=_neighbours(metric, sizes, strength, neighbours),
-        members=tuple(members(abstraction, r, bucket, others, seed)) if others else (),
+        centre_histogram=tuple(histograms[bucket].tolist()) if histograms is not None else (),
+        centre_ochs=tuple(ochs_equities(street.centres)[bucket].tolist()) if kind == "ochs" else (),
+        nearest=member_deal(abstraction, r, bucket, "nearest"),
+        farthest=member_deal(abstraction, r, bucket, "farthest"),
+        neighbours=_nearest_buckets(metric, sizes, strength, num_neighbours),
+        members=tuple(sample_members(abstraction, r, bucket, num_members, seed)) if num_members else (),
         **features,
-        **_percentile(abstraction, r, deal, buckets),
+        **_percentile_cuts(abstraction, r, deal, buckets),
     )
 
 
-def _features(abstraction: CardAbstraction, deal: Deal, kind: str) -> dict[str, Any]:
-    """Strength, histogram and OCHS of a hold'em hand; nothing of other games, nor where they would take long."""
+def _hand_features(abstraction: CardAbstraction, deal: HandAndBoard, kind: str) -> dict[str, Any]:
+    """Compute strength, histogram and OCHS of a hold'em hand; empty for other games, and where they would take long."""
     out: dict[str, Any] = {"strength": None, "square": None, "histogram": (), "ochs": ()}
     hand, board = deal
     if abstraction.deck != FULL_DECK:
         return out
     if not board:
-        if points.have("preflop"):
-            table, number = points.table("preflop"), int(Indexer((2,)).index(np.array(hand, np.uint8)))
+        if points.has_feature_table("preflop"):
+            table, number = points.load_feature_table("preflop"), int(HandIndexer((2,)).index(np.array(hand, np.uint8)))
             row = np.asarray(table["histogram"][number], float)
             out |= {"strength": float(table["mean"][number]), "square": float(table["square"][number])}
             out["histogram"] = tuple((row / row.sum()).tolist())
@@ -264,97 +280,94 @@ def _features(abstraction: CardAbstraction, deal: Deal, kind: str) -> dict[str, 
     return out
 
 
-class _Metric:
-    """Distances to the centres of one street, of those in the public bucket of a bucket."""
+class _CentroidDistances:
+    """Distances to the centroids of one street, restricted to the public bucket of a bucket."""
 
     def __init__(self, abstraction: CardAbstraction, r: int, bucket: int, kind: str) -> None:
         self.abstraction, self.r, self.bucket, self.kind = abstraction, r, bucket, kind
-        buckets, public = abstraction.streets[r], public_of(abstraction, r, bucket)
+        buckets, public = abstraction.streets[r], public_bucket_of(abstraction, r, bucket)
         self.begin, self.end = 0, buckets.count
         if public is not None:
             self.begin, self.end = (int(x) for x in buckets.first[public : public + 2])
         self.centres = np.asarray(buckets.centres[self.begin : self.end], float) if kind else np.zeros((0, 0))
         self.centre = self.centres[bucket - self.begin] if kind else np.zeros(0)
 
-    def between(self) -> Array:
-        """From the bucket's centre to all. float [centres]"""
+    def centroid_distances(self) -> Array:
+        """Return the distances of the bucket's centroid to all others. float [centroids]"""
         if self.kind == "potential":
-            every = np.arange(len(self.centres))
-            point = potential_aware.sparse(self.centre[None])
-            return potential_aware.distances(point, np.zeros_like(every), self.centres, every, self._ground())
+            return self._greedy_distances(self.centre, self.centres)
         if self.kind == "histogram":
-            return emd(_mass_one(self.centres), _mass_one(self.centre))
-        return euclidean(self.centres, self.centre)
+            return earth_movers_distance(_normalize(self.centres), _normalize(self.centre))
+        return euclidean_distance(self.centres, self.centre)
 
-    def of_hand(self, deal: Deal, features: Mapping[str, Any]) -> float | None:
-        """From a hand to its centre; None where it is not known."""
+    def hand_distance(self, deal: HandAndBoard, features: Mapping[str, Any]) -> float | None:
+        """Return the distance of a hand to its centroid; None if it is not known."""
         if self.kind == "potential":
-            point = potential_aware.sparse(self._leads_to(deal)[None])
-            return float(
-                potential_aware.distances(point, np.zeros(1, int), self.centre[None], np.zeros(1, int), self._ground())[
-                    0
-                ]
-            )
+            return float(self._greedy_distances(self._successor_histogram(deal), self.centre[None])[0])
         if self.kind == "strength" and features["strength"] is not None:
             return abs(float(features["strength"]) - float(self.centre[0]))
         own = np.array(features["ochs" if self.kind == "ochs" else "histogram"])
         if not self.kind or own.shape != self.centre.shape:
             return None
         if self.kind == "histogram":
-            return float(emd(own, _mass_one(self.centre)))
+            return float(earth_movers_distance(own, _normalize(self.centre)))
         steps = OCHS_STEPS if self.centres.max() > 1 else 1
-        return float(euclidean(np.rint(steps * own) if steps > 1 else own, self.centre))
+        return float(euclidean_distance(np.rint(steps * own) if steps > 1 else own, self.centre))
 
-    def _leads_to(self, deal: Deal) -> Array:
-        """A hand's chances of the next street's buckets. float32 [buckets there]"""
-        here, after = self.abstraction.indexer(self.r), self.abstraction.indexer(self.r + 1)
-        number = int(here.index(np.array([*deal[0], *deal[1]], np.uint8)))
-        labels, _ = self._following()
-        histogram = potential_aware.histograms(here, after, labels, np.array([number]))
-        return np.asarray(potential_aware.dense(histogram, len(self.centre))[0])
+    def _successor_histogram(self, deal: HandAndBoard) -> Array:
+        """Return a hand's histogram over the next street's buckets. float32 [buckets there]"""
+        indexer, next_indexer = self.abstraction.indexer(self.r), self.abstraction.indexer(self.r + 1)
+        number = int(indexer.index(np.array([*deal[0], *deal[1]], np.uint8)))
+        labels, _ = self._next_street_clusters()
+        histogram = potential_aware.successor_histograms(indexer, next_indexer, labels, np.array([number]))
+        return np.asarray(potential_aware.to_dense(histogram, len(self.centre))[0])
 
-    def _ground(self) -> potential_aware.Ground:
-        _, centres = self._following()
-        return potential_aware.ground(centres, "emd" if kind_of(self.abstraction, self.r + 1) == "histogram" else "l2")
+    def _greedy_distances(self, histogram: Array, centres: Array) -> Array:
+        """Return the greedy distances of a histogram over the next street's buckets to centroids. float32 [centroids]"""
+        metric = "emd" if centroid_kind(self.abstraction, self.r + 1) == "histogram" else "l2"
+        ground = potential_aware.ground_distances(self._next_street_clusters()[1], metric)
+        point, indices = potential_aware.to_sparse(histogram[None]), np.arange(len(centres))
+        return potential_aware.greedy_distances(point, np.zeros_like(indices), centres, indices, ground)
 
-    def _following(self) -> tuple[Array, Array]:
-        """Buckets of the next street, from 0, and their centres: all, or those of the public bucket."""
-        then, public = self.abstraction.streets[self.r + 1], public_of(self.abstraction, self.r, self.bucket)
-        if public is None or self.abstraction.public is None:
-            return np.asarray(then.labels[0], np.int32), then.centres
-        inside = PrivateBuckets(
-            self.abstraction.public, self.abstraction.shown[self.r + 1], then.layer, then.labels, then.first
-        )
-        return inside.within(public), then.centres[then.first[public] : then.first[public + 1]]
+    def _next_street_clusters(self) -> tuple[Array, Array]:
+        """Return the buckets of the next street, from 0, and their centroids: all, or those of the public bucket."""
+        made, after = self.abstraction, self.abstraction.streets[self.r + 1]
+        public = public_bucket_of(made, self.r, self.bucket)
+        if public is None or made.public is None:
+            return np.asarray(after.labels[0], np.int32), after.centres
+        private = PrivateBuckets(made.public, made.board_sizes[self.r + 1], after.layer, after.labels, after.first)
+        return private.labels_in_public_bucket(public), after.centres[after.first[public] : after.first[public + 1]]
 
 
-def _mass_one(histograms: Array) -> Array:
+def _normalize(histograms: Array) -> Array:
     return np.asarray(histograms / histograms.sum(axis=-1, keepdims=True))
 
 
-def _neighbours(metric: _Metric, sizes: Array | None, strength: Array | None, count: int) -> tuple[Neighbour, ...]:
-    """The nearest other buckets that have hands."""
+def _nearest_buckets(
+    metric: _CentroidDistances, sizes: Array | None, strength: Array | None, count: int
+) -> tuple[NeighbourBucket, ...]:
+    """Return the nearest other buckets that are not empty."""
     if not metric.kind or not count:
         return ()
-    distances = metric.between()
+    distances = metric.centroid_distances()
     filled = np.ones(len(distances), bool) if sizes is None else sizes[metric.begin : metric.end] > 0
     filled[metric.bucket - metric.begin] = False
     rows = np.flatnonzero(filled)
     nearest = metric.begin + rows[np.argsort(distances[rows], kind="stable")][:count]
     return tuple(
-        Neighbour(
+        NeighbourBucket(
             b,
             float(distances[b - metric.begin]),
             float(sizes[b] / sizes.sum()) if sizes is not None else None,
             float(strength[b]) if strength is not None else None,
-            member(metric.abstraction, metric.r, b, "nearest"),
+            member_deal(metric.abstraction, metric.r, b, "nearest"),
         )
         for b in nearest.tolist()
     )
 
 
-def _percentile(abstraction: CardAbstraction, r: int, deal: Deal, buckets: Array) -> dict[str, Any]:
-    """The value of a hand that is cut, where, and its part; nothing where labels are buckets."""
+def _percentile_cuts(abstraction: CardAbstraction, r: int, deal: HandAndBoard, buckets: Array) -> dict[str, Any]:
+    """Return the value of a hand, the cuts and its part; empty if labels are buckets."""
     street = abstraction.streets[r]
     if not street.cuts.size:
         return {}
@@ -367,55 +380,56 @@ def _percentile(abstraction: CardAbstraction, r: int, deal: Deal, buckets: Array
 # --- tables -------------------------------------------------------------------------------------------
 
 
-def bars(values: Iterable[float], top: float | None = None) -> str:
-    """A line of bars, as high as `top` or as the highest; whatever is above zero is seen."""
-    shown, steps = list(values), len(_BARS) - 1
-    top = max([*shown, 1e-300]) if top is None else top
-    return "".join(_BARS[0 if value <= 0 else min(steps, max(1, round(steps * value / top)))] for value in shown)
+def draw_bars(values: Iterable[float], top: float | None = None) -> str:
+    """Draw a line of bars with the height `top` or that of the highest; every positive value is visible."""
+    heights, steps = list(values), len(_BAR_CHARACTERS) - 1
+    top = max([*heights, 1e-300]) if top is None else top
+    return "".join(
+        _BAR_CHARACTERS[0 if value <= 0 else min(steps, max(1, round(steps * value / top)))] for value in heights
+    )
 
 
-def _show(place: Place) -> Iterator[RenderableType]:
+def _render_placement(place: BucketPlacement) -> Iterator[RenderableType]:
+    """Render the bucket of a hand on one street."""
     from rich.text import Text
 
-    where = f" in public bucket {place.public}" if place.public is not None else ""
-    size = f", {show_number(place.share, 'share')} % of all deals" if place.share is not None else ""
+    public_text = f" in public bucket {place.public}" if place.public is not None else ""
+    size = f", {format_number(place.share, 'share')} % of all deals" if place.share is not None else ""
     yield Text(f"{place.street} {place.board}".rstrip(), style="bold")
-    yield Text(f"bucket {place.bucket:,} of {place.buckets:,}{where} ({place.method}){size}")
+    yield Text(f"bucket {place.bucket:,} of {place.buckets:,}{public_text} ({place.method}){size}")
     if place.strength is not None and place.square is not None:
         centre = f" (centre {place.centre_strength:.4f})" if place.centre_strength is not None else ""
         yield Text(f"E[HS] {place.strength:.4f}{centre}, E[HS²] {place.square:.4f}")
     if place.distance is not None:
-        mean = f"; its hands on average {show_number(place.spread)}" if place.spread is not None else ""
-        yield Text(f"{show_number(place.distance)} {place.unit} from the centre{mean}")
+        mean = f"; its hands on average {format_number(place.spread)}" if place.spread is not None else ""
+        yield Text(f"{format_number(place.distance)} {place.unit} from the centre{mean}")
     if place.part is not None:
-        yield Text(_show_cuts(place))
+        yield Text(_format_cuts(place))
     if place.histogram:
         top = max([*place.histogram, *place.centre_histogram])
-        yield Text(f"  hand    0 |{bars(place.histogram, top)}| 1")
+        yield Text(f"  hand    0 |{draw_bars(place.histogram, top)}| 1")
         if place.centre_histogram:
-            yield Text(f"  centre  0 |{bars(place.centre_histogram, top)}| 1")
+            yield Text(f"  centre  0 |{draw_bars(place.centre_histogram, top)}| 1")
     if place.ochs:
-        groups = Column("against group"), *(Column(str(g + 1), FIGURE) for g in range(len(place.ochs)))
-        rows = [
-            (name, *(f"{x:.3f}" for x in row)) for name, row in (("hand", place.ochs), ("centre", place.centre_ochs))
-        ]
-        yield ReportTable("", groups, tuple(rows))
-    known = [("nearest to the centre", place.nearest), ("farthest from it", place.farthest)]
-    known.append(("others", "  ".join(place.members)))
-    yield from (Text(f"{name}: {text}") for name, text in known if text)
+        groups = ReportColumn("against group"), *(ReportColumn(str(g + 1), FIGURE) for g in range(len(place.ochs)))
+        shares = ("hand", place.ochs), ("centre", place.centre_ochs)
+        yield ReportTable("", groups, tuple((name, *(f"{x:.3f}" for x in row)) for name, row in shares))
+    members = [("nearest to the centre", place.nearest), ("farthest from it", place.farthest)]
+    members.append(("others", "  ".join(place.members)))
+    yield from (Text(f"{name}: {text}") for name, text in members if text)
     if place.neighbours:
         names = "next bucket", "distance", "share %", "strength"
-        columns = *(Column(name, FIGURE) for name in names), Column("its nearest hand")
-        yield ReportTable("", columns, tuple(_show_neighbour(n) for n in place.neighbours))
+        columns = *(ReportColumn(name, FIGURE) for name in names), ReportColumn("its nearest hand")
+        yield ReportTable("", columns, tuple(_neighbour_row(n) for n in place.neighbours))
 
 
-def _show_neighbour(n: Neighbour) -> tuple[str, ...]:
-    figures = show_number(n.distance), show_number(n.share, "share"), show_number(n.strength)
+def _neighbour_row(n: NeighbourBucket) -> tuple[str, ...]:
+    figures = format_number(n.distance), format_number(n.share, "share"), format_number(n.strength)
     return f"{n.bucket:,}", *figures, n.nearest or "–"
 
 
-def _show_cuts(place: Place) -> str:
-    """The value between the cuts beside it."""
+def _format_cuts(place: BucketPlacement) -> str:
+    """Format the value with the two adjacent cuts."""
     assert place.part is not None
     edges = ["lowest", *map(str, place.cuts), "highest"]
     low, high = edges[place.part : place.part + 2]

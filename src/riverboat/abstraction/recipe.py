@@ -1,12 +1,12 @@
 """Recipes of card abstractions, as small TOML files.
 
-    about = "what it is for"
+    about = "purpose of the abstraction"
     seed = 1
     [public]                     # optional: public buckets of flops; the buckets below are then inside each of them
     buckets = 60
     base = 5000                  # flop clusters by which flops are compared
     method = "sum"               # the paper's Algorithm 3; or mean, medoids; or groups = ["paired", "monotone"], by hand
-    [flop]                       # [preflop] keeps its 169 hands unless it says otherwise
+    [flop]                       # [preflop] is lossless (169 hands) by default
     method = "histogram"
     buckets = 5000
     [turn]
@@ -17,9 +17,9 @@
     buckets = 5000
 
 Methods: `lossless`; `histogram` (k-means of strength histograms, earth mover's distance); `ochs` (k-means of strength
-against eight groups, river); `potential` (k-means of histograms over the buckets of the next street); `strength` (parts of
-equal weight by river strength); `percentile` (parts of each bucket of the street before: perfect recall, on all streets or
-none).
+against eight groups of opponent hands, river); `potential` (k-means of histograms over the buckets of the next street);
+`strength` (parts of equal weight by river strength); `percentile` (parts of each bucket of the previous street: perfect
+recall, on all streets or none). The module also estimates time and memory of each stage of a build.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
+from itertools import pairwise
+from math import comb
 from pathlib import Path
 from typing import Any
 
 from riverboat.abstraction.cards.card_abstraction import STREETS
-from riverboat.abstraction.clustering.flop_textures import groups
-from riverboat.abstraction.clustering.public_clusters import OBJECTIVES
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.core.text_files import parse_toml, read_toml
+from riverboat.abstraction.clustering import features
+from riverboat.abstraction.clustering.public_clusters import OBJECTIVES, flop_groups
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.files import parse_toml, read_toml_text
 
-CANONICAL = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
-METHODS = {
+CANONICAL_HANDS = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
+METHOD_STREETS = {
     "lossless": STREETS,
     "histogram": ("preflop", "flop", "turn"),
     "ochs": ("river",),
@@ -49,81 +51,153 @@ METHODS = {
 }
 
 
-METRICS = {"histogram": "emd", "ochs": "l2"}  # by which hands are compared, where a recipe says nothing else
+DEFAULT_METRICS = {"histogram": "emd", "ochs": "l2"}  # distance by which hands are compared, by default
 DISTANCES = ("emd", "l2")
-GROUPS = "groups"  # method of public buckets that are made by hand
+GROUPS_METHOD = "groups"  # method of public buckets that are defined by hand
 
 
 @dataclass(frozen=True)
 class StreetRecipe:
-    """How the hands of a street are put into buckets."""
+    """Recipe of the buckets of one street.
+
+    Parameters
+    ----------
+    method
+        A key of `METHOD_STREETS`.
+    buckets
+        Number of clusters (of each public bucket); for `percentile`, parts of each bucket of the previous street.
+    value
+        For `percentile`: `square` sorts hands by E[HS²], `mean` by E[HS].
+    sample
+        Hands of the sample that initializes the clusters; 0: depends on the number of buckets.
+    restarts
+        Starts of k-means on the sample.
+    passes
+        Most passes over all hands.
+    metric
+        For `histogram`: `emd` or `l2`; empty for the default of the method.
+
+    Examples
+    --------
+    >>> StreetRecipe("histogram", 500).effective_metric
+    'emd'
+    """
 
     method: str = "lossless"
-    buckets: int = (
-        0  # clusters; inside each public bucket where there are some; percentile: parts of each bucket before
-    )
+    buckets: int = 0  # clusters (of each public bucket); percentile: parts of each bucket of the previous street
     value: str = "square"  # percentile: E[HS²] is "square", E[HS] is "mean"
-    sample: int = 0  # hands on which clusters are begun; 0: by the number of buckets
+    sample: int = 0  # hands of the sample that initializes the clusters; 0: depends on the number of buckets
     restarts: int = 1  # on the sample
-    passes: int = 8  # over all hands, at most
-    metric: str = ""  # histogram: "emd" or "l2"; the usual one of the method where nothing is said
+    passes: int = 8  # most passes over all hands
+    metric: str = ""  # histogram: "emd" or "l2"; empty: the default of the method
 
     @property
-    def distance(self) -> str:
-        """By which hands are compared."""
-        return self.metric or METRICS.get(self.method, "")
+    def effective_metric(self) -> str:
+        """Distance by which hands are compared."""
+        return self.metric or DEFAULT_METRICS.get(self.method, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """As a TOML file would have it; the usual distance is not named."""
+        """Return the entries of a TOML file; the default distance is left out."""
         return {key: value for key, value in asdict(self).items() if key != "metric" or value}
 
-    def sampled(self, buckets: int | None = None) -> int:
-        """Hands on which clusters are begun."""
+    def sample_size(self, buckets: int | None = None) -> int:
+        """Return the number of hands in the sample that initializes the clusters.
+
+        Parameters
+        ----------
+        buckets
+            Number of clusters; that of the recipe by default.
+        """
         return self.sample or max(50_000, 40 * (buckets or self.buckets))
 
 
 @dataclass(frozen=True)
 class PublicRecipe:
-    """How flops are put into public buckets."""
+    """Recipe of the public buckets of flops.
+
+    Parameters
+    ----------
+    buckets
+        Number of public buckets.
+    base
+        Flop clusters of the base abstraction, by which flops are compared.
+    restarts
+        Starts of the clustering.
+    method
+        Objective of the clustering, one of `OBJECTIVES`; or `groups`.
+    groups
+        Flop textures of groups that are defined by hand, such as `paired`; for method `groups` only.
+
+    Examples
+    --------
+    >>> PublicRecipe(60).to_dict()
+    {'buckets': 60, 'base': 5000, 'restarts': 10}
+    """
 
     buckets: int = 0
     base: int = 5000  # flop clusters of the base abstraction
     restarts: int = 10
-    method: str = "sum"  # what clusters minimise: `public.OBJECTIVES`; or GROUPS
-    groups: tuple[str, ...] = ()  # by hand: `flop_textures`
+    method: str = "sum"  # objective of the clustering, one of `OBJECTIVES`; or GROUPS_METHOD
+    groups: tuple[str, ...] = ()  # flop textures, for GROUPS_METHOD
 
     @property
-    def by_hand(self) -> bool:
-        """Whether a person has made the groups, so that no base is needed."""
-        return self.method == GROUPS
+    def manual(self) -> bool:
+        """Whether the groups are defined by hand, so that no base abstraction is needed."""
+        return self.method == GROUPS_METHOD
 
     def check(self) -> None:
-        """Refuse what cannot be built."""
-        if self.method not in (*OBJECTIVES, GROUPS):
-            raise unknown("method of [public]", self.method, (*OBJECTIVES, GROUPS))
-        if self.by_hand != bool(self.groups):
+        """Raise InputError for a recipe that cannot be built."""
+        if self.method not in (*OBJECTIVES, GROUPS_METHOD):
+            raise unknown_name_error("method of [public]", self.method, (*OBJECTIVES, GROUPS_METHOD))
+        if self.manual != bool(self.groups):
             raise InputError(
-                f"[public] method = {shown(self.method)}: groups go with method = {GROUPS!r}, and it with them"
+                f"[public] method = {short_repr(self.method)}: groups and method = {GROUPS_METHOD!r} require each other"
             )
         if not 1 <= self.buckets <= 1755:
             raise InputError(f"[public] buckets = {self.buckets}: there are 1,755 flops")
-        if self.by_hand and self.buckets != int(groups(self.groups).max()) + 1:
-            made = int(groups(self.groups).max()) + 1
-            raise InputError(f"[public] buckets = {self.buckets}: the groups, with one for all others, are {made}")
-        if not 1 <= self.base <= CANONICAL["flop"] or self.restarts < 1:
-            raise InputError(f"[public] base = {self.base}, restarts = {self.restarts}: from 1 up")
+        count = int(flop_groups(self.groups).max()) + 1 if self.manual else self.buckets
+        if self.buckets != count:
+            raise InputError(
+                f"[public] buckets = {self.buckets}: the groups, with one for all other flops, are {count}"
+            )
+        if not 1 <= self.base <= CANONICAL_HANDS["flop"] or self.restarts < 1:
+            raise InputError(f"[public] base = {self.base}, restarts = {self.restarts}: must be at least 1")
 
     def to_dict(self) -> dict[str, Any]:
-        """As a TOML file would have it; the paper's method is not named."""
-        told = {**asdict(self), "groups": list(self.groups)}
-        return {
-            key: value for key, value in told.items() if key not in ("method", "groups") or value not in ("sum", [])
-        }
+        """Return the entries of a TOML file; the paper's method is left out."""
+        entries = {**asdict(self), "groups": list(self.groups)}
+        defaults = {"method": "sum", "groups": []}
+        return {key: value for key, value in entries.items() if value != defaults.get(key)}
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A card abstraction of hold'em."""
+class AbstractionRecipe:
+    """Recipe of a card abstraction of hold'em.
+
+    Parameters
+    ----------
+    streets
+        Recipes of preflop, flop, turn and river.
+    public
+        Recipe of the public buckets; None for none.
+    name
+        Name of the abstraction.
+    about
+        Purpose of the abstraction, one line.
+    seed
+        Seed of all clusterings.
+
+    Raises
+    ------
+    InputError
+        A street or the combination of methods cannot be built.
+
+    Examples
+    --------
+    >>> flop = StreetRecipe("histogram", 50)
+    >>> AbstractionRecipe((StreetRecipe(), flop, flop, StreetRecipe("ochs", 50))).counts
+    (169, 50, 50, 50)
+    """
 
     streets: tuple[StreetRecipe, StreetRecipe, StreetRecipe, StreetRecipe]
     public: PublicRecipe | None = None
@@ -134,38 +208,43 @@ class Recipe:
     def __post_init__(self) -> None:
         for street, recipe in zip(STREETS, self.streets, strict=True):
             _check_street(street, recipe)
-        nested = [street for street, recipe in zip(STREETS, self.streets, strict=True) if recipe.method == "percentile"]
+        methods = dict(zip(STREETS, (recipe.method for recipe in self.streets), strict=True))
+        nested = [street for street in STREETS if methods[street] == "percentile"]
         if nested and len(nested) < len(STREETS):
             other = next(street for street in STREETS if street not in nested)
             raise InputError(f"[{nested[0]}] method = 'percentile', but not [{other}]: all streets or none")
         if nested and self.public is not None:
-            raise InputError("[public] with percentiles: they cut the buckets of the street before; leave one out")
+            raise InputError(
+                "[public] with percentiles: percentiles split the buckets of the previous street; use only one of them"
+            )
         if self.public is not None:
             self.public.check()
-            plain = [
-                s for s, r in zip(STREETS[1:], self.streets[1:], strict=True) if r.method in ("lossless", "strength")
-            ]
+            plain = [street for street in STREETS[1:] if methods[street] in ("lossless", "strength")]
             if plain:
+                raise InputError(f"[{plain[0]}]: public buckets need clustered hands; use histogram, potential or ochs")
+        for street, following in pairwise(STREETS[1:]):
+            if methods[street] == "potential" and methods[following] not in ("histogram", "ochs", "potential"):
                 raise InputError(
-                    f"[{plain[0]}]: inside public buckets hands are clustered; use histogram, potential or ochs"
-                )
-        for street, recipe, following in zip(STREETS[1:], self.streets[1:], self.streets[2:], strict=False):
-            if recipe.method == "potential" and following.method not in ("histogram", "ochs", "potential"):
-                raise InputError(
-                    f"[{street}] method = 'potential' needs clusters on the next street, not {following.method!r}"
+                    f"[{street}] method = 'potential' needs clusters on the next street, not {methods[following]!r}"
                 )
 
     def street(self, name: str) -> StreetRecipe:
-        """The recipe of one street."""
+        """Return the recipe of one street.
+
+        Parameters
+        ----------
+        name
+            preflop, flop, turn or river.
+        """
         return self.streets[STREETS.index(name)]
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Buckets of each street, as far as they are known before it is built."""
+        """Number of buckets of each street, as far as it is known before the build."""
         out: list[int] = []
         for street, recipe in zip(STREETS, self.streets, strict=True):
             if recipe.method == "lossless":
-                out.append(CANONICAL[street])
+                out.append(CANONICAL_HANDS[street])
             elif recipe.method == "percentile":
                 out.append(recipe.buckets * (out[-1] if out else 1))
             else:
@@ -174,37 +253,42 @@ class Recipe:
         return tuple(out)
 
     def to_dict(self) -> dict[str, Any]:
-        """The recipe as a TOML file would have it."""
-        shown: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
+        """Return the entries of a TOML file."""
+        entries: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
         if self.public is not None:
-            shown["public"] = self.public.to_dict()
-        return shown | {street: recipe.to_dict() for street, recipe in zip(STREETS, self.streets, strict=True)}
+            entries["public"] = self.public.to_dict()
+        return entries | {street: recipe.to_dict() for street, recipe in zip(STREETS, self.streets, strict=True)}
 
     @property
     def fingerprint(self) -> str:
-        """Of everything that the result depends on: not of names."""
-        facts = {key: value for key, value in self.to_dict().items() if key not in ("name", "about")}
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        """Hash of everything that the result depends on, without names."""
+        entries = {key: value for key, value in self.to_dict().items() if key not in ("name", "about")}
+        return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
 
 
 def _check_street(street: str, recipe: StreetRecipe) -> None:
+    """Raise InputError for a street that cannot be built."""
     where = f"[{street}]"
-    if recipe.method not in METHODS:
-        raise unknown(f"method of {where}", recipe.method, METHODS)
-    if street not in METHODS[recipe.method]:
-        raise InputError(f"{where} method = {recipe.method!r}: it is for {', '.join(METHODS[recipe.method])}")
-    if recipe.method != "lossless" and not 1 <= recipe.buckets <= CANONICAL[street]:
+    if recipe.method not in METHOD_STREETS:
+        raise unknown_name_error(f"method of {where}", recipe.method, METHOD_STREETS)
+    if street not in METHOD_STREETS[recipe.method]:
         raise InputError(
-            f"{where} buckets = {recipe.buckets}: from 1 to {CANONICAL[street]:,}, the hands of the street"
+            f"{where} method = {recipe.method!r}: only supported for {', '.join(METHOD_STREETS[recipe.method])}"
+        )
+    if recipe.method != "lossless" and not 1 <= recipe.buckets <= CANONICAL_HANDS[street]:
+        raise InputError(
+            f"{where} buckets = {recipe.buckets}: must be 1 to {CANONICAL_HANDS[street]:,}, the number of hands of the street"
         )
     if recipe.method == "lossless" and recipe.buckets:
         raise InputError(
-            f"{where} buckets = {recipe.buckets}, but nothing is lost: name a method, or leave buckets out"
+            f"{where} buckets = {recipe.buckets}with the lossless method: choose another method, or leave buckets out"
         )
     if recipe.metric and (recipe.method != "histogram" or recipe.metric not in DISTANCES):
-        raise InputError(f"{where} metric = {shown(recipe.metric)}: of histograms, {' or '.join(DISTANCES)}")
+        raise InputError(
+            f"{where} metric = {short_repr(recipe.metric)}: must be {' or '.join(DISTANCES)}, for method histogram only"
+        )
     if recipe.value not in ("square", "mean"):
-        raise unknown(f"value of {where}", recipe.value, ("square", "mean"))
+        raise unknown_name_error(f"value of {where}", recipe.value, ("square", "mean"))
     if recipe.sample < 0 or recipe.restarts < 1 or recipe.passes < 1:
         raise InputError(f"{where} sample = {recipe.sample}, restarts = {recipe.restarts}, passes = {recipe.passes}")
     if recipe.sample and recipe.sample < recipe.buckets:
@@ -214,78 +298,268 @@ def _check_street(street: str, recipe: StreetRecipe) -> None:
 # --- files ------------------------------------------------------------------------------------------
 
 
-def presets() -> list[str]:
-    """The recipes that come with Riverboat."""
-    return sorted(p.name.removesuffix(".toml") for p in _shipped().iterdir() if p.name.endswith(".toml"))
+def preset_names() -> list[str]:
+    """Return the names of the recipes that ship with Riverboat.
+
+    Returns
+    -------
+    list of str
+        Names for `load_recipe`, sorted.
+
+    Examples
+    --------
+    >>> preset_names() == sorted(preset_names())
+    True
+    """
+    return sorted(p.name.removesuffix(".toml") for p in _preset_folder().iterdir() if p.name.endswith(".toml"))
 
 
-def _shipped() -> Any:
+def _preset_folder() -> Any:
     return files("riverboat.abstraction") / "recipes"
 
 
-def load_recipe(source: str | Path) -> Recipe:
-    """A recipe by the name of a preset or the path of a file."""
-    if str(source) in presets():
-        return loads((_shipped() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
+def load_recipe(source: str | Path) -> AbstractionRecipe:
+    """Load a recipe by the name of a preset or the path of a file.
+
+    Parameters
+    ----------
+    source
+        Name of a preset, or path of a TOML file.
+
+    Returns
+    -------
+    AbstractionRecipe
+        The recipe, checked.
+
+    Raises
+    ------
+    InputError
+        There is neither a preset nor a file of this name, or its content is invalid.
+
+    Examples
+    --------
+    >>> load_recipe(preset_names()[0]).counts[0]
+    169
+    """
+    if str(source) in preset_names():
+        return parse_recipe((_preset_folder() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
     path = Path(source)
     if not path.is_file():
-        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
-    text = read_toml(path, "recipe")
+        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(preset_names())})")
+    text = read_toml_text(path, "recipe")
     try:
-        return loads(text, path.stem)
+        return parse_recipe(text, path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def loads(text: str, name: str = "recipe") -> Recipe:
-    """A recipe from the text of a file."""
+def parse_recipe(text: str, name: str = "recipe") -> AbstractionRecipe:
+    r"""Parse a recipe from the text of a file.
+
+    Parameters
+    ----------
+    text
+        TOML as described at the top of this module.
+    name
+        Name of the abstraction, if the text has none.
+
+    Returns
+    -------
+    AbstractionRecipe
+        The recipe, checked.
+
+    Raises
+    ------
+    InputError
+        The text is no TOML, or an entry is unknown, missing or invalid.
+
+    Examples
+    --------
+    >>> street = "method = 'histogram'\nbuckets = 20\n"
+    >>> parse_recipe(f"[flop]\n{street}[turn]\n{street}[river]\nmethod = 'strength'\nbuckets = 20").counts
+    (169, 20, 20, 20)
+    """
     table = parse_toml(text)
-    _known(table, ("name", "about", "seed", "public", *STREETS), "recipe")
+    _check_keys(table, ("name", "about", "seed", "public", *STREETS), "recipe")
     missing = [street for street in STREETS[1:] if street not in table]
     if missing:
         raise InputError(f"no [{missing[0]}]: give flop, turn and river, such as [{missing[0]}] method = ...")
-    streets = tuple(_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
-    public = _public(table["public"]) if "public" in table else None
+    streets = tuple(_parse_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
+    public = _parse_public(table["public"]) if "public" in table else None
     seed = table.get("seed", 1)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
-        raise InputError(f"seed = {shown(seed)}: a whole number from 0")
+        raise InputError(f"seed = {short_repr(seed)}: must be a whole number, 0 or more")
     for key in ("name", "about"):
         if not isinstance(table.get(key, ""), str):
-            raise InputError(f"{key} = {shown(table[key])}: must be a text in quotes")
-    return Recipe(streets, public, table.get("name", name), table.get("about", ""), seed)
+            raise InputError(f"{key} = {short_repr(table[key])}: must be a text in quotes")
+    return AbstractionRecipe(streets, public, table.get("name", name), table.get("about", ""), seed)
 
 
-def _section(table: Any, kind: type[Any], where: str) -> Any:
+def _parse_section(table: Any, kind: type[Any], where: str) -> Any:
     if not isinstance(table, Mapping):
-        raise InputError(f"{where} = {shown(table)}: write a table of its own")
-    known = {f.name: f for f in fields(kind)}
-    _known(table, tuple(known), where)
+        raise InputError(f"{where} = {short_repr(table)}: must be a table")
+    known_fields = {f.name: f for f in fields(kind)}
+    _check_keys(table, tuple(known_fields), where)
     for key, value in table.items():
-        if known[key].type.startswith("tuple"):
+        if known_fields[key].type.startswith("tuple"):
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                raise InputError(f"{where} {key} = {shown(value)}: must be a list of texts")
+                raise InputError(f"{where} {key} = {short_repr(value)}: must be a list of texts")
             continue
-        expected = str if known[key].type == "str" else int
+        expected = str if known_fields[key].type == "str" else int
         if not isinstance(value, expected) or isinstance(value, bool):
             raise InputError(
-                f"{where} {key} = {shown(value)}: must be {'a text' if expected is str else 'a whole number'}"
+                f"{where} {key} = {short_repr(value)}: must be {'a text' if expected is str else 'a whole number'}"
             )
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
 
 
-def _public(table: Any) -> PublicRecipe:
-    """Groups by hand say how many they are; else the recipe does."""
-    public: PublicRecipe = _section(table, PublicRecipe, "[public]")
+def _parse_public(table: Any) -> PublicRecipe:
+    """Parse the public buckets. Groups by hand determine the number of buckets."""
+    public: PublicRecipe = _parse_section(table, PublicRecipe, "[public]")
     if public.groups:
-        public = replace(public, method=table.get("method", GROUPS))
+        public = replace(public, method=table.get("method", GROUPS_METHOD))
     if not public.buckets:
         if not public.groups:
-            raise InputError("[public]: say how many buckets")
-        public = replace(public, buckets=int(groups(public.groups).max()) + 1)
+            raise InputError("[public]: the number of buckets is missing")
+        public = replace(public, buckets=int(flop_groups(public.groups).max()) + 1)
     return public
 
 
-def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+def _check_keys(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in names:
-            raise unknown(f"entry of {where}", key, names)
+            raise unknown_name_error(f"entry of {where}", key, names)
+
+
+# --- stages of a build, with estimates of time and memory -------------------------------------------
+
+FEATURE_DIMS = {"histogram": features.HISTOGRAM_BINS, "ochs": 8}
+# average number of public buckets, of sixty, among the flops that a board contains
+PUBLIC_BUCKETS_PER_BOARD = {"flop": 1.0, "turn": 3.5, "river": 8.0}
+
+
+@dataclass(frozen=True)
+class BuildStage:
+    """One stage of a build.
+
+    Parameters
+    ----------
+    name
+        Name of a feature table, or `base`, `public`, or a street.
+    kind
+        `table` or `buckets`.
+    seconds
+        Time on one thread, an estimate from measured rates.
+    memory
+        Bytes at the peak, an estimate.
+    about
+        What the stage makes, for people.
+
+    Examples
+    --------
+    >>> BuildStage("river", "buckets", 2.0, 1 << 20, "every hand").kind
+    'buckets'
+    """
+
+    name: str  # name of a feature table, or "base", "public", or a street
+    kind: str  # "table" or "buckets"
+    seconds: float  # on one thread, an estimate from measured rates
+    memory: int  # bytes at the peak, an estimate
+    about: str
+
+
+def plan_stages(recipe: AbstractionRecipe) -> list[BuildStage]:
+    """Return the stages of a recipe, in order. Feature tables in the cache take no time.
+
+    Parameters
+    ----------
+    recipe
+        The recipe.
+
+    Returns
+    -------
+    list of BuildStage
+        Stages with estimates of time and memory.
+
+    Examples
+    --------
+    >>> flop = StreetRecipe("histogram", 50)
+    >>> recipe = AbstractionRecipe((StreetRecipe(), flop, flop, StreetRecipe("strength", 50)))
+    >>> [stage.name for stage in plan_stages(recipe)]
+    ['turn', 'flop', 'strength', 'river', 'turn', 'flop', 'preflop']
+    """
+    tables: list[str] = []
+    for street in STREETS:
+        method = recipe.street(street).method
+        if method == "percentile":
+            tables += ["strength"] if street == "river" else [street]
+        elif method in ("ochs", "strength"):
+            tables.append(method)
+        elif method == "histogram":
+            tables.append(street)
+    if recipe.public is not None and not recipe.public.manual:
+        tables.append("flop")
+    if "flop" in tables:
+        tables.append("turn")
+    stages = [_estimate_table(name) for name in ("preflop", "turn", "flop", "strength", "ochs") if name in tables]
+    if recipe.street("preflop").method == "percentile":
+        about = "parts of each bucket of the previous street"
+        return stages + [BuildStage(s, "buckets", CUT_SECONDS[s], 6 * CANONICAL_HANDS[s], about) for s in STREETS]
+    if recipe.public is not None:
+        if not recipe.public.manual:
+            base = StreetRecipe("histogram", recipe.public.base)
+            stages.append(_estimate_street("base", "flop", base, 1, "flop clusters by which flops are compared"))
+        about = f"{recipe.public.buckets} public buckets of flops"
+        stages.append(BuildStage("public", "buckets", 5.0, 200 << 20, about))
+    for street in reversed(STREETS):
+        here = recipe.street(street)
+        inside = recipe.public.buckets if recipe.public is not None and street != "preflop" else 1
+        about = f"{here.method}, {here.buckets:,} buckets" + (f" in each of {inside}" if inside > 1 else "")
+        about = about if here.method != "lossless" else "every hand"
+        stages.append(_estimate_street(street, street, here, inside, about))
+    return stages
+
+
+def _estimate_table(name: str) -> BuildStage:
+    """Estimate the time and memory of a feature table."""
+    table = features.FEATURE_TABLES[name]
+    seconds = 0.0 if features.has_feature_table(name) else table.seconds
+    return BuildStage(name, "table", seconds, int(1.3 * table.bytes), f"{name} features")
+
+
+def _estimate_street(name: str, street: str, recipe: StreetRecipe, num_public: int, about: str) -> BuildStage:
+    """Estimate the time and memory of the buckets of a street."""
+    hands, k = CANONICAL_HANDS[street], recipe.buckets
+    if recipe.method in ("lossless", "strength"):
+        return BuildStage(name, "buckets", 2.0 if recipe.method == "strength" else 0.1, 3 * hands, about)
+    pairs = hands * (_public_buckets_per_board(street, num_public) if num_public > 1 else 1.0)
+    dims = FEATURE_DIMS.get(recipe.method, features.HISTOGRAM_BINS)
+    sample = min(recipe.sample_size(), pairs / num_public)
+    if recipe.method == "potential":
+        seconds = POTENTIAL_SECONDS * pairs * k * recipe.passes
+    else:
+        begin = SEEDING_SECONDS * num_public * recipe.restarts * sample * dims * k**0.5
+        each = STAY_SECONDS[recipe.method] + SEARCH_SECONDS[recipe.method] * k**0.5
+        seconds = begin + pairs * (recipe.passes + 1) * each
+    memory = hands * (dims * (2 if street == "flop" else 1)) + pairs * 2 + pairs / num_public * (dims + 20)
+    if recipe.method == "potential":
+        next_cards = 47 if street == "flop" else 46
+        memory += HISTOGRAM_ENTRY_BYTES * pairs / num_public * next_cards
+    return BuildStage(name, "buckets", seconds, int(memory), about)
+
+
+def _public_buckets_per_board(street: str, public: int) -> float:
+    """Estimate the number of public buckets among the flops that a board contains."""
+    flops = comb({"flop": 3, "turn": 4, "river": 5}[street], 3)
+    return min(PUBLIC_BUCKETS_PER_BOARD[street], public * (1 - (1 - 1 / public) ** flops))
+
+
+# Measured on one thread, in seconds, accurate within a factor of two. Seeding: for each number of the sample, times the
+# square root of the clusters. A pass over all hands: for a hand that keeps its cluster, and for one that searches its
+# cluster, times that root. Potential-aware: for each hand and cluster of a pass.
+SEEDING_SECONDS = 5e-8
+STAY_SECONDS = {"histogram": 3e-7, "ochs": 6e-8}
+SEARCH_SECONDS = {"histogram": 1.7e-8, "ochs": 9e-9}
+POTENTIAL_SECONDS = 3.5e-8
+HISTOGRAM_ENTRY_BYTES = 16  # bytes of one histogram entry while histograms are built
+CUT_SECONDS = {"preflop": 0.1, "flop": 2.0, "turn": 3.0, "river": 30.0}  # to count values by sequence

@@ -1,1 +1,1 @@
-"""The ACPC protocol and web bots: dealer and clients."""
+"""The ACPC protocol (dealer and client), and matches against web bots."""

@@ -1,9 +1,9 @@
-"""A player of the ACPC protocol, version 2.0.0: connects to a dealer, is told every state, answers where it is its turn.
+"""A client of the ACPC protocol, version 2.0.0: connects to a dealer, receives every state, and acts on its turn.
 
-    played = play("127.0.0.1", 20000, read_game("nolimit-200bb"), lambda state: "c")
+    summary = play_client("127.0.0.1", 20000, read_game("nolimit-200bb"), lambda state: "c")
 
-Whoever decides gets a `MatchState` and returns `f`, `c` or `r300` (`r` in limit games). Lines that begin with `#` or `;`
-are comments. The dealer closes the connection when the match is over.
+The decision function gets a `MatchState` and returns `f`, `c` or `r300` (`r` in limit games). Lines that start with `#` or
+`;` are comments. The dealer closes the connection when the match is over.
 """
 
 from __future__ import annotations
@@ -16,57 +16,104 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
-from riverboat.core.errors import InputError, shown
-from riverboat.games.holdem.match_state import TAG, Lines, MatchState, parse_match_state
-from riverboat.games.holdem.rules import Rules
+from riverboat.core.errors import InputError, short_repr
+from riverboat.games.holdem.match_state import TAG, BettingNodeCache, MatchState, parse_match_state
+from riverboat.games.holdem.rules import PokerRules
 
 VERSION = "VERSION:2.0.0"
-LONGEST = 1 << 16  # bytes of a line; one of 200 raises has 1,200
-COMMENTS = (b"#", b";")
-_TICK = 1.0  # seconds
+MAX_LINE_BYTES = 1 << 16  # longest line; one with 200 raises has 1,200 bytes
+COMMENT_PREFIXES = (b"#", b";")
+_POLL_SECONDS = 1.0
 
-Decide = Callable[[MatchState], str]
+DecisionFunction = Callable[[MatchState], str]
 
 
-class Played(NamedTuple):
-    """What a client has done when the dealer hangs up."""
+class ClientSummary(NamedTuple):
+    """Counts of a client after the dealer has closed the connection.
 
-    hands: int  # seen to their end
+    Attributes
+    ----------
+    hands
+        Completed hands.
+    decisions
+        Actions sent.
+    ignored
+        Lines that are neither a state nor a comment.
+    finished
+        False: the dealer left in the middle of a hand.
+
+    Examples
+    --------
+    >>> ClientSummary(hands=100, decisions=250, ignored=0, finished=True).hands
+    100
+    """
+
+    hands: int  # completed
     decisions: int
-    ignored: int  # lines that were neither a state nor a comment
+    ignored: int  # lines that are neither a state nor a comment
     finished: bool  # False: the dealer left in the middle of a hand
 
 
-class Dropped(Exception):
-    """The peer has closed, or the time is over; the reason is for people."""
+class ConnectionLost(Exception):
+    """The peer has closed the connection, or a deadline has passed; the message is the reason."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
         self.kind = kind
 
 
-class Wire:
-    """Lines over a socket, with a deadline for each.
+class LineSocket:
+    r"""Lines over a socket, with a deadline for each.
 
-    The system wakes a waiting call after a tick at most, so that a call is one call of the system: Python's own timeouts
-    take three.
+    Socket options limit each blocking call to a poll interval, so that a read is one system call; Python's timeouts
+    need three.
+
+    Parameters
+    ----------
+    peer
+        Connected TCP socket.
+
+    Examples
+    --------
+    >>> import socket
+    >>> server = socket.create_server(("127.0.0.1", 0))
+    >>> one = LineSocket(socket.create_connection(server.getsockname()))
+    >>> other = LineSocket(server.accept()[0])
+    >>> one.send(b"hello\r\n", seconds=1.0)
+    >>> other.read_line(None)
+    b'hello'
+    >>> one.close(), other.close(), server.close()
+    (None, None, None)
     """
 
     def __init__(self, peer: socket.socket) -> None:
         peer.settimeout(None)
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time(_TICK))
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _pack_timeval(_POLL_SECONDS))
         self.peer = peer
-        self.kept = b""  # bytes behind the last line
+        self.buffer = b""  # bytes after the last complete line
         self.skipping = False  # within a line that is too long
-        self._wait(_TICK)
+        self._set_receive_timeout(_POLL_SECONDS)
 
-    def _wait(self, seconds: float) -> None:
-        self.peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _time(seconds))
-        self.tick = seconds
+    def _set_receive_timeout(self, seconds: float) -> None:
+        self.peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _pack_timeval(seconds))
+        self.receive_timeout = seconds
 
     def send(self, message: bytes, seconds: float | None) -> None:
-        """One write; `Dropped` where the peer has left or does not read."""
+        """Send a message.
+
+        Parameters
+        ----------
+        message
+            Bytes with the end of the line.
+        seconds
+            Time for the peer to read; None: no limit.
+
+        Raises
+        ------
+        ConnectionLost
+            If the peer has left or does not read.
+        """
         until = None
         while message:
             try:
@@ -75,127 +122,185 @@ class Wire:
                 now = clock.monotonic()
                 until = until or (None if seconds is None else now + seconds)
                 if until is not None and now > until:
-                    raise Dropped("timeout", f"did not read for {seconds:g} s") from None
+                    raise ConnectionLost("timeout", f"did not read for {seconds:g} s") from None
             except OSError as error:
-                raise _closed(error) from None
+                raise _connection_closed(error) from None
 
-    def line(self, deadline: float | None) -> bytes:
-        """The next line without its end. `deadline` is of `time.monotonic`; None waits for ever."""
+    def read_line(self, deadline: float | None) -> bytes:
+        """Return the next line without its end.
+
+        Parameters
+        ----------
+        deadline
+            Time limit in `time.monotonic` seconds; None waits forever.
+
+        Raises
+        ------
+        ConnectionLost
+            If the peer has left or the deadline has passed.
+        """
         while True:
-            line, end, rest = self.kept.partition(b"\n")
+            line, end, rest = self.buffer.partition(b"\n")
             if end:
-                self.kept = rest
+                self.buffer = rest
                 if not self.skipping:
                     return line.rstrip()
                 self.skipping = False  # the end of a line that was too long
                 continue
-            if len(line) > LONGEST:
-                self.kept, self.skipping = b"", True
-            self.kept += self._receive(deadline)
+            if len(line) > MAX_LINE_BYTES:
+                self.buffer, self.skipping = b"", True
+            self.buffer += self._receive(deadline)
 
     def _receive(self, deadline: float | None) -> bytes:
         while True:
-            left = _TICK if deadline is None else min(_TICK, deadline - clock.monotonic())
+            left = _POLL_SECONDS if deadline is None else min(_POLL_SECONDS, deadline - clock.monotonic())
             if left <= 0:
-                raise Dropped("timeout", "did not answer in time")
-            if left != self.tick:
-                self._wait(left)
+                raise ConnectionLost("timeout", "did not respond in time")
+            if left != self.receive_timeout:
+                self._set_receive_timeout(left)
             try:
-                chunk = self.peer.recv(LONGEST)
+                chunk = self.peer.recv(MAX_LINE_BYTES)
             except (BlockingIOError, TimeoutError):
                 continue
             except OSError as error:
-                raise _closed(error) from None
+                raise _connection_closed(error) from None
             if not chunk:
-                raise Dropped("closed", "closed the connection")
+                raise ConnectionLost("closed", "closed the connection")
             return chunk
 
     def close(self, linger: float = 0.0) -> None:
-        """Hang up. Bytes that nobody has read would reset the connection and with it what the peer has still to read:
-        so the peer gets `linger` seconds to do the same.
+        """Close the connection, giving the peer `linger` seconds to close first.
+
+        Unread bytes would reset the connection, and the peer would lose data that it has not read yet.
+
+        Parameters
+        ----------
+        linger
+            Seconds.
         """
         until = clock.monotonic() + linger
         try:
             self.peer.shutdown(socket.SHUT_WR)
             while self._receive(until):
                 pass
-        except (Dropped, OSError):
+        except (ConnectionLost, OSError):
             pass
         self.peer.close()
 
 
-def _time(seconds: float) -> bytes:
-    """A time as the system takes it, above zero: that is no limit there."""
+def _pack_timeval(seconds: float) -> bytes:
+    """Return a positive timeout as a socket option; zero would mean no limit."""
     if sys.platform == "win32":
         return struct.pack("<L", max(1, round(1000 * seconds)))
     return struct.pack("ll", int(seconds), max(1, int(1e6 * (seconds % 1))))
 
 
-def _closed(error: OSError) -> Dropped:
-    return Dropped("closed", f"closed the connection ({error.strerror or error})")
+def _connection_closed(error: OSError) -> ConnectionLost:
+    return ConnectionLost("closed", f"closed the connection ({error.strerror or error})")
 
 
-def play(
+def play_client(
     host: str,
     port: int,
-    rules: Rules,
-    decide: Decide,
+    rules: PokerRules,
+    decide: DecisionFunction,
     *,
-    watch: Callable[[MatchState], None] | None = None,
-    connect: float = 10.0,
-    waiting: AbstractContextManager[Any] | None = None,
-    patience: float | None = None,
-) -> Played:
-    """Play a match to its end. `watch` sees every state, also those of the other player's turn and the end of hands.
+    observe: Callable[[MatchState], None] | None = None,
+    connect_seconds: float = 10.0,
+    connect_context: AbstractContextManager[Any] | None = None,
+    line_timeout: float | None = None,
+) -> ClientSummary:
+    """Play a match to its end.
 
-    Waits `connect` seconds for a dealer that is not there yet, inside the context `waiting`, and
-    `patience` seconds (None: for ever) for each line.
+    Parameters
+    ----------
+    host
+        Host of the dealer.
+    port
+        Port of the player.
+    rules
+        Game of the match.
+    decide
+        Function from a state to an action: `f`, `c` or `r300` (`r` in limit games).
+    observe
+        Function that sees every state, including the opponent's turns and the end of hands.
+    connect_seconds
+        Time to wait for a dealer.
+    connect_context
+        Context that is active while waiting for the dealer.
+    line_timeout
+        Seconds to wait for each line; None: forever.
+
+    Returns
+    -------
+    ClientSummary
+        Counts of hands, decisions and ignored lines.
+
+    Raises
+    ------
+    InputError
+        If there is no dealer, it plays another game, or nothing is received in time.
+
+    Examples
+    --------
+    Two clients and a dealer in one process:
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from riverboat.acpc.dealer import listening_port, open_listeners, run_match
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules, listeners = read_game("nolimit-200bb"), open_listeners()
+    >>> ports = [listening_port(listener) for listener in listeners]
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     clients = [pool.submit(play_client, "127.0.0.1", port, rules, lambda state: "c") for port in ports]
+    ...     result = run_match(rules, 5, seed=7, listeners=listeners)
+    >>> result.complete, clients[0].result().hands
+    (True, 5)
     """
-    lines = Lines(rules)
-    with waiting or nullcontext():
-        wire = Wire(_connected(host, port, connect))
+    node_cache = BettingNodeCache(rules)
+    with connect_context or nullcontext():
+        wire = LineSocket(_connect_to_dealer(host, port, connect_seconds))
     hands = decisions = ignored = 0
-    middle = False
+    in_hand = False
     try:
-        wire.send(f"{VERSION}\r\n".encode(), patience)
+        wire.send(f"{VERSION}\r\n".encode(), line_timeout)
         while True:
-            raw = wire.line(None if patience is None else clock.monotonic() + patience)
+            raw = wire.read_line(None if line_timeout is None else clock.monotonic() + line_timeout)
             if not raw.startswith(TAG.encode()):
-                ignored += bool(raw) and not raw.startswith(COMMENTS)
+                ignored += bool(raw) and not raw.startswith(COMMENT_PREFIXES)
                 continue
             text = raw.decode("ascii", "replace")
-            state = parse_match_state(text, rules, lines)  # a dealer of another game is told apart here
-            middle = not state.over
+            state = parse_match_state(text, rules, node_cache)  # raises if the dealer plays another game
+            in_hand = not state.over
             hands += state.over
-            if watch is not None:
-                watch(state)
+            if observe is not None:
+                observe(state)
             if state.acting:
-                wire.send(f"{text}:{_decided(decide, state)}\r\n".encode(), patience)
+                wire.send(f"{text}:{_choose_action(decide, state)}\r\n".encode(), line_timeout)
                 decisions += 1
-    except Dropped as reason:
+    except ConnectionLost as reason:
         if reason.kind == "timeout":
-            raise InputError(f"dealer at {host}:{port}: {reason}: nothing came for {patience:g} s") from None
-        return Played(hands, decisions, ignored, not middle)
+            raise InputError(f"dealer at {host}:{port}: {reason}: nothing received for {line_timeout:g} s") from None
+        return ClientSummary(hands, decisions, ignored, not in_hand)
     finally:
         wire.close()
 
 
-def _decided(decide: Decide, state: MatchState) -> str:
+def _choose_action(decide: DecisionFunction, state: MatchState) -> str:
     action = decide(state)
-    if action not in state.point.next and not state.betting.legal(action):
-        _ = state.betting.play(action)  # says what is legal
+    if action not in state.node.children:
+        _ = state.betting.parse_action(action)  # raises with the legal actions
     return action
 
 
-def _connected(host: str, port: int, seconds: float) -> socket.socket:
-    """Tries until the dealer listens, or the time is over."""
+def _connect_to_dealer(host: str, port: int, seconds: float) -> socket.socket:
+    """Try to connect until the dealer listens or the time is over."""
     until = clock.monotonic() + seconds
     while True:
         try:
             return socket.create_connection((host, port), timeout=max(0.1, until - clock.monotonic()))
         except OSError as error:
-            if isinstance(error, socket.gaierror):  # waiting does not help a name that nobody has
-                raise InputError(f"dealer at {shown(host)}: {error.strerror or error}") from None
+            if isinstance(error, socket.gaierror):  # waiting does not help with an unknown host name
+                raise InputError(f"dealer at {short_repr(host)}: {error.strerror or error}") from None
             if clock.monotonic() > until:
                 problem = f"dealer at {host}:{port}: {error.strerror or error}"
                 raise InputError(f"{problem}; start it first, or wait longer than {seconds:g} s") from None

@@ -1,20 +1,20 @@
 """A dealer of the ACPC protocol, version 2.0.0: two programs connect by TCP and play a match.
 
-    result = run_match(read_game("nolimit-200bb"), 1000, seed=7, listening=listen((0, 0)), log=Path("match.log"))
+    result = run_match(read_game("nolimit-200bb"), 1000, seed=7, listeners=open_listeners((0, 0)), log=Path("match.log"))
 
-Player k connects to port k and says `VERSION:2.0.0`. Both are sent the state, as they may see it, before every move and at
-the end of every hand; whoever is to move sends the state back with `:` and the move behind it. Seats change after every
-hand, so that hand 0 has player 0 in seat 0. Cards depend on the seed and the number of the hand alone.
+Player k connects to port k and sends `VERSION:2.0.0`. Both receive the state, as they may see it, before every action and at
+the end of every hand; the player to act sends the state back, followed by `:` and the action. Seats change after every
+hand: hand 0 has player 0 in seat 0. Cards only depend on the seed and the number of the hand.
 
-What can go wrong is treated as the competition's dealer treats it:
+Errors are handled as by the competition's dealer:
 
-- comments (`#`, `;`), lines that are no state, and answers to another state are passed over; the clock goes on;
-- a raise below the least or above the most becomes that; a raise where none is legal, a fold where there is nothing to call,
-  and a move that cannot be read become a call;
+- comments (`#`, `;`), lines that are not a state, and responses to another state are ignored; the clock keeps running;
+- a raise below the minimum or above the maximum is clipped; an illegal raise, a fold with nothing to call, and an
+  unreadable action become a call;
 - a version with another major number, or a larger minor one, ends the match before it begins;
-- a player who is out of time or closes the connection ends the match. The hands that were finished are in the log, the
-  one that was not is in a comment, and there is no SCORE. With `forfeit`, that player checks or folds from there on
-  instead, and the match is played to its end.
+- a player who runs out of time or closes the connection ends the match. Finished hands are in the log, the unfinished one
+  is in a comment, and there is no SCORE. With `forfeit`, that player checks or folds from then on instead, and the match is
+  played to its end.
 """
 
 from __future__ import annotations
@@ -31,43 +31,96 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from riverboat.acpc.client import COMMENTS, Dropped, Wire
+from riverboat.acpc.client import COMMENT_PREFIXES, ConnectionLost, LineSocket
 from riverboat.cards.deck import card_name
 from riverboat.cards.ranking import rank_batch
-from riverboat.core import atomic_io
+from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.formats.acpc_log import Names, Pair, check_names, show_hand, show_header, show_score
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.match_state import LAST_HAND, Lines, Point, settle, show_board, show_match_state
-from riverboat.games.holdem.rules import Rules
+from riverboat.formats.acpc_log import (
+    ChipPair,
+    PlayerNames,
+    check_names,
+    format_header,
+    format_score_line,
+    format_state_line,
+)
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.match_state import (
+    MAX_HAND_NUMBER,
+    BettingNode,
+    BettingNodeCache,
+    format_board,
+    format_match_state,
+    payoffs_of_result,
+)
+from riverboat.games.holdem.rules import PokerRules
 
 LOOPBACK = "127.0.0.1"
-_VERSION = re.compile(rb"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
-_MOVE = re.compile(r"f|c|r[0-9]{0,15}")
-_BLOCK = 1024  # hands dealt at a time
-_LINGER = 0.5  # seconds that a player has to read what it was sent last
+_VERSION_PATTERN = re.compile(rb"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+_MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
+_DEAL_BLOCK = 1024  # hands dealt per block
+_LINGER_SECONDS = 0.5  # seconds for a player to read the last message
 _BySeat = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Seconds that a player may take; the defaults but the first are those of the competition's dealer."""
+class DealerLimits:
+    """Time limits of a player in seconds; all defaults except `start` are those of the competition's dealer.
 
-    start: float | None = 60.0  # for both to connect and say their version; None: no end
+    Parameters
+    ----------
+    start
+        For both to connect and send their version; None: no limit.
+    answer
+        For one response.
+    hand
+        For all responses in a hand.
+    average
+        Times the number of hands: for all responses in the match.
+    invalid
+        Most corrected actions; None: no limit.
+
+    Raises
+    ------
+    InputError
+        If a limit is not positive.
+
+    Examples
+    --------
+    >>> DealerLimits(answer=5.0).hand
+    600.0
+    """
+
+    start: float | None = 60.0  # for both to connect and send their version; None: no limit
     answer: float = 600.0
-    hand: float = 600.0  # all answers of a hand
-    average: float = 7.0  # times the hands of the match: all answers of the match
-    invalid: int | None = None  # moves that had to be replaced; None: no end
+    hand: float = 600.0  # all responses in a hand
+    average: float = 7.0  # times the number of hands: all responses in the match
+    invalid: int | None = None  # most corrected actions; None: no limit
 
     def __post_init__(self) -> None:
         for name in ("start", "answer", "hand", "average"):
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < 1e9:
-                raise InputError(f"time limit {name}={seconds:g} s: must be above zero")
+                raise InputError(f"time limit {name}={seconds:g} s: must be positive")
 
 
-class Fault(NamedTuple):
-    """Why a player could not go on."""
+class PlayerFault(NamedTuple):
+    """Why a player could not continue.
+
+    Attributes
+    ----------
+    player
+        Player 0 or 1.
+    kind
+        `timeout`, `closed`, `version`, `absent` or `invalid`.
+    reason
+        Words for the log.
+
+    Examples
+    --------
+    >>> PlayerFault(0, "closed", "closed the connection").kind
+    'closed'
+    """
 
     player: int
     kind: str  # timeout, closed, version, absent, invalid
@@ -75,362 +128,540 @@ class Fault(NamedTuple):
 
 
 @dataclass
-class MatchResult:
-    """How a match went; pairs are by player."""
+class DealerMatchResult:
+    """The result of a match; pairs are by player.
 
-    players: Names
+    Attributes
+    ----------
+    players
+        Names.
+    won
+        Chips of the first player, by hand.
+    replaced
+        Illegal actions of each player that were corrected.
+    ignored
+        Unexpected lines of each player.
+    seconds_used
+        Time that each player used.
+    faults
+        Faults that ended or changed the match.
+    seconds
+        Time from the first hand.
+    complete
+        Whether all hands were played.
+
+    Examples
+    --------
+    >>> DealerMatchResult(("Ann", "Bob"), array("q", [100, -50])).score
+    (50, -50)
+    """
+
+    players: PlayerNames
     won: array[int] = field(default_factory=lambda: array("q"))  # chips of the first player, by hand
-    replaced: list[int] = field(default_factory=lambda: [0, 0])  # moves that were not legal
-    ignored: list[int] = field(default_factory=lambda: [0, 0])  # lines that were not asked for
-    used: list[float] = field(default_factory=lambda: [0.0, 0.0])  # seconds
-    faults: list[Fault] = field(default_factory=list)
-    seconds: float = 0.0  # from the first hand on
+    replaced: list[int] = field(default_factory=lambda: [0, 0])  # illegal actions
+    ignored: list[int] = field(default_factory=lambda: [0, 0])  # unexpected lines
+    seconds_used: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    faults: list[PlayerFault] = field(default_factory=list)
+    seconds: float = 0.0  # from the first hand
     complete: bool = False
 
     @property
-    def score(self) -> Pair:
-        """Chips of both players."""
+    def score(self) -> ChipPair:
+        """Chips won by each player."""
         total = sum(self.won)
         return total, -total
 
 
-# --- cards ------------------------------------------------------------------------------------
+# --- Cards ---
 
 
-class Deal(NamedTuple):
-    """The cards of a hand as texts, and who wins a showdown: 1 seat 0, 0 nobody, -1 seat 1."""
+class DealtHand(NamedTuple):
+    """The cards of a hand as texts, and the showdown.
 
-    holes: tuple[str, str]
+    Attributes
+    ----------
+    hole_cards
+        Cards of seats 0 and 1.
+    boards
+        The board so far, by round.
+    showdown_sign
+        1 if seat 0 wins, 0 for a tie, -1 if seat 1 wins.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> len(next(deal_hands(read_game("nolimit-200bb"), seed=7)).boards)
+    4
+    """
+
+    hole_cards: tuple[str, str]
     boards: list[str]  # by round: the board so far
-    better: int
+    showdown_sign: int
 
 
-def deals(rules: Rules, seed: int, *, duplicate: bool = False) -> Iterator[Deal]:
-    """The cards of hand 0, 1, … of a match; in a duplicate match, each deal twice."""
+def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iterator[DealtHand]:
+    """Yield the cards of hands 0, 1, …
+
+    Parameters
+    ----------
+    rules
+        Game.
+    seed
+        Seed of the cards; they depend on nothing else.
+    duplicate
+        Whether each deal comes twice.
+
+    Yields
+    ------
+    DealtHand
+        The cards of a hand, without end.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> first, second = islice(deal_hands(read_game("nolimit-200bb"), seed=7, duplicate=True), 2)
+    >>> first == second
+    True
+    """
     names = [card_name(card) for card in range(52)]
     count, hole = 2 * rules.hole + sum(rules.board), rules.hole
     block = 0
     while True:
-        packs = np.tile(rules.deck.cards, (_BLOCK, 1))
+        packs = np.tile(rules.deck.cards, (_DEAL_BLOCK, 1))
         cards = np.random.default_rng((seed, block)).permuted(packs, axis=1)[:, :count]
         board = cards[:, 2 * hole :]
-        first, second = (
-            rank_batch(np.hstack([cards[:, k * hole : (k + 1) * hole], board]), check=False).astype(np.int64)
-            for k in (0, 1)
-        )
+        holes = cards[:, :hole], cards[:, hole : 2 * hole]
+        first, second = (rank_batch(np.hstack([x, board]), check=False).astype(np.int64) for x in holes)
         for row, better in zip(cards.tolist(), np.sign(first - second).tolist(), strict=True):
             texts = [names[card] for card in row]
-            boards = [show_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
-            deal = Deal(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
+            boards = [format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
+            deal = DealtHand(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
             yield deal
             if duplicate:
                 yield deal
         block += 1
 
 
-# --- moves ------------------------------------------------------------------------------------
+# --- Actions ---
 
 
-def correct(betting: Betting, text: str) -> tuple[str, str | None]:
-    """The move that an answer counts as, and what was wrong with it, if anything was."""
-    if not _MOVE.fullmatch(text):
-        return "c", f"move {text[:40]!r} cannot be read, changed to a call"
+def correct_move(betting: BettingState, text: str) -> tuple[str, str | None]:
+    """Return the legal action that a response counts as, and a description of the error, if any.
+
+    Parameters
+    ----------
+    betting
+        State at which the player acts.
+    text
+        Response of the player after the state.
+
+    Returns
+    -------
+    tuple
+        Legal action, and None or a description of the error.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> start = BettingState.start(read_game("nolimit-200bb"))
+    >>> correct_move(start, "r300")
+    ('r300', None)
+    >>> correct_move(start, "r120")[0]
+    'r200'
+    """
+    if not _MOVE_PATTERN.fullmatch(text):
+        return "c", f"move {text[:40]!r} is invalid, changed to a call"
     if text[0] != "r":
-        return (
-            (text, None) if betting.legal(text) else ("c", "there is nothing to call, so the fold is changed to a call")
-        )
+        if betting.find_action(text) is not None:
+            return text, None
+        return "c", "there is nothing to call, so the fold is changed to a call"
     span = betting.raise_range()
     if span is None:
         return "c", f"move {text!r}: no raise is legal, changed to a call"
     if betting.rules.limit:
-        return "r", None  # a size is passed over
+        return "r", None  # a size is ignored
     if text == "r":
         return "c", "move 'r' has no size, changed to a call"
     total = min(max(int(text[1:]), span.least), span.most)
-    wrong = f"move {text!r}: raises reach {span.least} to {span.most}, changed to r{total}"
-    return f"r{total}", None if total == int(text[1:]) else wrong
+    problem = f"move {text!r}: legal raises are {span.least} to {span.most}, changed to r{total}"
+    return f"r{total}", None if total == int(text[1:]) else problem
 
 
-# --- sockets ----------------------------------------------------------------------------------
+# --- Sockets ---
 
 
-def listen(ports: Sequence[int] = (0, 0), host: str = LOOPBACK) -> tuple[socket.socket, socket.socket]:
-    """Two listening sockets; port 0 is any free one. `port_of` tells which."""
+def open_listeners(ports: Sequence[int] = (0, 0), host: str = LOOPBACK) -> tuple[socket.socket, socket.socket]:
+    """Open two listening sockets.
+
+    Parameters
+    ----------
+    ports
+        Two ports; 0 takes a free one, which `listening_port` returns.
+    host
+        Address to listen on.
+
+    Returns
+    -------
+    tuple of socket
+        One socket for each player.
+
+    Raises
+    ------
+    InputError
+        If a port is invalid or in use.
+
+    Examples
+    --------
+    >>> listeners = open_listeners()
+    >>> all(listening_port(listener) > 0 for listener in listeners)
+    True
+    >>> for listener in listeners:
+    ...     listener.close()
+    """
     if len(ports) != 2 or any(not 0 <= port < 1 << 16 for port in ports):
-        raise InputError(f"ports {tuple(ports)}: two from 1 to 65535 are needed, or 0 for free ones")
-    made: list[socket.socket] = []
+        raise InputError(f"ports {tuple(ports)}: give two from 1 to 65535, or 0 for free ones")
+    listeners: list[socket.socket] = []
     try:
         for port in ports:
-            made.append(socket.create_server((host, port), backlog=1))
+            listeners.append(socket.create_server((host, port), backlog=1))
     except OSError as error:
-        for other in made:
-            other.close()
+        for listener in listeners:
+            listener.close()
         raise InputError(f"port {port} of {host}: {error.strerror or error}; give others, or 0 for free ones") from None
-    return made[0], made[1]
+    return listeners[0], listeners[1]
 
 
-def port_of(listener: socket.socket) -> int:
-    """Where a player connects."""
+def listening_port(listener: socket.socket) -> int:
+    """Return the port of a listening socket.
+
+    Parameters
+    ----------
+    listener
+        Listening socket.
+
+    Returns
+    -------
+    int
+        The port.
+
+    Examples
+    --------
+    >>> first, second = open_listeners()
+    >>> listening_port(first) != listening_port(second)
+    True
+    >>> first.close(), second.close()
+    (None, None)
+    """
     return int(listener.getsockname()[1])
 
 
-class _Broken(Exception):
-    """The match cannot go on."""
+class _MatchAborted(Exception):
+    """The match cannot continue."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: PlayerFault) -> None:
         super().__init__(fault.reason)
         self.fault = fault
 
 
-def _seat(listening: Sequence[socket.socket], limits: Limits, alive: Callable[[int], bool]) -> list[Wire]:
-    """Wait until both players are there and have said a version that this dealer speaks."""
+def _connect_players(
+    listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: Callable[[int], bool]
+) -> list[LineSocket]:
+    """Wait until both players have connected and sent a supported version."""
     until = None if limits.start is None else clock.monotonic() + limits.start
-    wires: list[Wire] = []
+    sockets: list[LineSocket] = []
     try:
-        for player, listener in enumerate(listening):
-            wires.append(_accepted(player, listener, until, alive))
-        for player, wire in enumerate(wires):
-            _check_version(player, wire, until)
-    except _Broken:
-        for wire in wires:
-            wire.close()
+        for player, listener in enumerate(listeners):
+            sockets.append(_accept_player(player, listener, until, is_alive))
+        for player, peer in enumerate(sockets):
+            _check_version(player, peer, until)
+    except _MatchAborted:
+        for peer in sockets:
+            peer.close()
         raise
-    return wires
+    return sockets
 
 
-def _accepted(player: int, listener: socket.socket, until: float | None, alive: Callable[[int], bool]) -> Wire:
+def _accept_player(
+    player: int, listener: socket.socket, until: float | None, is_alive: Callable[[int], bool]
+) -> LineSocket:
     while True:
         listener.settimeout(0.1 if until is None else min(0.1, max(1e-3, until - clock.monotonic())))
         try:
             peer, _ = listener.accept()
         except TimeoutError:
             if until is not None and clock.monotonic() > until:
-                raise _Broken(Fault(player, "absent", f"did not connect to port {port_of(listener)}")) from None
-            if not alive(player):
-                raise _Broken(Fault(player, "absent", "ended before it connected")) from None
+                raise _MatchAborted(
+                    PlayerFault(player, "absent", f"did not connect to port {listening_port(listener)}")
+                ) from None
+            if not is_alive(player):
+                raise _MatchAborted(PlayerFault(player, "absent", "ended before it connected")) from None
             continue
-        listener.close()  # one player each
-        return Wire(peer)
+        listener.close()  # one player per port
+        return LineSocket(peer)
 
 
-def _check_version(player: int, wire: Wire, until: float | None) -> None:
+def _check_version(player: int, wire: LineSocket, until: float | None) -> None:
     try:
-        line = wire.line(until)
-        while line.startswith(COMMENTS):
-            line = wire.line(until)
-    except Dropped as reason:
-        raise _Broken(Fault(player, reason.kind, f"{reason} (before its version)")) from None
-    match = _VERSION.fullmatch(line)
+        line = wire.read_line(until)
+        while line.startswith(COMMENT_PREFIXES):
+            line = wire.read_line(until)
+    except ConnectionLost as reason:
+        raise _MatchAborted(PlayerFault(player, reason.kind, f"{reason} (before its version)")) from None
+    match = _VERSION_PATTERN.fullmatch(line)
     if match is None or int(match[1]) != 2 or int(match[2]) > 0:
-        said = line[:40].decode("ascii", "replace")
-        raise _Broken(Fault(player, "version", f"said {said!r}: this dealer speaks VERSION:2.0.0"))
+        version = line[:40].decode("ascii", "replace")
+        raise _MatchAborted(PlayerFault(player, "version", f"said {version!r}: this dealer speaks VERSION:2.0.0"))
 
 
-# --- the match --------------------------------------------------------------------------------
+# --- Match ---
 
 
 def run_match(
-    rules: Rules,
+    rules: PokerRules,
     hands: int,
     seed: int,
-    listening: Sequence[socket.socket],
+    listeners: Sequence[socket.socket],
     *,
-    players: Names = ("player1", "player2"),
-    limits: Limits | None = None,
+    players: PlayerNames = ("player1", "player2"),
+    limits: DealerLimits | None = None,
     log: Path | None = None,
     name: str = "match",
     duplicate: bool = False,
     forfeit: bool = False,
     warn: Callable[[str], None] = lambda _: None,
-    progress: Callable[[MatchResult], None] | None = None,
-    alive: Callable[[int], bool] = lambda _: True,
-) -> MatchResult:
-    """Play a match; faults of players are in the result. Closes the sockets.
+    progress: Callable[[DealerMatchResult], None] | None = None,
+    is_alive: Callable[[int], bool] = lambda _: True,
+) -> DealerMatchResult:
+    """Play a match and close the sockets; faults of players are part of the result.
 
-    `duplicate` deals the cards of hand 2k again in hand 2k + 1, where the players have changed seats: fair to players
-    without memory. For others, run two matches of one seed and exchange the players. `alive` says whether a program that
-    should connect still runs.
+    Parameters
+    ----------
+    rules
+        Game.
+    hands
+        Number of hands.
+    seed
+        Seed of the cards, not negative.
+    listeners
+        Listening sockets of both players, from `open_listeners`.
+    players
+        Names in the log.
+    limits
+        Time limits; those of the competition by default.
+    log
+        File of the log; None writes none.
+    name
+        Name of the match in the log.
+    duplicate
+        Deal the cards of hand 2k again in hand 2k + 1 with exchanged seats: fair to players without memory. For others,
+        run two matches with one seed and exchange the players.
+    forfeit
+        A player with a fault checks or folds from then on, and the match is played to its end.
+    warn
+        Function of messages about faults and corrected actions.
+    progress
+        Function of the result after every hand.
+    is_alive
+        Function that returns whether the program of a player that should connect still runs.
+
+    Returns
+    -------
+    DealerMatchResult
+        Chips by hand, faults and times.
+
+    Raises
+    ------
+    InputError
+        If a number or name is invalid, or the log cannot be written.
+
+    Examples
+    --------
+    A match without players ends with a fault:
+
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> result = run_match(rules, 5, seed=7, listeners=open_listeners(), limits=DealerLimits(start=0.2))
+    >>> result.complete, result.faults[0].kind
+    (False, 'absent')
     """
     check_names(players)
-    rules.need_zero_sum("matches are played")
-    if not 1 <= hands <= LAST_HAND:
-        raise InputError(f"{hands} hands: 1 to {LAST_HAND} can be played")
+    rules.require_zero_sum("matches are played")
+    if not 1 <= hands <= MAX_HAND_NUMBER:
+        raise InputError(f"{hands} hands: must be 1 to {MAX_HAND_NUMBER}")
     if seed < 0:
         raise InputError(f"seed {seed}: must not be negative")
-    result = MatchResult(players)
-    limits = limits or Limits()
-    wires: list[Wire] = []
-    began = clock.monotonic()
-    with _opened(log) as file:
-        table = Table(rules, hands, players, limits, file, result, warn, forfeit)
+    result = DealerMatchResult(players)
+    limits = limits or DealerLimits()
+    sockets: list[LineSocket] = []
+    start = clock.monotonic()
+    with _open_log(log) as file:
+        table = _DealerTable(rules, hands, players, limits, file, result, warn, forfeit)
         times = limits.answer, limits.hand, limits.average
         milliseconds = (round(1000 * times[0]), round(1000 * times[1]), round(1000 * times[2]))
-        table.note(show_header(name, rules.name, hands, seed, milliseconds))
+        table.write_log(format_header(name, rules.name, hands, seed, milliseconds))
         try:
-            wires = _seat(listening, limits, alive)
-            began = clock.monotonic()
-            table.wires = [*wires]
-            for hand, deal in zip(range(hands), deals(rules, seed, duplicate=duplicate), strict=False):
-                table.play(hand, deal)
+            sockets = _connect_players(listeners, limits, is_alive)
+            start = clock.monotonic()
+            table.sockets = [*sockets]
+            for hand, deal in zip(range(hands), deal_hands(rules, seed, duplicate=duplicate), strict=False):
+                table.play_hand(hand, deal)
                 if progress is not None:
                     progress(result)
-        except _Broken as stop:
-            table.fault(stop.fault)
+        except _MatchAborted as stop:
+            table.record_fault(stop.fault)
         finally:
-            result.seconds = clock.monotonic() - began
-            for wire in wires:
-                wire.close(_LINGER)
-            for listener in listening:
+            result.seconds = clock.monotonic() - start
+            for peer in sockets:
+                peer.close(_LINGER_SECONDS)
+            for listener in listeners:
                 listener.close()
-        result.complete = len(result.won) == hands  # whoever leaves after the last hand has missed nothing
+        result.complete = len(result.won) == hands  # leaving after the last hand does not matter
         if result.complete:
-            table.note(f"{show_score(result.score, players)}\n")
+            table.write_log(f"{format_score_line(result.score, players)}\n")
     return result
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+def _open_log(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    with atomic_io.told(path):
+    with files.disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", newline="\n")  # while it is played: others read along
+        file = path.open("w", encoding="utf-8", newline="\n")  # not atomic: the log can be read during the match
     with file:
         yield file
 
 
-class Table:
-    """Two players, a clock and a log."""
+class _DealerTable:
+    """A table with two players, clocks and a log."""
 
     def __init__(
         self,
-        rules: Rules,
+        rules: PokerRules,
         hands: int,
-        players: Names,
-        limits: Limits,
+        players: PlayerNames,
+        limits: DealerLimits,
         log: IO[str] | None,
-        result: MatchResult,
+        result: DealerMatchResult,
         warn: Callable[[str], None],
         forfeit: bool,
     ) -> None:
-        self.lines = Lines(rules)
+        self.lines = BettingNodeCache(rules)
         self.players, self.limits, self.log, self.result = players, limits, log, result
         self.warn, self.forfeit = warn, forfeit
-        self.wires: list[Wire | None] = [None, None]  # None: this player has left
-        self.match_time = limits.average * hands
-        self.hand_used = [0.0, 0.0]  # seconds, by player
+        self.sockets: list[LineSocket | None] = [None, None]  # None: the player has left
+        self.match_seconds = limits.average * hands
+        self.hand_seconds_used = [0.0, 0.0]  # seconds, by player
 
-    def play(self, hand: int, deal: Deal) -> None:
-        """One hand to its end, in the log and in the result."""
+    def play_hand(self, hand: int, deal: DealtHand) -> None:
+        """Play one hand and record it in the log and in the result."""
         first = hand % 2  # the player in seat 0
         order = (first, 1 - first)
-        self.hand_used = [0.0, 0.0]
-        seen = (f"{deal.holes[0]}|", f"|{deal.holes[1]}")  # as each seat sees it
-        point = self.lines.start
+        self.hand_seconds_used = [0.0, 0.0]
+        seen = (f"{deal.hole_cards[0]}|", f"|{deal.hole_cards[1]}")  # hole cards as each seat sees them
+        node = self.lines.start
         try:
-            while point.actor >= 0:
-                point = self._turn(hand, point, seen, deal.boards[point.betting.street], order)
-        except _Broken:
-            open_cards = f"{deal.holes[0]}|{deal.holes[1]}{deal.boards[point.betting.street]}"
-            self.note(f"# not finished: {hand}:{point.betting.line}:{open_cards}\n")
+            while node.actor >= 0:
+                node = self._play_turn(hand, node, seen, deal.boards[node.betting.street], order)
+        except _MatchAborted:
+            open_cards = f"{deal.hole_cards[0]}|{deal.hole_cards[1]}{deal.boards[node.betting.street]}"
+            self.write_log(f"# not finished: {hand}:{node.betting.line}:{open_cards}\n")
             raise
-        self._end(hand, point, deal, seen, order)
+        self._finish_hand(hand, node, deal, seen, order)
 
-    def _turn(self, hand: int, point: Point, seen: _BySeat, board: str, order: Pair) -> Point:
-        """Tell both, hear one."""
+    def _play_turn(self, hand: int, point: BettingNode, seen: _BySeat, board: str, order: ChipPair) -> BettingNode:
+        """Send the state to both players and read the action of the player to act."""
         actor, line = point.actor, point.betting.line
-        asked = show_match_state(actor, hand, line, seen[actor] + board).encode()
-        player = order[actor]
-        self._send(player, asked + b"\r\n")
-        other = 1 - actor
-        self._send(order[other], show_match_state(other, hand, line, seen[other] + board).encode() + b"\r\n")
-        return self._hear(player, point, asked, clock.monotonic())
+        messages = [format_match_state(seat, hand, line, seen[seat] + board).encode() for seat in (0, 1)]
+        for seat in (actor, 1 - actor):
+            self._send(order[seat], messages[seat] + b"\r\n")
+        return self._read_move(order[actor], point, messages[actor], clock.monotonic())
 
-    def _end(self, hand: int, point: Point, deal: Deal, seen: _BySeat, order: Pair) -> None:
+    def _finish_hand(self, hand: int, point: BettingNode, deal: DealtHand, seen: _BySeat, order: ChipPair) -> None:
         betting = point.betting
-        board, shown = deal.boards[betting.street], "|".join(deal.holes)
+        board, shown = deal.boards[betting.street], "|".join(deal.hole_cards)
         if betting.folded is None:
-            won, seen = settle(betting, deal.better), (shown, shown)
+            won, seen = payoffs_of_result(betting, deal.showdown_sign), (shown, shown)
         else:
-            won = settle(betting, 2 * betting.folded - 1)
+            won = payoffs_of_result(betting, 2 * betting.folded - 1)
         self.result.won.append(won[order[0]])
         if self.log is not None:
             names = self.players[order[0]], self.players[order[1]]
-            self.note(f"{show_hand(hand, betting.line, shown + board, won, names)}\n")
-        left: _Broken | None = None
+            self.write_log(f"{format_state_line(hand, betting.line, shown + board, won, names)}\n")
+        left: _MatchAborted | None = None
         for seat, player in enumerate(order):
             try:
-                self._send(player, show_match_state(seat, hand, betting.line, seen[seat] + board).encode() + b"\r\n")
-            except _Broken as broken:  # the other one is told all the same
+                self._send(player, format_match_state(seat, hand, betting.line, seen[seat] + board).encode() + b"\r\n")
+            except _MatchAborted as broken:  # the other player still gets the result
                 left = broken
         if left is not None:
             raise left
 
-    def note(self, text: str) -> None:
-        """Into the log, at once: a hand that was played is there whatever comes after it."""
+    def write_log(self, text: str) -> None:
+        """Write to the log and flush it, so that played hands are never lost."""
         if self.log is not None:
-            with atomic_io.told(self.log.name):
+            with files.disk_errors(self.log.name):
                 self.log.write(text)
                 self.log.flush()
 
-    def fault(self, fault: Fault) -> None:
-        """A player has left: into the result and the log."""
+    def record_fault(self, fault: PlayerFault) -> None:
+        """Record a player's fault in the result and the log."""
         self.result.faults.append(fault)
-        self.note(f"# player {fault.player + 1} ({self.players[fault.player]}) {fault.reason}\n")
+        self.write_log(f"# player {fault.player + 1} ({self.players[fault.player]}) {fault.reason}\n")
         self.warn(f"{self.players[fault.player]} {fault.reason}")
 
-    def _gone(self, player: int, kind: str, reason: str) -> None:
-        fault = Fault(player, kind, reason)
+    def _drop_player(self, player: int, kind: str, reason: str) -> None:
+        fault = PlayerFault(player, kind, reason)
         if not self.forfeit:
-            raise _Broken(fault)
-        self.fault(fault)
-        wire = self.wires[player]
+            raise _MatchAborted(fault)
+        self.record_fault(fault)
+        wire = self.sockets[player]
         assert wire is not None
         wire.close()
-        self.wires[player] = None
+        self.sockets[player] = None
 
     def _send(self, player: int, message: bytes) -> None:
-        wire = self.wires[player]
+        wire = self.sockets[player]
         if wire is not None:
             try:
                 wire.send(message, self.limits.answer)
-            except Dropped as reason:
-                self._gone(player, reason.kind, str(reason))
+            except ConnectionLost as reason:
+                self._drop_player(player, reason.kind, str(reason))
 
-    def _hear(self, player: int, point: Point, asked: bytes, sent: float) -> Point:
-        """The point after the move of a player; what is no answer to this state is passed over."""
-        limits, used, result = self.limits, self.hand_used, self.result
-        time = min(limits.answer, limits.hand - used[player], self.match_time - result.used[player])
-        wire, start = self.wires[player], len(asked)
+    def _read_move(self, player: int, point: BettingNode, state_message: bytes, sent: float) -> BettingNode:
+        """Return the node after the player's action; lines that do not respond to this state are ignored."""
+        limits, used, result = self.limits, self.hand_seconds_used, self.result
+        time = min(limits.answer, limits.hand - used[player], self.match_seconds - result.seconds_used[player])
+        wire, start = self.sockets[player], len(state_message)
         while wire is not None:
             try:
-                line = wire.line(sent + time)
-            except Dropped as reason:
-                late = f"did not answer in the {time:g} s that were left" if reason.kind == "timeout" else str(reason)
-                self._gone(player, reason.kind, late)
+                line = wire.read_line(sent + time)
+            except ConnectionLost as reason:
+                late = f"did not respond in the remaining {time:g} s" if reason.kind == "timeout" else str(reason)
+                self._drop_player(player, reason.kind, late)
                 break
-            if line.startswith(asked) and line[start : start + 1] in (b":", b""):
+            if line.startswith(state_message) and line[start : start + 1] in (b":", b""):
                 answer = line[start + 1 :].decode("ascii", "replace")
-            elif line.startswith(COMMENTS) or not line:
+            elif line.startswith(COMMENT_PREFIXES) or not line:
                 continue
             else:
                 result.ignored[player] += 1
                 continue
             spent = clock.monotonic() - sent
             used[player] += spent
-            result.used[player] += spent
-            after = point.next.get(answer)
-            return after if after is not None else self._judge(player, point, answer)
-        betting = point.betting
-        return self.lines.after(point, "f" if betting.legal("f") else "c")
+            result.seconds_used[player] += spent
+            after = point.children.get(answer)
+            return after if after is not None else self._validate_move(player, point, answer)
+        return self.lines.node_after(point, "f" if point.betting.to_call else "c")
 
-    def _judge(self, player: int, point: Point, answer: str) -> Point:
-        """A move that was not seen here before."""
-        move, wrong = correct(point.betting, answer)
-        if wrong is not None:
+    def _validate_move(self, player: int, point: BettingNode, answer: str) -> BettingNode:
+        """Return the node after an action that is new at this node, corrected if necessary."""
+        move, problem = correct_move(point.betting, answer)
+        if problem is not None:
             self.result.replaced[player] += 1
-            self.warn(f"{self.players[player]} at {point.betting.line!r}: {wrong}")
+            self.warn(f"{self.players[player]} at {point.betting.line!r}: {problem}")
             if self.limits.invalid is not None and self.result.replaced[player] > self.limits.invalid:
-                self._gone(player, "invalid", f"made more than {self.limits.invalid} moves that are not legal")
-        return self.lines.after(point, move)
+                self._drop_player(player, "invalid", f"made more than {self.limits.invalid} illegal moves")
+        return self.lines.node_after(point, move)

@@ -1,13 +1,12 @@
-"""A match against a bot behind a web API: hands are asked for and moves sent as JSON over HTTP.
+"""Matches against a bot with a web API: JSON over HTTP.
 
-    exchange = over_http("https://bot.example/api")
-    played = play_online(make_agent("default"), exchange, hands=100)
-    played.mbb_per_game, played.ci95
+    exchange = http_exchange("https://bot.example/api")
+    match = play_online(make_agent("default"), exchange, hands=100)
+    match.mbb_per_game, match.ci95
 
-The API is the one that Slumbot offers, from published descriptions of it: `new_hand` and `act`, a token that tells sessions
-apart, blinds of 50 and 100, stacks of 20,000 in every hand. Lines are written with `k` check, `c` call, `f` fold and `b300`,
-the chips of this street; `client_pos` 0 is the big blind. Exchanges can be written to a file and played again from there,
-which is how this is tested: no test asks a live host.
+The API is that of Slumbot, from published descriptions: `new_hand` and `act`, a token per session, blinds of 50 and 100,
+stacks of 20,000 in every hand. Lines use `k` check, `c` call, `f` fold and `b300`, the chips bet on this street; `client_pos`
+0 is the big blind. Exchanges can be recorded in a file and replayed, which the tests do: no test contacts a live host.
 """
 
 from __future__ import annotations
@@ -28,48 +27,67 @@ import numpy as np
 
 from riverboat.agents.base import Agent
 from riverboat.api.play import agent_move
-from riverboat.core import atomic_io
+from riverboat.core import files
 from riverboat.core.claims import ESTIMATE, Claim
-from riverboat.core.errors import InputError, shown
-from riverboat.core.text_files import read_text
-from riverboat.evaluation.intervals import Tally
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.files import read_text
+from riverboat.evaluation.confidence_intervals import SampleSums
 from riverboat.games.base import CHANCE
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.games.holdem.actions import CALL, FOLD
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.rules import PokerRules, read_game
 
 GAME = "nolimit-200bb"
-SIZES = (0, 3, 4, 5)  # cards of the board by street
-MOST_REPLY = 1 << 20  # bytes
-_STEP = re.compile(r"[kcf/]|b\d{1,9}", re.ASCII)
+BOARD_SIZES = (0, 3, 4, 5)  # cards of the board by street
+MAX_REPLY_BYTES = 1 << 20
+_TOKEN_PATTERN = re.compile(r"[kcf/]|b\d{1,9}", re.ASCII)
 
-Exchange: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]  # what is asked, and with what; the reply
+Exchange: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]  # (endpoint, body) -> reply
 
 
 @dataclass(frozen=True)
 class OnlineMatch:
-    """What was won, in chips, hand by hand."""
+    """The result of an online match, in chips per hand.
+
+    Attributes
+    ----------
+    agent
+        Name of the agent.
+    rules
+        Game of the bot.
+    chips
+        Chips won in each hand.
+    seconds
+        Time that was used.
+
+    Examples
+    --------
+    >>> OnlineMatch("always-call", read_game(GAME), (100, -50), 1.0).mbb_per_game
+    250.0
+    """
 
     agent: str
-    rules: Rules
+    rules: PokerRules
     chips: tuple[int, ...]
     seconds: float
 
     @property
     def mbb_per_game(self) -> float:
-        """A hand."""
+        """Mean result in mbb/g."""
         return 1000 * float(np.mean(self.chips)) / self.rules.big_blind
 
     @property
     def ci95(self) -> float | None:
-        """Half the width of the interval; no duplicate, so it is wide. None after one hand, which says nothing of it."""
+        """Half-width of the 95 % interval, wide because the match is not duplicate; None after a single hand."""
         if len(self.chips) < 2:
             return None
-        return Tally().plus(np.array(self.chips)).times(1000 / self.rules.big_blind).interval().half_width
+        sums = SampleSums().add_samples(np.array(self.chips)).scale(1000 / self.rules.big_blind)
+        return sums.confidence_interval().half_width
 
     @property
     def claim(self) -> Claim | None:
-        """The result; None without an interval."""
+        """The result as a claim; None without an interval."""
         if self.ci95 is None:
             return None
         return Claim("won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, size=len(self.chips), samples="hands")
@@ -79,7 +97,7 @@ class OnlineMatch:
         return f"{self.agent}: {self.claim or won}; {sum(self.chips):+,} chips"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         return {
             "agent": self.agent,
             "game": self.rules.name,
@@ -92,169 +110,325 @@ class OnlineMatch:
         }
 
 
-# --- lines ------------------------------------------------------------------------------------------
+# --- Lines ---
 
 
-def betting_of(line: str, rules: Rules) -> Betting:
-    """The state that a line of the API leads to: `b200c/kb300`."""
-    state, place = Betting.start(rules), 0
-    while place < len(line):
-        step = _STEP.match(line, place)
-        if step is None:
-            raise InputError(f"line {shown(line)}: {shown(line[place])} (letter {place + 1}) is no move of the API")
-        place = step.end()
-        if step[0] == "/":
+def parse_line(line: str, rules: PokerRules) -> BettingState:
+    """Return the betting state after a line of the API.
+
+    Parameters
+    ----------
+    line
+        Line such as `b200c/kb300`, with the chips bet on this street.
+    rules
+        Game of the bot.
+
+    Returns
+    -------
+    BettingState
+        The state.
+
+    Raises
+    ------
+    InputError
+        If a letter or an action is invalid.
+
+    Examples
+    --------
+    >>> parse_line("b200c/kb300", read_game(GAME)).line
+    'r200c/cr500'
+    """
+    state, position = BettingState.start(rules), 0
+    while position < len(line):
+        token = _TOKEN_PATTERN.match(line, position)
+        if token is None:
+            raise InputError(
+                f"line {short_repr(line)}: {short_repr(line[position])} (letter {position + 1}) is not a move of the API"
+            )
+        position = token.end()
+        if token[0] == "/":
             if state.actor != CHANCE:
-                raise InputError(f"line {shown(line)}: no cards are dealt after {shown(line[: place - 1])}")
+                raise InputError(
+                    f"line {short_repr(line)}: no cards are dealt after {short_repr(line[: position - 1])}"
+                )
             state = state.next_street()
-        elif step[0][0] == "b":
-            state = state.play(f"r{state.at.before + int(step[0][1:])}")
-        elif (step[0] == "k" and state.to_call) or (step[0] == "c" and not state.to_call):
-            why = f"there are {state.to_call:,} to call" if state.to_call else "there is nothing to call"
-            raise InputError(f"line {shown(line)}: {shown(step[0])} (letter {place}): {why}")
+        elif token[0][0] == "b":
+            state = state.apply_action(state.compact.before + int(token[0][1:]))
+        elif (token[0] == "k" and state.to_call) or (token[0] == "c" and not state.to_call):
+            reason = f"{state.to_call:,} chips are to be called" if state.to_call else "there is nothing to call"
+            raise InputError(f"line {short_repr(line)}: {short_repr(token[0])} (letter {position}): {reason}")
         else:
-            state = state.play("f" if step[0] == "f" else "c")
+            state = state.apply_action(FOLD if token[0] == "f" else CALL)
     return state
 
 
-def move_of(label: str, state: Betting) -> str:
-    """A move as the API writes it: `k`, `c`, `f`, `b300` with the chips of this street."""
+def format_move(label: str, state: BettingState) -> str:
+    """Return a move in the API's notation: `k`, `c`, `f`, or `b300` with the chips of this street.
+
+    Parameters
+    ----------
+    label
+        Move in our notation: `c`, `f` or `r500`.
+    state
+        State at which the player acts.
+
+    Returns
+    -------
+    str
+        The move.
+
+    Examples
+    --------
+    >>> format_move("r500", parse_line("b200c/k", read_game(GAME)))
+    'b300'
+    """
     if label[0] == "r":
-        return f"b{int(label[1:]) - state.at.before}"
+        return f"b{int(label[1:]) - state.compact.before}"
     return "k" if label == "c" and not state.to_call else label
 
 
-# --- a match ----------------------------------------------------------------------------------------
+# --- Match ---
 
 
 def play_online(
-    agent: Agent, exchange: Exchange, hands: int, watch: Callable[[int, int], None] | None = None
+    agent: Agent, exchange: Exchange, hands: int, observe: Callable[[int, int], None] | None = None
 ) -> OnlineMatch:
-    """Play some hands. `watch` is told how many are over, and the chips won so far."""
+    """Play hands against a bot.
+
+    Parameters
+    ----------
+    agent
+        Our agent.
+    exchange
+        Function from endpoint and body to a reply.
+    hands
+        Number of hands.
+    observe
+        Function of the number of finished hands and the chips won so far.
+
+    Returns
+    -------
+    OnlineMatch
+        Chips of each hand.
+
+    Raises
+    ------
+    InputError
+        If the bot rejects a request or its reply is invalid.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> def folding_bot(endpoint, body):
+    ...     return {"token": "t", "winnings": 50}
+    >>> play_online(make_agent("always-call"), folding_bot, hands=2).chips
+    (50, 50)
+    """
     if hands < 1:
-        raise InputError(f"hands={hands}: at least one")
-    rules, token, chips, begun = read_game(GAME), None, [], clock.perf_counter()
+        raise InputError(f"hands={hands}: must be at least 1")
+    rules, token, chips, start = read_game(GAME), None, [], clock.perf_counter()
     agent.check_rules(rules)
     for number in range(hands):
-        reply = _asked(exchange, "new_hand", {} if token is None else {"token": token})
+        reply = _request(exchange, "new_hand", {} if token is None else {"token": token})
         token = reply.get("token", token)
         while reply.get("winnings") is None:
-            state = betting_of(_text(reply, "action"), rules)
-            label = agent_move(agent, _views(reply, state, number))
-            reply = _asked(exchange, "act", {"token": token, "incr": move_of(label, state)})
+            state = parse_line(_text_field(reply, "action"), rules)
+            label = agent_move(agent, _observation(reply, state, number))
+            reply = _request(exchange, "act", {"token": token, "incr": format_move(label, state)})
             token = reply.get("token", token)
         won = reply["winnings"]
         if not isinstance(won, int) or isinstance(won, bool) or abs(won) > rules.stack:
-            raise InputError(f"the bot says that {shown(won)} chips were won: no result of {rules.name}")
+            raise InputError(
+                f"the bot reports winnings of {short_repr(won)} chips, which is not possible in {rules.name}"
+            )
         chips.append(won)
-        if watch is not None:
-            watch(number + 1, sum(chips))
-    return OnlineMatch(agent.name, rules, tuple(chips), clock.perf_counter() - begun)
+        if observe is not None:
+            observe(number + 1, sum(chips))
+    return OnlineMatch(agent.name, rules, tuple(chips), clock.perf_counter() - start)
 
 
-def _asked(exchange: Exchange, what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _request(exchange: Exchange, what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     reply = exchange(what, body)
     if reply.get("error_msg"):
-        raise InputError(f"the bot refused {what} {json.dumps(dict(body))}: {shown(str(reply['error_msg']))}")
+        raise InputError(f"the bot rejected {what} {json.dumps(dict(body))}: {short_repr(str(reply['error_msg']))}")
     return reply
 
 
-def _text(reply: Mapping[str, Any], key: str) -> str:
+def _text_field(reply: Mapping[str, Any], key: str) -> str:
     value = reply.get(key)
     if not isinstance(value, str):
-        raise InputError(f"the bot's reply has {key} = {shown(value)}: a text was expected")
+        raise InputError(f"the bot's reply has {key} = {short_repr(value)}: must be a string")
     return value
 
 
-def _views(reply: Mapping[str, Any], state: Betting, number: int) -> Views:
-    """The table as the agent sees it."""
+def _observation(reply: Mapping[str, Any], state: BettingState, number: int) -> Observations:
+    """Return the observation of the agent."""
     seat, hole, board = reply.get("client_pos"), reply.get("hole_cards"), reply.get("board") or []
     if seat not in (0, 1) or not isinstance(hole, list) or not isinstance(board, list):
-        raise InputError(f"the bot's reply has no seat, hole cards and board: {shown(dict(reply))}")
-    if len(board) != SIZES[state.street]:
-        raise InputError(f"the bot shows {len(board)} cards after {shown(state.line)}: {SIZES[state.street]} lie there")
-    shown_streets = [board[low:high] for low, high in pairwise(SIZES) if high <= len(board)]
+        raise InputError(f"the bot's reply has no seat, hole cards and board: {short_repr(dict(reply))}")
+    if len(board) != BOARD_SIZES[state.street]:
+        raise InputError(
+            f"the bot shows {len(board)} cards after {short_repr(state.line)}: there must be {BOARD_SIZES[state.street]}"
+        )
+    shown_streets = [board[low:high] for low, high in pairwise(BOARD_SIZES) if high <= len(board)]
     cards = "".join(map(str, hole))
     text = f"MATCHSTATE:{seat}:{number}:{state.line}:{cards + '|' if seat == 0 else '|' + cards}"
-    return Views.from_match_state(text + "".join("/" + "".join(map(str, part)) for part in shown_streets), state.rules)
+    boards = "".join("/" + "".join(map(str, part)) for part in shown_streets)
+    return Observations.from_match_state(text + boards, state.rules)
 
 
-# --- exchanges --------------------------------------------------------------------------------------
+# --- Exchanges ---
 
 
-def over_http(url: str, timeout: float = 30.0, pause: float = 0.0) -> Exchange:
-    """Ask a host; `pause` seconds before each question."""
+def http_exchange(url: str, timeout: float = 30.0, pause: float = 0.0) -> Exchange:
+    """Return an exchange over HTTP.
+
+    Parameters
+    ----------
+    url
+        Address of the API.
+    timeout
+        Seconds to wait for a reply.
+    pause
+        Seconds to wait before each request.
+
+    Returns
+    -------
+    Exchange
+        Function from endpoint and body to a reply.
+
+    Raises
+    ------
+    InputError
+        If the URL is invalid; calls raise it if a request fails.
+
+    Examples
+    --------
+    >>> http_exchange("bot.example")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: url 'bot.example': must start with https:// or http://
+    """
     _check_url(url)
 
-    def ask(what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def request_reply(endpoint: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         if pause:
             clock.sleep(pause)
         try:
             request = urllib.request.Request(
-                f"{url.rstrip('/')}/{what}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
+                f"{url.rstrip('/')}/{endpoint}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
             )
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                text = answer.read(MOST_REPLY).decode("utf-8", "replace")
-        except HTTPException as error:  # something answers there, but not as the web does
-            raise InputError(f"{url}: {type(error).__name__}: {shown(str(error))}; is it a web API?") from None
-        except (OSError, ValueError) as error:  # ValueError: names of hosts, here or in a redirection
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                text = response.read(MAX_REPLY_BYTES).decode("utf-8", "replace")
+        except HTTPException as error:  # the response is not valid HTTP
+            raise InputError(f"{url}: {type(error).__name__}: {short_repr(str(error))}; is it a web API?") from None
+        except (OSError, ValueError) as error:  # ValueError: invalid host names, here or in a redirect
             raise InputError(f"{url}: {getattr(error, 'reason', error)}") from None
-        return _read(text, url)
+        return _parse_reply(text, url)
 
-    return ask
+    return request_reply
 
 
 def _check_url(url: str) -> None:
-    """Refuse what is no address before anybody is asked."""
+    """Raise an error for an invalid URL before anything is sent."""
     if not url.startswith(("http://", "https://")):
-        raise InputError(f"url {shown(url)}: begins with https:// or http://")
+        raise InputError(f"url {short_repr(url)}: must start with https:// or http://")
     try:
         parts = urlsplit(url)
         problem = "no host" if not parts.hostname or parts.port == 0 else ""
     except ValueError as error:
         problem = str(error)
     if not url.isascii() or not url.isprintable() or " " in url:
-        problem = "letters that an address cannot have"
+        problem = "invalid characters"
     if problem:
-        raise InputError(f"url {shown(url)}: {problem}; write https://HOST/PATH or https://HOST:PORT/PATH, in ASCII")
+        raise InputError(
+            f"url {short_repr(url)}: {problem}; write https://HOST/PATH or https://HOST:PORT/PATH, in ASCII"
+        )
 
 
-def _read(text: str, where: str) -> Mapping[str, Any]:
+def _parse_reply(text: str, where: str) -> Mapping[str, Any]:
     try:
         reply = json.loads(text)
-    except (ValueError, RecursionError):  # the second where lists are nested without end
+    except (ValueError, RecursionError):  # RecursionError: deeply nested lists
         reply = None
     if not isinstance(reply, dict):
-        raise InputError(f"{where}: {shown(text[:100])} is no JSON object")
+        raise InputError(f"{where}: {short_repr(text[:100])} is not a JSON object")
     return reply
 
 
-def recorded(exchange: Exchange, path: Path) -> Exchange:
-    """The same, with every question and reply appended to a file, one JSON object a line."""
+def recording_exchange(exchange: Exchange, path: Path) -> Exchange:
+    """Return an exchange that appends every request and reply to a file, one JSON object per line.
 
-    def ask(what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        reply = exchange(what, body)
-        atomic_io.append(path, json.dumps({"ask": what, "with": dict(body), "reply": dict(reply)}))
+    Parameters
+    ----------
+    exchange
+        Exchange to record.
+    path
+        The file.
+
+    Returns
+    -------
+    Exchange
+        Function from endpoint and body to a reply.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "record.jsonl"
+    ...     reply = recording_exchange(lambda endpoint, body: {"winnings": 50}, path)("new_hand", {})
+    ...     replay_exchange(path)("new_hand", {})
+    {'winnings': 50}
+    """
+
+    def record(endpoint: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        reply = exchange(endpoint, body)
+        files.append_line(path, json.dumps({"ask": endpoint, "with": dict(body), "reply": dict(reply)}))
         return reply
 
-    return ask
+    return record
 
 
-def from_record(path: Path) -> Exchange:
-    """Replies from such a file: the same questions have to come in the same order."""
-    lines = [_read(line, str(path)) for line in read_text(path, "record").splitlines() if line.strip()]
-    left = iter(lines)
+def replay_exchange(path: Path) -> Exchange:
+    """Return an exchange that replays a recorded file; requests must come in the recorded order.
 
-    def ask(what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        line = next(left, None)
+    Parameters
+    ----------
+    path
+        File of `recording_exchange`.
+
+    Returns
+    -------
+    Exchange
+        Function from endpoint and body to a reply.
+
+    Raises
+    ------
+    InputError
+        If the file is invalid; calls raise it if a request differs from the recorded one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "record.jsonl"
+    ...     _ = path.write_text('{"ask": "new_hand", "with": {}, "reply": {"winnings": 50}}', encoding="utf-8")
+    ...     replay_exchange(path)("new_hand", {})
+    {'winnings': 50}
+    """
+    lines = [_parse_reply(line, str(path)) for line in read_text(path, "record").splitlines() if line.strip()]
+    remaining = iter(lines)
+
+    def replay(endpoint: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        line = next(remaining, None)
         if line is None:
-            raise InputError(f"{path}: the record ends before {what} {json.dumps(dict(body))}")
-        if (line.get("ask"), line.get("with")) != (what, dict(body)):
-            now = f"{what} {json.dumps(dict(body))}"
-            raise InputError(f"{path}: {line.get('ask')} {json.dumps(line.get('with'))} is on record, not {now}")
+            raise InputError(f"{path}: the record ends before {endpoint} {json.dumps(dict(body))}")
+        if (line.get("ask"), line.get("with")) != (endpoint, dict(body)):
+            request = f"{endpoint} {json.dumps(dict(body))}"
+            raise InputError(f"{path}: {line.get('ask')} {json.dumps(line.get('with'))} is recorded, not {request}")
         reply = line.get("reply")
         if not isinstance(reply, dict):
             raise InputError(f"{path}: a line without a reply")
         return reply
 
-    return ask
+    return replay

@@ -1,17 +1,18 @@
-"""What an agent is.
+"""Protocols of agents.
 
-Only `name`, `check_rules` and `act` are needed to play. What else an agent can do, others find by its methods:
+Only `name`, `check_rules` and `act` are needed to play. Other capabilities are found by their methods:
 
-- `strategies(places, draw=None)`: what it plays with all hands at public places (`Answering`). Ranges by Bayes, best
-  responses and search need it. What the agent draws in secret for a hand is averaged over, given its moves so far.
-- `probabilities(views)`: what its moves are drawn from at tables (`Chooser`).
-- `observe(hands)`: it learns from hands that are over (`Learner`).
-- `account()`: what it has to tell of a match, in a sentence (`Accounting`); `riverboat match` prints it.
-- `tables_at_once`: as many tables as it likes to be asked about together in matches.
-- `at_once(state)`: its move at one table without arrays, or None; for players of the ACPC protocol.
+- `strategies(public_states, draw=None)`: the strategy with all hands at public states (`PublicPolicy`). Ranges by
+  Bayes' rule, best responses and search need it. Secret draws of the agent for a hand are averaged over, conditional
+  on its earlier actions.
+- `probabilities(observations)`: the distribution that its actions are drawn from (`PolicyAgent`).
+- `observe(hands)`: learning from finished hands (`ObservingAgent`).
+- `account()`: a summary of a match in one sentence (`ReportingAgent`); `riverboat match` prints it.
+- `tables_at_once`: preferred number of tables in a batch of a match.
+- `at_once(state)`: the action at one table without arrays, or None; for clients of the ACPC protocol.
 
-An agent that works something out at a place may keep it for the next time, in a `PublicCache`: what it does must not depend
-on what is still there.
+An agent may cache what it computes at a public state in a `PublicStateCache`. Its play must not depend on what is
+still cached.
 """
 
 from __future__ import annotations
@@ -20,94 +21,185 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.holdem.actions import show_move
+from riverboat.games.holdem.actions import format_action
+from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.match_state import MatchState
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.rules import Rules
-from riverboat.games.records.hand_records import Hands
-from riverboat.strategies.public_cache import PublicCache as PublicCache
-from riverboat.strategies.public_strategy import Answering as Answering
-from riverboat.strategies.public_strategy import Strategies as Strategies
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.public_strategy import PublicPolicy as PublicPolicy
+from riverboat.strategies.public_strategy import PublicStateCache as PublicStateCache
+from riverboat.strategies.public_strategy import StrategyBatch as StrategyBatch
 from riverboat.strategies.public_strategy import ranges as ranges
 
-Choice: TypeAlias = list[tuple[int, float]]  # moves and their probabilities
+ActionProbabilities: TypeAlias = list[tuple[int, float]]  # actions and their probabilities
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player. What it does is a function of the view alone: it keeps nothing between calls but what it has learnt from
-    hands that it was shown, and whatever it draws is decided by its seed, the number of the hand and the place in the line.
-    `riverboat.testing.check_agent` tests it.
+    """Player of a game.
+
+    Its actions are a function of the observation alone. Between calls it keeps only what it learned from observed
+    hands. Its random draws depend only on its seed, the number of the hand and the position in the line.
+    `riverboat.testing.check_agent` tests this.
     """
 
     @property
     def name(self) -> str:
-        """What tables and messages call it."""
+        """Name of the agent in tables and messages."""
         ...
 
-    def check_rules(self, rules: Rules) -> None:
-        """Raise `InputError` where the agent cannot play these rules."""
+    def check_rules(self, rules: PokerRules) -> None:
+        """Raise `InputError` if the agent cannot play these rules.
+
+        Parameters
+        ----------
+        rules
+            Rules of the game.
+        """
         ...
 
-    def act(self, views: Views) -> Array:
-        """The moves that the agent makes, one for each table. int32 [n]: FOLD, CALL, or the total of a raise"""
-        ...
+    def act(self, observations: Observations) -> Array:
+        """Return the agent's actions, one for each table. int32 [n]: FOLD, CALL, or the total of a raise
 
-
-@runtime_checkable
-class Chooser(Agent, Protocol):
-    """An agent that can say what its moves are drawn from."""
-
-    def probabilities(self, views: Views) -> list[Choice]:
-        """For each table the moves with their probabilities, which are above zero and sum to one."""
-        ...
-
-
-@runtime_checkable
-class Learner(Agent, Protocol):
-    """An agent that learns from hands that are over."""
-
-    def observe(self, hands: Hands) -> None:
-        """Hands that it has played, in their order, as it saw them: `Hands.seen_by`. Matches call this after every batch."""
+        Parameters
+        ----------
+        observations
+            Tables at which the agent is to act.
+        """
         ...
 
 
 @runtime_checkable
-class Accounting(Agent, Protocol):
-    """An agent that has something to tell after a match."""
+class PolicyAgent(Agent, Protocol):
+    """Agent that returns the probabilities of its actions."""
+
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return the actions at each table with their probabilities, which are positive and sum to one.
+
+        Parameters
+        ----------
+        observations
+            Tables at which the agent is to act.
+        """
+        ...
+
+
+@runtime_checkable
+class ObservingAgent(Agent, Protocol):
+    """Agent that learns from finished hands."""
+
+    def observe(self, hands: HandRecords) -> None:
+        """Observe hands that the agent has played, in order, as it saw them (`HandRecords.seen_by`).
+
+        Matches call this after every batch.
+
+        Parameters
+        ----------
+        hands
+            Finished hands.
+        """
+        ...
+
+
+@runtime_checkable
+class ReportingAgent(Agent, Protocol):
+    """Agent that reports on a match."""
 
     def account(self) -> str:
-        """What was learnt, given or noticed, in a sentence."""
+        """Return a summary of what it learned, risked or detected, in one sentence."""
         ...
 
 
-def refuse_rules(name: str, own: Rules, rules: Rules) -> None:
-    """Refuse rules other than an agent's own."""
-    if own != rules:
-        other = (
-            f"{rules.name!r}, which has other rules"
-            if rules.name != own.name
-            else "a game of that name with other rules"
-        )
-        raise InputError(f"agent {name!r} plays {own.name!r} and cannot sit down at {other}")
+def check_own_rules(name: str, own_rules: PokerRules, rules: PokerRules) -> None:
+    """Raise InputError if the rules are not the agent's own.
 
+    Parameters
+    ----------
+    name
+        Name of the agent.
+    own_rules
+        Rules that the agent was made for.
+    rules
+        Rules of the match.
 
-def answer(agent: Agent, state: MatchState) -> str:
-    """What an agent does at one table: f, c or r300, for players of the ACPC protocol.
+    Raises
+    ------
+    InputError
+        If they differ.
 
-    An agent may have `at_once(state)` for this: its move, or None where it must see the table as arrays.
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> check_own_rules("demo", read_game("limit"), read_game("limit"))
     """
-    quick = getattr(agent, "at_once", None)
-    move: str | None = quick(state) if quick is not None else None
-    if move is not None:
-        return move
-    return show_move(int(agent.act(Views.from_match_states([state]))[0]), state.rules)
+    if own_rules != rules:
+        other = (
+            f"{rules.name!r}, which has different rules"
+            if rules.name != own_rules.name
+            else "a game of that name with different rules"
+        )
+        raise InputError(f"agent {name!r} plays {own_rules.name!r} and cannot play {other}")
 
 
-def rules_of(*agents: Agent) -> Rules | None:
-    """The game that these agents play; None where they play any."""
+def act_on_match_state(agent: Agent, state: MatchState) -> str:
+    """Return an agent's action at one table: f, c or r300, for clients of the ACPC protocol.
+
+    An agent may have `at_once(state)` for this: its action, or None if it needs the table as arrays.
+
+    Parameters
+    ----------
+    agent
+        The agent.
+    state
+        Match state in which its seat is to act.
+
+    Returns
+    -------
+    str
+        Label of the action.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.games.holdem.match_state import parse_match_state
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = parse_match_state("MATCHSTATE:1:0::|AsAh", read_game("nolimit-200bb"))
+    >>> act_on_match_state(make_agent("always-call"), state)
+    'c'
+    """
+    fast_path = getattr(agent, "at_once", None)
+    action: str | None = fast_path(state) if fast_path is not None else None
+    if action is not None:
+        return action
+    return format_action(int(agent.act(Observations.from_match_states([state]))[0]), state.rules)
+
+
+def rules_of_agents(*agents: Agent) -> PokerRules | None:
+    """Return the game that these agents play; None if they play any game.
+
+    Parameters
+    ----------
+    agents
+        Agents of one match.
+
+    Returns
+    -------
+    PokerRules | None
+        The game that these agents play.
+
+    Raises
+    ------
+    InputError
+        If two agents play different games.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> rules_of_agents(make_agent("default"), make_agent("always-call")).name
+    'nolimit-200bb'
+    """
     for agent in agents:
         own = getattr(agent, "rules", None)
-        if isinstance(own, Rules):
+        if isinstance(own, PokerRules):
             return own
     return None

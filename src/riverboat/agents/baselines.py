@@ -1,4 +1,4 @@
-"""Simple players to measure others by. Each plays any game."""
+"""Baseline agents: simple players to measure others against. Each plays any game."""
 
 from __future__ import annotations
 
@@ -7,143 +7,157 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.agents import _kernels as kernels
-from riverboat.agents.base import Choice
-from riverboat.cards.features.strength import ranker, sorter
+from riverboat.agents.base import ActionProbabilities
+from riverboat.cards.features.hand_features import hand_strength_tables, hand_strength_workspace
 from riverboat.core.arrays import Array
-from riverboat.core.errors import MemoryLimitError, unknown
-from riverboat.core.formatting import show_bytes
-from riverboat.games.holdem.actions import CALL, END, FOLD
-from riverboat.games.holdem.betting_batch import book_of, spans
+from riverboat.core.errors import MemoryLimitError, unknown_name_error
+from riverboat.core.formatting import format_bytes
+from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD, call_and_raise_bounds, compact_rules_arrays
 from riverboat.games.holdem.match_state import MatchState
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.public_strategy import Strategies, by_chain_rule, no_strategies
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.public_strategy import StrategyBatch, empty_strategies, reach_by_chain_rule
 
-YARDSTICKS: dict[str, tuple[int, str]] = {
+BASELINES: dict[str, tuple[int, str]] = {
     "always-fold": (kernels.FOLDER, "folds when it faces a bet, else checks"),
     "always-call": (kernels.CALLER, "checks and calls"),
-    "always-raise": (kernels.RAISER, "raises by the least while it can, then calls"),
-    "random": (kernels.RANDOM, "folds, calls or raises to any legal total, each as often"),
-    "rule-based": (kernels.BY_RULES, "bets the pot with strong hands, calls when the price is right"),
+    "always-raise": (kernels.RAISER, "raises the minimum while it can, then calls"),
+    "random": (kernels.RANDOM, "folds, calls or raises to any legal total, with equal probability"),
+    "rule-based": (kernels.RULE_BASED, "bets the pot with strong hands, calls when the price is right"),
 }
-MOST_BYTES = 4 << 30  # of what `random` answers: a column for every legal raise
+MAX_BYTES = 4 << 30  # of the strategies of `random`, which have a column for every legal raise
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """One of `YARDSTICKS`. Only `random` draws, and needs a seed."""
+class BaselineAgent:
+    """One of `BASELINES`. Only `random` is randomized and uses the seed."""
 
     name: str
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.name not in YARDSTICKS:
-            raise unknown("yardstick", self.name, YARDSTICKS)
+        if self.name not in BASELINES:
+            raise unknown_name_error("baseline agent", self.name, BASELINES)
 
-    def check_rules(self, rules: Rules) -> None:
-        """All games can be played."""
+    def check_rules(self, rules: PokerRules) -> None:
+        """Accept all games."""
 
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        out, rules = np.empty(len(views), np.int32), views.rules
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        out, rules = np.empty(len(observations), np.int32), observations.rules
         kernels.act(
-            YARDSTICKS[self.name][0],
-            book_of(rules),
-            ranker(rules.deck, rules.board_sizes),
+            BASELINES[self.name][0],
+            compact_rules_arrays(rules),
+            hand_strength_tables(rules.deck, rules.board_sizes),
             np.uint64(self.seed % 2**64),
-            views.hand,
-            views.hole,
-            views.board,
-            views.moves,
-            views.length,
+            observations.hand,
+            observations.hole,
+            observations.board,
+            observations.moves,
+            observations.length,
             out,
         )
         return out
 
     def at_once(self, state: MatchState) -> str | None:
-        """The move at one table, where it needs no arrays: for players of the ACPC protocol, which see one at a time."""
+        """Return the action at one table if it needs no arrays, else None, for clients of the ACPC protocol."""
         betting = state.betting
         if self.name == "always-call" or (self.name == "always-fold" and not betting.to_call):
             return "c"
         if self.name == "always-fold":
             return "f"
         if self.name == "always-raise":
-            span = betting.raise_range()
-            return "c" if span is None else "r" if state.rules.limit else f"r{span.least}"
+            legal = betting.raise_range()
+            return "c" if legal is None else "r" if state.rules.limit else f"r{legal.least}"
         return None
 
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities; of `random`, all legal ones."""
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return actions and their probabilities; all legal ones for `random`."""
         if self.name != "random":
-            return [[(move, 1.0)] for move in self.act(views).tolist()]
-        return [_uniform(*row) for row in spans(views.rules, views.places.states).tolist()]
+            return [[(move, 1.0)] for move in self.act(observations).tolist()]
+        return [
+            _uniform_probabilities(*row)
+            for row in call_and_raise_bounds(observations.rules, observations.public_states.states).tolist()
+        ]
 
-    # --- for all hands --------------------------------------------------------------------------
+    # --- Strategies for all hands ---
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What is played with all hands. Nothing is drawn once for a hand, so `draw` changes nothing."""
-        return self._drawn(places) if self.name == "random" else self._plain(places)
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return the strategies with all hands. They have no secret draws, so `draw` has no effect."""
+        return (
+            self._random_strategies(public_states)
+            if self.name == "random"
+            else self._deterministic_strategies(public_states)
+        )
 
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, in a seat and with each hand. float64 [n, hands]"""
+    def reach(self, public_states: PublicStates, seat: int) -> Array:
+        """Return the reach probability of the agent's own actions, by hand. float64 [n, hands]"""
         if self.name != "random":
-            return by_chain_rule(self, places, seat)
-        way, owner, made = places.decisions()
-        price, least, most = spans(places.rules, way.states).T
-        chance = 1.0 / (1 + (price > 0) + (least <= most)) / np.where(made > 0, most - least + 1, 1)
-        out, mine = places.live.astype(float), way.actor == seat
-        np.multiply.at(out, owner[mine], chance[mine, None])
+            return reach_by_chain_rule(self, public_states, seat)
+        decisions, owner, actions = public_states.decisions()
+        price, least, most = call_and_raise_bounds(public_states.rules, decisions.states).T
+        probability = 1.0 / (1 + (price > 0) + (least <= most)) / np.where(actions > 0, most - least + 1, 1)
+        out, own = public_states.live_hands.astype(float), decisions.actor == seat
+        np.multiply.at(out, owner[own], probability[own, None])
         return out
 
-    def _plain(self, places: Places) -> Strategies:
-        """One move with each hand: fold, call or one raise."""
-        rules, hands = places.rules, places.rules.deck.hand_count
-        _ = places.states  # refuses illegal lines
-        out = np.full((len(places), hands), END, np.int32)
-        kernels.act_for_all(
-            YARDSTICKS[self.name][0],
-            book_of(rules),
-            ranker(rules.deck, rules.board_sizes),
-            np.ascontiguousarray(places.board),
-            np.ascontiguousarray(places.moves),
-            np.ascontiguousarray(places.length),
-            places.live,
-            sorter(hands),
+    def _deterministic_strategies(self, public_states: PublicStates) -> StrategyBatch:
+        """Return strategies with one action for each hand: fold, call or one raise."""
+        rules, hands = public_states.rules, public_states.rules.deck.num_hands
+        _ = public_states.states  # raises on illegal lines
+        out = np.full((len(public_states), hands), END_OF_LINE, np.int32)
+        kernels.act_with_all_hands(
+            BASELINES[self.name][0],
+            compact_rules_arrays(rules),
+            hand_strength_tables(rules.deck, rules.board_sizes),
+            np.ascontiguousarray(public_states.board),
+            np.ascontiguousarray(public_states.moves),
+            np.ascontiguousarray(public_states.length),
+            public_states.live_hands,
+            hand_strength_workspace(hands),
             out,
         )
-        answers, top = no_strategies(places, kernels.COLUMNS), out.max(axis=1)
-        answers.moves[:, 0] = np.where((out == FOLD).any(axis=1), FOLD, CALL)
-        answers.moves[:, 1] = np.where(answers.moves[:, 0] == FOLD, CALL, np.where(top > 0, top, END))
-        answers.moves[:, 2] = np.where((answers.moves[:, 0] == FOLD) & (top > 0), top, END)
-        answers.moves[answers.actor < 0] = END
-        for column in range(kernels.COLUMNS):
-            move = answers.moves[:, column, None]
-            answers.probabilities[:, :, column] = (out == move) & (move != END)
-        return answers
+        batch, raise_total = empty_strategies(public_states, kernels.NUM_COLUMNS), out.max(axis=1)
+        batch.moves[:, 0] = np.where((out == FOLD).any(axis=1), FOLD, CALL)
+        batch.moves[:, 1] = np.where(
+            batch.moves[:, 0] == FOLD, CALL, np.where(raise_total > 0, raise_total, END_OF_LINE)
+        )
+        batch.moves[:, 2] = np.where((batch.moves[:, 0] == FOLD) & (raise_total > 0), raise_total, END_OF_LINE)
+        batch.moves[batch.actor < 0] = END_OF_LINE
+        for column in range(kernels.NUM_COLUMNS):
+            action = batch.moves[:, column, None]
+            batch.probabilities[:, :, column] = (out == action) & (action != END_OF_LINE)
+        return batch
 
-    def _drawn(self, places: Places) -> Strategies:
-        """All legal moves, whatever is held."""
-        acts = places.actor >= 0
+    def _random_strategies(self, public_states: PublicStates) -> StrategyBatch:
+        """Return strategies over all legal actions, the same for every hand."""
+        has_actor = public_states.actor >= 0
         choices = [
-            _uniform(*row) if act else []
-            for row, act in zip(spans(places.rules, places.states).tolist(), acts.tolist(), strict=True)
+            _uniform_probabilities(*row) if is_decision else []
+            for row, is_decision in zip(
+                call_and_raise_bounds(public_states.rules, public_states.states).tolist(),
+                has_actor.tolist(),
+                strict=True,
+            )
         ]
         columns = max(map(len, choices))
-        size = 8 * len(places) * places.rules.deck.hand_count * columns
-        if size > MOST_BYTES:
+        size = 8 * len(public_states) * public_states.rules.deck.num_hands * columns
+        if size > MAX_BYTES:
             raise MemoryLimitError(
-                f"agent {self.name!r}: {columns:,} legal moves with every hand at {len(places):,} places take "
-                f"{show_bytes(size)}; {show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
+                f"agent {self.name!r}: {columns:,} legal actions with every hand at {len(public_states):,} states take "
+                f"{format_bytes(size)}; the limit is {format_bytes(MAX_BYTES)}: use fewer public states at a time"
             )
-        answers = no_strategies(places, columns)
+        batch = empty_strategies(public_states, columns)
         for i, choice in enumerate(choices):
-            answers.moves[i, : len(choice)] = [move for move, _ in choice]
-            answers.probabilities[i, :, : len(choice)] = places.live[i, :, None] * np.array([p for _, p in choice])
-        return answers
+            batch.moves[i, : len(choice)] = [action for action, _ in choice]
+            batch.probabilities[i, :, : len(choice)] = public_states.live_hands[i, :, None] * np.array(
+                [p for _, p in choice]
+            )
+        return batch
 
 
-def _uniform(price: int, least: int, most: int) -> Choice:
+def _uniform_probabilities(price: int, least: int, most: int) -> ActionProbabilities:
     kinds = [*([FOLD] if price else []), CALL]
     share = 1 / (len(kinds) + (least <= most))
     raises = range(least, most + 1)

@@ -1,9 +1,9 @@
-"""An agent that plays a blueprint in the real game.
+"""Agent that plays a blueprint in the full game.
 
     agent = BlueprintAgent(load_blueprint("runs/mine"), post="new", share=0.2)
-    agent.act(views)
+    agent.act(observations)
 
-How it is played is `strategies.policy`: translation, real pots and stacks, post-processing.
+`strategies.policy` does the work: action translation, real pots and stacks, post-processing.
 """
 
 from __future__ import annotations
@@ -11,68 +11,70 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from riverboat.abstraction.actions.translation import Tie
-from riverboat.agents.base import Choice, refuse_rules
+from riverboat.abstraction.actions.translation import TieRule
+from riverboat.agents.base import ActionProbabilities, check_own_rules
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.policy import DEFAULT_MAPPING, Decisions, Played
-from riverboat.strategies.public_strategy import Strategies
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.policy import DEFAULT_MAPPING, BlueprintPolicy, PolicyDecisions
+from riverboat.strategies.public_strategy import StrategyBatch
 
 
 @dataclass(frozen=True, eq=False)
 class BlueprintAgent:
-    """Plays the average strategy of a blueprint. Options are those of `Played`."""
+    """Agent that plays the average strategy of a blueprint. Options are those of `BlueprintPolicy`."""
 
-    strategy: BlueprintStrategy
+    strategy: Blueprint
     name: str = "blueprint"
     translation: str = DEFAULT_MAPPING
-    tie: Tie = "high"
+    tie: TieRule = "high"
     post: str = "none"
     share: float | None = None
     spare_first: bool | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _ = self.played  # refuses wrong options
+        _ = self.policy  # raises on invalid options
 
     def __repr__(self) -> str:
         return f"<BlueprintAgent {self.name}: {self.strategy!r}, {self.translation}, {self.post}>"
 
     @cached_property
-    def played(self) -> Played:
-        """The strategy as it is played."""
+    def policy(self) -> BlueprintPolicy:
+        """Blueprint with translation and post-processing."""
         try:
-            return Played(self.strategy, self.translation, self.tie, self.post, self.share, self.spare_first, self.seed)
+            return BlueprintPolicy(
+                self.strategy, self.translation, self.tie, self.post, self.share, self.spare_first, self.seed
+            )
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None
 
     @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
+    def rules(self) -> PokerRules:
+        """Rules of the game that it plays."""
         return self.strategy.rules
 
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
-        refuse_rules(self.name, self.rules, rules)
+    def check_rules(self, rules: PokerRules) -> None:
+        """Raise InputError unless the rules are its own."""
+        check_own_rules(self.name, self.rules, rules)
 
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        self.check_rules(views.rules)
-        return self.played.act(views)
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        self.check_rules(observations.rules)
+        return self.policy.act(observations)
 
-    def decide(self, views: Views) -> Decisions:
-        """Rows of probabilities and the moves that they are of."""
-        self.check_rules(views.rules)
-        return self.played.decide(views)
+    def decide(self, observations: Observations) -> PolicyDecisions:
+        """Return rows of probabilities with their actions."""
+        self.check_rules(observations.rules)
+        return self.policy.decide(observations)
 
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities; abstract moves that come out alike are one."""
-        decided, out = self.decide(views), []
-        for row, moves in zip(decided.rows.tolist(), decided.moves.tolist(), strict=True):
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return actions and their probabilities; abstract actions that become the same real action are merged."""
+        decisions, out = self.decide(observations), []
+        for row, moves in zip(decisions.rows.tolist(), decisions.moves.tolist(), strict=True):
             sums: dict[int, float] = {}
             for p, move in zip(row, moves, strict=True):
                 if p > 0:
@@ -80,12 +82,12 @@ class BlueprintAgent:
             out.append(sorted(sums.items()))
         return out
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays with all hands at public places."""
-        self.check_rules(places.rules)
-        return self.played.strategies(places, draw)
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return its strategies with all hands at public states."""
+        self.check_rules(public_states.rules)
+        return self.policy.strategies(public_states, draw)
 
-    def reach(self, places: Places, seat: int) -> Array:
-        """Probability that it makes its moves of the line, in a seat and with each hand. float64 [n, hands]"""
-        self.check_rules(places.rules)
-        return self.played.reach(places, seat)
+    def reach(self, public_states: PublicStates, seat: int) -> Array:
+        """Return the reach probability of its own actions in a seat, by hand. float64 [n, hands]"""
+        self.check_rules(public_states.rules)
+        return self.policy.reach(public_states, seat)

@@ -1,10 +1,10 @@
-"""An agent that plays by a rule list: a text file that people read and edit.
+"""Agent that plays by a rule list: a text file that people can read and edit.
 
     agent = RuleAgent.read("mine.rules")
-    agent.act(views)
+    agent.act(observations)
 
-Features are those of `strategies.features.HOLDEM`: what anybody sees at a table of hold'em. A raise of so many pots is
-rounded to a legal total; where none is legal it is a call, and a fold that is free is a check.
+Features are those of `strategies.features.HOLDEM_FEATURES`. A raise of a number of pots is rounded to a legal total;
+it becomes a call if no raise is legal. A fold becomes a check if checking is free.
 """
 
 from __future__ import annotations
@@ -16,123 +16,127 @@ from pathlib import Path
 
 import numpy as np
 
-from riverboat.agents.base import Choice
+from riverboat.agents.base import ActionProbabilities
 from riverboat.cards.deck import FULL_DECK
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown
-from riverboat.core.text_files import read_text
-from riverboat.games.holdem.actions import CALL, END, FOLD
-from riverboat.games.holdem.betting_batch import spans
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.files import read_text
+from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD, call_and_raise_bounds
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies import rule_list
-from riverboat.strategies.features import HOLDEM, hand_columns, situation_columns
-from riverboat.strategies.public_strategy import Strategies, no_strategies
-from riverboat.strategies.rule_list import OTHER, Columns, Move, RuleList
+from riverboat.strategies.features import HOLDEM_FEATURES, hand_features, situation_features
+from riverboat.strategies.public_strategy import StrategyBatch, empty_strategies
+from riverboat.strategies.rule_list import OTHER, FeatureColumns, RuleAction, RuleList
 
-SUFFIX = ".rules"
-MOST_TEXT = 1 << 20  # bytes of a file
+RULES_SUFFIX = ".rules"
+MAX_BYTES = 1 << 20  # of a file
 
 
 @dataclass(frozen=True, eq=False)
 class RuleAgent:
-    """Plays by rules; what it draws depends on its seed, the number of the hand and the place in the line."""
+    """Agent that plays by rules; its draws depend on its seed, the number of the hand and the position in the line."""
 
-    rules_list: RuleList
+    rule_list: RuleList
     name: str = "rules"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        strange = [move for move in self.rules_list.moves if move.kind == OTHER]
-        if strange:
+        unknown = [move for move in self.rule_list.moves if move.kind == OTHER]
+        if unknown:
             raise InputError(
-                f"agent {shown(self.name)}: move {shown(strange[0].label)}: fold, check, call, raise, raise 0.75 pot, all-in"
+                f"agent {short_repr(self.name)}: move {short_repr(unknown[0].label)}: must be "
+                "fold, check, call, raise, raise 0.75 pot or all-in"
             )
 
     @staticmethod
     def read(path: str | Path, name: str | None = None, seed: int = 0) -> RuleAgent:
-        """From a text file."""
+        """Read a rule list from a text file."""
         try:
-            rules = RuleList.parse(read_text(path, "rules", MOST_TEXT), HOLDEM)
+            rules = RuleList.parse(read_text(path, "rules", MAX_BYTES), HOLDEM_FEATURES)
         except InputError as error:
-            raise InputError(f"agent {shown(name or str(path))}: {error}") from None
+            raise InputError(f"agent {short_repr(name or str(path))}: {error}") from None
         return RuleAgent(rules, name or str(path), seed)
 
-    def check_rules(self, rules: Rules) -> None:
-        """Hold'em with two cards each and boards of up to five, of 52 cards."""
+    def check_rules(self, rules: PokerRules) -> None:
+        """Raise InputError unless the game is hold'em: two hole cards, boards of up to five cards, a deck of 52."""
         if rules.hole != 2 or rules.deck != FULL_DECK or any(n not in (0, 3, 4, 5) for n in rules.board_sizes):
-            raise InputError(f"agent {shown(self.name)}: its rules speak of hold'em, not of {shown(rules.name)}")
+            raise InputError(
+                f"agent {short_repr(self.name)}: its rules are for hold'em and cannot play {short_repr(rules.name)}"
+            )
 
-    # --- at tables ------------------------------------------------------------------------------
+    # --- Tables ---
 
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        moves, chances = self._tables(views)
-        left = _drawn(self.seed, views.hand, views.length)
-        chosen = (np.cumsum(chances, axis=1) <= left[:, None]).sum(axis=1)
-        last = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)  # where rounding leaves nothing behind it
-        chosen_moves: Array = moves[np.arange(len(views)), np.minimum(chosen, last)].astype(np.int32)
-        return chosen_moves
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        moves, probabilities = self._action_probabilities(observations)
+        uniform = _uniform_numbers(self.seed, observations.hand, observations.length)
+        chosen = (np.cumsum(probabilities, axis=1) <= uniform[:, None]).sum(axis=1)
+        last = probabilities.shape[1] - 1 - (probabilities[:, ::-1] > 0).argmax(axis=1)  # guards against rounding
+        actions: Array = moves[np.arange(len(observations)), np.minimum(chosen, last)].astype(np.int32)
+        return actions
 
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities; moves of the list that come out alike are one."""
-        moves, chances = self._tables(views)
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return actions and their probabilities; actions of the rule list that become the same legal action are merged."""
+        moves, all_probabilities = self._action_probabilities(observations)
         out = []
-        for row, shares in zip(moves.tolist(), chances.tolist(), strict=True):
+        for row, probabilities in zip(moves.tolist(), all_probabilities.tolist(), strict=True):
             sums: dict[int, float] = {}
-            for move, p in zip(row, shares, strict=True):
+            for move, p in zip(row, probabilities, strict=True):
                 if p > 0:
                     sums[move] = sums.get(move, 0.0) + p
             out.append(sorted(sums.items()))
         return out
 
-    def _tables(self, views: Views) -> tuple[Array, Array]:
-        """Moves of the list as real ones, and their probabilities. int64 [n, moves], float64 [n, moves]"""
-        self.check_rules(views.rules)
-        states = views.places.states
-        columns = situation_columns(views.rules, states)
-        shown_cards = np.array(views.rules.board_sizes)[states[:, 3]]
-        needed = self.rules_list.needed()
-        hands = {f.name: np.zeros(len(views)) for f in HOLDEM if f.name in needed and f.name not in columns}
+    def _action_probabilities(self, observations: Observations) -> tuple[Array, Array]:
+        """Return the real actions of the list, and their probabilities. int64 [n, moves], float64 [n, moves]"""
+        self.check_rules(observations.rules)
+        states = observations.public_states.states
+        columns = situation_features(observations.rules, states)
+        shown_cards = np.array(observations.rules.board_sizes)[states[:, 3]]
+        needed = self.rule_list.tested_features()
+        hands = {
+            f.name: np.zeros(len(observations)) for f in HOLDEM_FEATURES if f.name in needed and f.name not in columns
+        }
         for count in np.unique(shown_cards).tolist() if hands else ():
             rows = np.flatnonzero(shown_cards == count)
-            for name, x in hand_columns(views.hole[rows], views.board[rows, :count], needed).items():
+            for name, x in hand_features(observations.hole[rows], observations.board[rows, :count], needed).items():
                 hands[name][rows] = x
-        which = self.rules_list.which(columns | hands, len(views))
-        return _real(views.rules, states, self.rules_list.moves), self._mixes[which]
+        rule = self.rule_list.deciding_rules(columns | hands, len(observations))
+        return _legal_actions(observations.rules, states, self.rule_list.moves), self._rule_mixtures[rule]
 
     @property
-    def _mixes(self) -> Array:
-        return self.rules_list.mixes(self.rules_list.moves)
+    def _rule_mixtures(self) -> Array:
+        return self.rule_list.action_mixes(self.rule_list.moves)
 
-    # --- for all hands --------------------------------------------------------------------------
+    # --- Strategies for all hands ---
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What is played with all hands. Nothing is drawn once for a hand, so `draw` changes nothing."""
-        self.check_rules(places.rules)
-        moves = _real(places.rules, places.states, self.rules_list.moves)
-        answers = no_strategies(places, moves.shape[1])
-        columns = situation_columns(places.rules, places.states)
-        needed = frozenset(self.rules_list.needed())
-        for i in np.flatnonzero(answers.actor >= 0).tolist():
-            real, column = np.unique(moves[i], return_inverse=True)
-            live = np.flatnonzero(places.live[i])
-            seen: Columns = _on_board(places.shown(i), needed) | {
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return the strategies with all hands. They have no secret draws, so `draw` has no effect."""
+        self.check_rules(public_states.rules)
+        moves = _legal_actions(public_states.rules, public_states.states, self.rule_list.moves)
+        batch = empty_strategies(public_states, moves.shape[1])
+        columns = situation_features(public_states.rules, public_states.states)
+        needed = frozenset(self.rule_list.tested_features())
+        for i in np.flatnonzero(batch.actor >= 0).tolist():
+            actions, column = np.unique(moves[i], return_inverse=True)
+            live = np.flatnonzero(public_states.live_hands[i])
+            features: FeatureColumns = _board_features(public_states.board_cards(i), needed) | {
                 name: np.full(len(live), x[i]) for name, x in columns.items() if name in needed
             }
-            which = self.rules_list.which(seen, len(live))
-            together = np.zeros((len(self.rules_list), len(real)))
-            np.add.at(together.T, column, self._mixes.T)
-            used = (together[np.unique(which)] > 0).any(axis=0)
-            answers.moves[i, : used.sum()] = real[used]
-            answers.probabilities[i, live, : used.sum()] = together[which][:, used]
-        return answers
+            rule = self.rule_list.deciding_rules(features, len(live))
+            mixtures = np.zeros((len(self.rule_list), len(actions)))
+            np.add.at(mixtures.T, column, self._rule_mixtures.T)
+            used = (mixtures[np.unique(rule)] > 0).any(axis=0)
+            batch.moves[i, : used.sum()] = actions[used]
+            batch.probabilities[i, live, : used.sum()] = mixtures[rule][:, used]
+        return batch
 
 
-def _real(rules: Rules, states: Array, moves: tuple[Move, ...]) -> Array:
-    """Moves of a list where the betting stands as in some states; END where nobody acts. int64 [n, moves]"""
-    price, least, most = spans(rules, states).T
+def _legal_actions(rules: PokerRules, states: Array, moves: tuple[RuleAction, ...]) -> Array:
+    """Convert the actions of a list to real ones at some states; END_OF_LINE if nobody acts. int64 [n, moves]"""
+    price, least, most = call_and_raise_bounds(rules, states).T
     spent = np.maximum(states[:, 0], states[:, 1])
     pot = states[:, 0] + states[:, 1] + price
     out = np.empty((len(states), len(moves)), np.int64)
@@ -144,20 +148,20 @@ def _real(rules: Rules, states: Array, moves: tuple[Move, ...]) -> Array:
         else:
             total = most if move.size == inf else np.floor(spent + move.size * pot + 0.5)
             out[:, k] = np.where(least <= most, np.minimum(np.maximum(total, least), most), CALL)
-    out[states[:, 8] != 0] = END
+    out[states[:, 8] != 0] = END_OF_LINE
     return out
 
 
 @lru_cache(maxsize=4096)
-def _on_board(board: tuple[int, ...], needed: frozenset[str]) -> dict[str, Array]:
-    """Features of all hands that a board leaves."""
+def _board_features(board: tuple[int, ...], needed: frozenset[str]) -> dict[str, Array]:
+    """Compute the features of all hands that a board does not block."""
     hands = FULL_DECK.hands[~np.isin(FULL_DECK.hands, board).any(axis=1)]
     boards = np.broadcast_to(np.array(board, np.uint8), (len(hands), len(board)))
-    return hand_columns(hands, boards, needed)
+    return hand_features(hands, boards, needed)
 
 
-def _drawn(seed: int, hands: Array, lengths: Array) -> Array:
-    """Numbers in [0, 1) that depend on seed, hand and place alone: splitmix64 of the three. float64 [n]"""
+def _uniform_numbers(seed: int, hands: Array, lengths: Array) -> Array:
+    """Return numbers in [0, 1) that depend only on seed, hand and position: splitmix64 of the three. float64 [n]"""
     with np.errstate(over="ignore"):
         z = np.uint64(seed % 2**64) * np.uint64(0x9E3779B97F4A7C15) + hands.astype(np.uint64)
         for step in (np.uint64(0), lengths.astype(np.uint64) + np.uint64(1)):
@@ -165,5 +169,5 @@ def _drawn(seed: int, hands: Array, lengths: Array) -> Array:
             z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             z = z ^ (z >> np.uint64(31))
-    drawn: Array = (z >> np.uint64(11)).astype(float) / 2.0**53
-    return drawn
+    uniform: Array = (z >> np.uint64(11)).astype(float) / 2.0**53
+    return uniform

@@ -1,10 +1,12 @@
-"""An agent that solves the end of a hand at the table.
+"""Agents that solve subgames at the table.
 
-    agent = SearchingAgent(BlueprintAgent(load_blueprint("runs/mine")), SearchSettings("turn", "resolve"))
-    agent.act(views)
+    agent = SearchAgent(BlueprintAgent(load_blueprint("runs/mine")), SearchSettings("turn", "resolve"))
+    agent.act(observations)
 
-Before its street it plays as its blueprint; from there on as solutions say (`subgames.search.search`). What is solved
-depends on what everybody sees alone, so the agent answers for all hands, and is a function of the view as any other.
+Before its street the agent plays the blueprint; from there on the solutions of `subgames.search.search`. Subgames
+depend only on public information, so the agent has strategies for all hands and is a function of the observation like
+any other. `SubgameLibraryAgent` looks rivers up in a database instead. `LearningSearchAgent` also learns, and solves
+subgames against the range of its model.
 """
 
 from __future__ import annotations
@@ -16,126 +18,138 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from riverboat.agents.base import Choice
+from riverboat.agents.base import ActionProbabilities
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.composite import DelegatingPolicyAgent
+from riverboat.agents.learning import LearningAgent
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.engines.devices import CPU, choose
-from riverboat.games.holdem.actions import END, real_moves
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.policy import drawn
-from riverboat.strategies.public_strategy import Strategies
-from riverboat.strategies.reports.public_state import hand_numbers
-from riverboat.subgames.database.database import Library
-from riverboat.subgames.database.policy import LibraryPlay
-from riverboat.subgames.search.depth_limited import MidPosition
-from riverboat.subgames.search.report import Explanation
-from riverboat.subgames.search.search import Search, SearchSettings
-from riverboat.subgames.search.stacks import even_places, even_play, even_strategy
-from riverboat.subgames.search.subgames import Position
+from riverboat.engines.devices import CPU, resolve_device
+from riverboat.games.holdem.actions import END_OF_LINE, fit_to_stacks
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.opponents.models.tree import fit_model
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.policy import sample_moves
+from riverboat.strategies.public_strategy import StrategyBatch
+from riverboat.strategies.reports.public_state import hand_indices
+from riverboat.subgames.database.database import EndgameDatabase
+from riverboat.subgames.database.policy import DatabasePolicy
+from riverboat.subgames.search.depth_limited import DepthLimitedPosition
+from riverboat.subgames.search.report import SubgameReport
+from riverboat.subgames.search.search import (
+    SearchSettings,
+    SubgameSearch,
+    equal_stack_policy,
+    equal_stack_states,
+    equal_stack_strategy,
+)
+from riverboat.subgames.search.subgames import SubgamePosition
 
-TABLES, DEVICE_TABLES = 128, 16_384  # asked about together: a GPU solves a thousand subgames in the time of ten
+BATCH_TABLES, DEVICE_BATCH_TABLES = (
+    128,
+    16_384,
+)  # in a batch: a GPU solves a thousand subgames in the time of ten
 
 
-class Played(Protocol):
-    """What is played at a place with all hands."""
+class PublicDecision(Protocol):
+    """Strategy with all hands at one public state."""
 
     @property
     def moves(self) -> tuple[int, ...]:
-        """Real moves."""
+        """Real actions."""
         ...
 
     @property
     def strategy(self) -> Array:
-        """Probability of each with each hand. float64 [1326, moves]"""
+        """Probability of each action with each hand. float64 [1326, moves]"""
         ...
 
 
-class Searching(Protocol):
-    """What knows what to play from a street on."""
+class DecisionSearch(Protocol):
+    """Source of strategies from a street on."""
 
     @property
-    def first(self) -> int:
-        """The street on which it begins."""
+    def first_street(self) -> int:
+        """First street with search."""
         ...
 
     @property
-    def numbers(self) -> Array:
-        """Of the hands of the deck, among the 1,326. int64 [hands]"""
+    def hand_indices(self) -> Array:
+        """Index of each hand of the deck among the 1,326 hands. int64 [hands]"""
         ...
 
-    def positions(self, places: Places, seats: Sequence[int] | Array, /) -> Sequence[Played]:
-        """What is played at places, by the seats that ask."""
+    def positions(self, public_states: PublicStates, seats: Sequence[int] | Array, /) -> Sequence[PublicDecision]:
+        """Return the strategies at public states, for the seats that act."""
         ...
 
 
-class Solved(NamedTuple):
-    """A place of a real table."""
+class SolvedDecision(NamedTuple):
+    """Decision at a table, with its strategy."""
 
-    position: Played
-    moves: tuple[int, ...]  # of the position, as they are made at the table
+    position: PublicDecision
+    moves: tuple[int, ...]  # actions of the position, fitted to the stacks of the table
 
 
 @dataclass(frozen=True, eq=False)
-class SearchingAgent:
-    """A blueprint with search."""
+class SearchAgent:
+    """Blueprint with subgame search."""
 
     base: BlueprintAgent
     settings: SearchSettings
-    opponent: BlueprintStrategy | None = None  # a model of who sits opposite, whose range is met; None: the blueprint
+    opponent: Blueprint | None = None  # model of the opponent, which gives its range; None: the blueprint
 
     def __post_init__(self) -> None:
-        _ = self.search  # refuses games that it cannot search
+        _ = self.search  # raises if the game cannot be searched
 
     def __repr__(self) -> str:
-        return f"<SearchingAgent {self.name}: {self.settings.method} from the {self.settings.street} on>"
+        return f"<SearchAgent {self.name}: {self.settings.method} from the {self.settings.street} on>"
 
     @cached_property
-    def search(self) -> Searching:
-        """What solves."""
+    def search(self) -> DecisionSearch:
+        """Search that solves subgames."""
         try:
-            opponent = None if self.opponent is None else even_strategy(self.opponent)
-            return Search(even_play(self.base.played), self.settings, opponent)
+            opponent = None if self.opponent is None else equal_stack_strategy(self.opponent)
+            return SubgameSearch(equal_stack_policy(self.base.policy), self.settings, opponent)
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None
 
     @property
     def name(self) -> str:
-        """What tables and messages call it."""
+        """Name of the agent in tables and messages."""
         return self.base.name
 
     @property
     def made_of(self) -> tuple[BlueprintAgent]:
-        """The blueprint by which it is known."""
+        """Blueprint that identifies it in ledgers."""
         return (self.base,)
 
     @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
+    def rules(self) -> PokerRules:
+        """Rules of the game that it plays."""
         return self.base.rules
 
-    def check_rules(self, rules: Rules) -> None:
-        """Only its own rules."""
+    def check_rules(self, rules: PokerRules) -> None:
+        """Raise InputError unless the rules are its own."""
         self.base.check_rules(rules)
 
     @property
     def tables_at_once(self) -> int:
-        """That it likes to be asked about: solutions of all of them are kept while their hands go on."""
-        return TABLES if choose(self.settings.device) == CPU else DEVICE_TABLES
+        """Preferred number of tables in a batch; the solutions of all of them are cached while their hands continue."""
+        return BATCH_TABLES if resolve_device(self.settings.device) == CPU else DEVICE_BATCH_TABLES
 
-    # --- tables -------------------------------------------------------------------------------
+    # --- Tables ---
 
-    def act(self, views: Views) -> Array:
-        """Moves. int32 [n]"""
-        rows, moves = self._rows(views)
-        return drawn(self.base.seed, views, rows, moves)
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        rows, moves = self._action_rows(observations)
+        return sample_moves(self.base.seed, observations, rows, moves)
 
-    def probabilities(self, views: Views) -> list[Choice]:
-        """Moves and their probabilities."""
-        rows, moves = self._rows(views)
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return actions and their probabilities."""
+        rows, moves = self._action_rows(observations)
         out = []
         for row, labels in zip(rows.tolist(), moves.tolist(), strict=True):
             sums: dict[int, float] = {}
@@ -145,83 +159,128 @@ class SearchingAgent:
             out.append(sorted(sums.items()))
         return out
 
-    def explain(self, views: Views) -> Explanation | None:
-        """What was found at the first table; None before the street from which on it searches."""
-        self.check_rules(views.rules)
-        if views.places.street[0] < self.search.first:
+    def explain(self, observations: Observations) -> SubgameReport | None:
+        """Report on the subgame at the first table; None before the first street with search."""
+        self.check_rules(observations.rules)
+        if observations.public_states.street[0] < self.search.first_street:
             return None
-        position, moves = self._solved(views.places, np.zeros(1, np.int64), views.seat)[0]
-        if not isinstance(position, Position | MidPosition):
+        position, moves = self._solve(observations.public_states, np.zeros(1, np.int64), observations.seat)[0]
+        if not isinstance(position, SubgamePosition | DepthLimitedPosition):
             return None
-        return Explanation(position, moves, int(hand_numbers(views.hole)[0]))
+        return SubgameReport(position, moves, int(hand_indices(observations.hole)[0]))
 
-    def _rows(self, views: Views) -> tuple[Array, Array]:
-        """Probabilities of the hands that are held, and the moves that they are of. float64, int32 [n, columns]"""
-        self.check_rules(views.rules)
-        late = views.places.street >= self.search.first
+    def _action_rows(self, observations: Observations) -> tuple[Array, Array]:
+        """Return the probabilities of the held hands, and their actions. float64, int32 [n, columns]"""
+        self.check_rules(observations.rules)
+        late = observations.public_states.street >= self.search.first_street
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
-        base = self.base.decide(views.take(early)) if len(early) else None
-        solved = self._solved(views.places, searched, views.seat)
-        columns = max([len(made) for _, made in solved], default=0)
+        base = self.base.decide(observations.take(early)) if len(early) else None
+        solved = self._solve(observations.public_states, searched, observations.seat)
+        columns = max([len(actions) for _, actions in solved], default=0)
         columns = max(columns, 0 if base is None else base.rows.shape[1])
-        rows, moves = np.zeros((len(views), columns)), np.zeros((len(views), columns), np.int32)
+        rows, moves = np.zeros((len(observations), columns)), np.zeros((len(observations), columns), np.int32)
         if base is not None:
             rows[early, : base.rows.shape[1]], moves[early, : base.rows.shape[1]] = base.rows, base.moves
-        hands = hand_numbers(views.hole)
-        for i, (position, made) in zip(searched.tolist(), solved, strict=True):
-            rows[i, : len(made)], moves[i, : len(made)] = position.strategy[hands[i]], made
+        hands = hand_indices(observations.hole)
+        for i, (position, actions) in zip(searched.tolist(), solved, strict=True):
+            rows[i, : len(actions)], moves[i, : len(actions)] = position.strategy[hands[i]], actions
         return rows, moves
 
-    # --- public places --------------------------------------------------------------------------
+    # --- Public states ---
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What it plays with all hands at public places."""
-        self.check_rules(places.rules)
-        actor = places.actor
-        late = (places.street >= self.search.first) & (actor >= 0)
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return its strategies with all hands at public states."""
+        self.check_rules(public_states.rules)
+        actor = public_states.actor
+        late = (public_states.street >= self.search.first_street) & (actor >= 0)
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
-        base = self.base.strategies(places.take(early), None if draw is None else draw[early]) if len(early) else None
-        solved = self._solved(places, searched, actor)
-        columns = max([len(made) for _, made in solved], default=0)
+        base = (
+            self.base.strategies(public_states.take(early), None if draw is None else draw[early])
+            if len(early)
+            else None
+        )
+        solved = self._solve(public_states, searched, actor)
+        columns = max([len(actions) for _, actions in solved], default=0)
         columns = max(columns, 0 if base is None else base.moves.shape[1])
-        moves = np.full((len(places), columns), END, np.int32)
-        chances = np.zeros((len(places), places.rules.deck.hand_count, columns))
+        moves = np.full((len(public_states), columns), END_OF_LINE, np.int32)
+        probabilities = np.zeros((len(public_states), public_states.rules.deck.num_hands, columns))
         if base is not None:
             moves[early, : base.moves.shape[1]] = base.moves
-            chances[early, :, : base.moves.shape[1]] = base.probabilities
-        for i, (position, made) in zip(searched.tolist(), solved, strict=True):
-            moves[i, : len(made)] = made
-            chances[i, :, : len(made)] = position.strategy[self.search.numbers] * places.live[i, :, None]
-        return Strategies(places, actor, moves, chances)
+            probabilities[early, :, : base.moves.shape[1]] = base.probabilities
+        for i, (position, actions) in zip(searched.tolist(), solved, strict=True):
+            moves[i, : len(actions)] = actions
+            probabilities[i, :, : len(actions)] = (
+                position.strategy[self.search.hand_indices] * public_states.live_hands[i, :, None]
+            )
+        return StrategyBatch(public_states, actor, moves, probabilities)
 
-    def _solved(self, places: Places, chosen: Array, seats: Array) -> list[Solved]:
-        some = places.take(chosen)
-        even = even_places(some)
-        positions = self.search.positions(even, seats[chosen]) if len(chosen) else []
-        if even is some:
-            return [Solved(position, position.moves) for position in positions]
-        return [Solved(p, real_moves(p.moves, some.betting(i))) for i, p in enumerate(positions)]
+    def _solve(self, public_states: PublicStates, chosen: Array, seats: Array) -> list[SolvedDecision]:
+        selected = public_states.take(chosen)
+        equal_stacks = equal_stack_states(selected)
+        positions = self.search.positions(equal_stacks, seats[chosen]) if len(chosen) else []
+        if equal_stacks is selected:
+            return [SolvedDecision(position, position.moves) for position in positions]
+        return [SolvedDecision(p, fit_to_stacks(p.moves, selected.betting(i))) for i, p in enumerate(positions)]
 
 
 @dataclass(frozen=True, eq=False)
-class LibraryAgent(SearchingAgent):
-    """A blueprint that plays rivers by the nearest endgame of a library."""
+class SubgameLibraryAgent(SearchAgent):
+    """Blueprint that plays rivers by the nearest endgame of a database."""
 
-    library: Library = field(default_factory=lambda: Library({}))
+    library: EndgameDatabase = field(default_factory=lambda: EndgameDatabase({}))
 
     def __repr__(self) -> str:
-        return f"<LibraryAgent {self.name}: {len(self.library):,} endgames>"
+        return f"<SubgameLibraryAgent {self.name}: {len(self.library):,} endgames>"
 
-    def explain(self, views: Views) -> Explanation | None:
-        """Nothing is solved here."""
+    def explain(self, observations: Observations) -> SubgameReport | None:
+        """Raise InputError: this agent solves nothing."""
         raise InputError(
-            f"agent {self.name!r} solves nothing: --explain is for search; `riverboat endgames query` has what is nearest"
+            f"agent {self.name!r} solves no subgames: --explain needs search; see `riverboat endgames query`"
         )
 
     @cached_property
-    def search(self) -> Searching:
-        """What looks up."""
+    def search(self) -> DecisionSearch:
+        """Policy that looks endgames up in the database."""
         try:
-            return LibraryPlay(self.library, Search(even_play(self.base.played), self.settings))
+            return DatabasePolicy(self.library, SubgameSearch(equal_stack_policy(self.base.policy), self.settings))
         except InputError as error:
             raise InputError(f"agent {self.name!r}: {error}") from None
+
+
+# --- Search with a learned model ---
+
+
+class LearningSearchAgent(DelegatingPolicyAgent):
+    """Learning agent with search. Its strategy changes only when it observes hands."""
+
+    def __init__(self, learning_agent: LearningAgent, settings: SearchSettings) -> None:
+        self.learning_agent, self.settings, self.name = learning_agent, settings, learning_agent.name
+        self.current_agent: SearchAgent = SearchAgent(learning_agent.current_agent, settings)
+        self._model_hands = 0  # hands that the model was fitted to
+
+    @property
+    def made_of(self) -> tuple[BlueprintAgent]:
+        """Blueprint that identifies it in ledgers."""
+        return self.learning_agent.made_of
+
+    @property
+    def tables_at_once(self) -> int:
+        """Smaller of the preferred numbers of search and learning."""
+        return min(self.current_agent.tables_at_once, self.learning_agent.tables_at_once)
+
+    def observe(self, hands: HandRecords) -> None:
+        """Learn from hands; with every new response, fit the model and start a new search."""
+        self.learning_agent.observe(hands)
+        every, base = self.learning_agent.settings.every, self.learning_agent.blueprint_agent.strategy
+        if (
+            self.learning_agent.hands_seen // every == self._model_hands // every
+            and self.learning_agent.current_agent is self.current_agent.base
+        ):
+            return
+        self._model_hands = self.learning_agent.hands_seen
+        counts = self.learning_agent.counts
+        if self.learning_agent.settings.method == "preflop":
+            counts = counts.on_street(base.tree, 0)
+        self.current_agent = SearchAgent(
+            self.learning_agent.current_agent, self.settings, fit_model(base, counts, "l1")
+        )

@@ -9,12 +9,12 @@
     mine.rules                                                      a text file of rules (`agents.rules`)
     module:Class                                                    a class of your own; options are its arguments
     switch:always-call,demo,deals=500                               one after the other (`agents.nonstationary`)
-    hedge:demo,always-raise                                         a mixture of agents, weighted by their estimated winnings
+    hedge:demo,always-raise                                         a mixture, weighted by estimated winnings
 
-What a spec may name depends on where it comes from (`Origin`). A person who types one in Python or in the terminal may name
-code, paths and other agents. Requests, jobs, session files and manifests may not: they name baseline agents, `demo`,
-`default` and what the origin itself finds by name, with options from `OPEN_OPTIONS` and numbers up to `CAPS`. A nested spec
-has the origin of the spec around it.
+What a spec may name depends on where it comes from (`SpecOrigin`). A person who types one in Python or in the
+terminal may name code, paths and other agents. Requests, jobs, session files and manifests may not: they may name
+baseline agents, `demo`, `default` and folders that the origin finds by name, with options of `UNTRUSTED_OPTIONS` up
+to `UNTRUSTED_MAXIMA`. A nested spec has the origin of the spec around it.
 """
 
 from __future__ import annotations
@@ -23,172 +23,408 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
-from riverboat.abstraction.actions.translation import Tie
-from riverboat.agents.baselines import YARDSTICKS
-from riverboat.agents.learning import KNOWN, LEARN_OPTIONS, LearnSettings, learn_settings
-from riverboat.agents.rules import SUFFIX
-from riverboat.agents.search_options import SEARCH_OPTIONS, search_settings
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.opponents.models.change_detection import LEAST_WINDOW
+from riverboat.abstraction.actions.translation import TieRule
+from riverboat.agents.baselines import BASELINES
+from riverboat.agents.learning import KNOWN, LEARNING_OPTIONS, LearningSettings, parse_learning_settings
+from riverboat.agents.rules import RULES_SUFFIX
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.formatting import parse_duration
+from riverboat.opponents.models.change_detection import MIN_WINDOW
 from riverboat.strategies.files import holds_solution
-from riverboat.strategies.policy import DEFAULT_MAPPING, POST
+from riverboat.strategies.policy import DEFAULT_MAPPING, POSTPROCESSING_METHODS
 from riverboat.subgames.search.search import SearchSettings
+from riverboat.subgames.search.subgames import parse_search_menu
+
+# --- Options of search: `demo?search=turn&method=resolve&iterations=200` ---
+
+_INTEGER_OPTIONS = ("iterations", "threads")
+_NUMBER_OPTIONS = ("until", "floor", "model", "play", "forced", "spread")
+_TEXT_OPTIONS = ("method", "nested", "leaves", "device")
+SEARCH_OPTIONS = ("search", *_TEXT_OPTIONS, *_INTEGER_OPTIONS, *_NUMBER_OPTIONS, "time", "menu")
+
+
+def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
+    """Parse the search options of an agent; return None if it does not search.
+
+    Parameters
+    ----------
+    options
+        Options of the spec.
+    text
+        The spec, for messages.
+
+    Returns
+    -------
+    SearchSettings | None
+        The settings, or None.
+
+    Raises
+    ------
+    InputError
+        If a value is unknown or out of range.
+
+    Examples
+    --------
+    >>> parse_search_settings({"search": "turn"}, "default?search=turn").street
+    'turn'
+    """
+    present = [key for key in SEARCH_OPTIONS if key in options]
+    if not present:
+        return None
+    if "search" not in options:
+        raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that search: add search=turn")
+    settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
+    settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
+    for key in (*_INTEGER_OPTIONS, *_NUMBER_OPTIONS):
+        if key in options:
+            is_integer = key in _INTEGER_OPTIONS
+            if not re.fullmatch(r"\d+" if is_integer else r"\d+(\.\d+)?|\.\d+", options[key], re.ASCII):
+                kind = "whole number" if is_integer else "number such as 0.1"
+                raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write a {kind}")
+            settings[key] = int(options[key]) if is_integer else float(options[key])
+    try:
+        if "time" in options:
+            settings["seconds"] = parse_duration(options["time"])
+        if "menu" in options:
+            settings["menu"] = parse_search_menu(options["menu"])
+        return SearchSettings(**settings)
+    except InputError as error:
+        raise InputError(f"agent {short_repr(text)}: {error}") from None
+
 
 DEMO, DEFAULT = "demo", "default"
-DEFAULT_PLAYS = {"translation": "det-pshar"}  # options of `default` as it was measured; a spec may say otherwise
-PROGRAM = "acpc:"  # a program that speaks the ACPC protocol; a dealer seats it
+DEFAULT_OPTIONS = {"translation": "det-pshar"}  # options of `default` as it was measured; a spec may override them
+ACPC_PREFIX = "acpc:"  # a program that speaks the ACPC protocol; a dealer seats it
 ENDGAMES = "endgames"
-FOLDERS = ("abstraction", "memory", ENDGAMES)  # options that name a folder
+FOLDER_OPTIONS = ("abstraction", "memory", ENDGAMES)  # options that name a folder
 COMPOSITES = {"switch": "deals", "hedge": "every"}  # agents made of others, and their number
-_POST = tuple(name for name in POST if name != "none")
-_PLAIN = (*_POST, "spare-first", "translation", "tie", "seed", "safe", "notice")
-OPTIONS = (*_PLAIN, *FOLDERS, *SEARCH_OPTIONS, *(key for key in LEARN_OPTIONS if key not in FOLDERS))
+_POST_PROCESSINGS = tuple(name for name in POSTPROCESSING_METHODS if name != "none")
+_BASIC_OPTIONS = (*_POST_PROCESSINGS, "spare-first", "translation", "tie", "seed", "safe", "notice")
+OPTIONS = (
+    *_BASIC_OPTIONS,
+    *FOLDER_OPTIONS,
+    *SEARCH_OPTIONS,
+    *(key for key in LEARNING_OPTIONS if key not in FOLDER_OPTIONS),
+)
 
-# What an untrusted spec may set. A list of its own: a new option is closed until somebody has thought about it.
-OPEN_OPTIONS = (
-    *_PLAIN,
+# Options that an untrusted spec may set. A separate list, so that a new option is closed until it is added here.
+UNTRUSTED_OPTIONS = (
+    *_BASIC_OPTIONS,
     "search", "method", "nested", "leaves", "device", "iterations", "threads", "until", "floor", "model", "play", "forced",
     "spread", "time", "menu", "exploit", "p", "fit", "every", "work", "prior", "wait", "showdowns", "doubt",
 )  # fmt: skip
-CAPS = {"iterations": 10_000, "threads": 64, "every": 100_000, "work": 1_000_000}  # of an untrusted spec
-MOST_SECONDS = 60.0  # of `time=`, likewise
+UNTRUSTED_MAXIMA = {"iterations": 10_000, "threads": 64, "every": 100_000, "work": 1_000_000}  # of an untrusted spec
+MAX_SECONDS = 60.0  # of `time=` in an untrusted spec
 
-Kind = Literal["baseline", "rules", "blueprint", "solution", "class", "switch", "hedge"]
+AgentKind = Literal["baseline", "rules", "blueprint", "solution", "class", "switch", "hedge"]
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a spec comes from, which decides what it may name."""
+class SpecOrigin:
+    """Origin of a spec, which decides what the spec may name.
+
+    Attributes
+    ----------
+    name
+        Name of the origin in messages: "a request".
+    trusted
+        A person typed it: code, paths and nested specs are allowed.
+    find
+        Finds the folder of a run by its name; None: no folders.
+
+    Examples
+    --------
+    >>> TRUSTED_ORIGIN.trusted
+    True
+    """
 
     name: str  # for messages: "a request"
     trusted: bool = False  # a person typed it: code, paths and nested specs are allowed
-    find: Callable[[str], Path] | None = None  # the folder of a run by its name, where folders can be named at all
+    find: Callable[[str], Path] | None = None  # finds the folder of a run by its name; None: no folders
 
-    def refuse(self, text: str, what: str) -> InputError:
-        """Return the error for a spec that names what this origin may not."""
+    def not_allowed_error(self, text: str, what: str) -> InputError:
+        """Return the error for a spec that names what this origin may not.
+
+        Parameters
+        ----------
+        text
+            Spec of an agent.
+        what
+            What it names, for the message.
+        """
         return InputError(
-            f"agent {shown(text)}: {what} cannot come from {self.name}; type it in the terminal or in Python"
+            f"agent {short_repr(text)}: {what} cannot come from {self.name}; type it in the terminal or in Python"
         )
 
 
-TYPED = Origin("a person", trusted=True, find=Path)
+TRUSTED_ORIGIN = SpecOrigin("a person", trusted=True, find=Path)
 
 
-def from_file(path: str | Path) -> Origin:
-    """Return the origin of specs that a file holds, such as a session: names of agents alone."""
-    return Origin(f"the file {path}")
+def file_origin(path: str | Path) -> SpecOrigin:
+    """Return the origin of specs in a file, such as a session: it may name agents only.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    SpecOrigin
+        The origin of specs in a file, such as a session.
+
+    Examples
+    --------
+    >>> file_origin("session.json").trusted
+    False
+    """
+    return SpecOrigin(f"the file {path}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlueprintOptions:
-    """How a blueprint is played: translation, post-processing, search, exploitation."""
+    """Options for playing a blueprint: translation, post-processing, search, exploitation.
+
+    Attributes
+    ----------
+    post
+        Post-processing, one of `POSTPROCESSING_METHODS`.
+    share
+        Share of the post-processing.
+    spare_first
+        Whether a player's first decision of a hand is not post-processed; None: the default of the method.
+    translation
+        Action translation.
+    tie
+        Side for a bet exactly at the threshold of a deterministic mapping.
+    abstraction
+        Folder of the card abstraction; None: that of the blueprint.
+    endgames
+        Database of endgames for the river.
+    search
+        Settings of subgame search; None: no search.
+    learn
+        Settings of learning; None: no learning.
+    safe
+        Mbb per hand that exploitation may risk.
+    notice
+        Hands of the window for detecting a change of the opponent.
+
+    Examples
+    --------
+    >>> parse_agent("default?search=turn").blueprint.search.street
+    'turn'
+    """
 
     post: str = "none"
     share: float | None = None  # of the post-processing
     spare_first: bool | None = None
     translation: str = DEFAULT_MAPPING
-    tie: Tie = "high"
+    tie: TieRule = "high"
     abstraction: Path | None = None
-    endgames: Path | None = None  # a database of endgames that rivers are played from
+    endgames: Path | None = None  # database of endgames for the river
     search: SearchSettings | None = None
-    learn: LearnSettings | None = None
-    safe: float | None = None  # mbb a hand that exploitation may risk
-    notice: int | None = None  # hands of the window in which a change of the opponent is looked for
+    learn: LearningSettings | None = None
+    safe: float | None = None  # mbb per hand that exploitation may risk
+    notice: int | None = None  # hands of the window for detecting a change of the opponent
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSpec:
-    """An agent as it was named: nothing is loaded, and nothing of the user's is imported."""
+    """Parsed spec of an agent; nothing is loaded or imported yet.
+
+    Attributes
+    ----------
+    text
+        The spec as it was written.
+    kind
+        Kind of agent.
+    target
+        Name of a baseline agent, `demo`, `default`, a folder, a file of rules, `module:Class`
+    seed
+        Seed; None: that of the match.
+    blueprint
+        Options of a blueprint.
+    arguments
+        Of a class.
+    parts
+        Of switch and hedge; the known opponent of exploit=known.
+    count
+        Deals of switch, hands of hedge.
+
+    Examples
+    --------
+    >>> spec = parse_agent("random?seed=7")
+    >>> spec.target, spec.seed
+    ('random', 7)
+    """
 
     text: str
-    kind: Kind
+    kind: AgentKind
     target: str  # name of a baseline agent, `demo`, `default`, a folder, a file of rules, `module:Class`
     seed: int | None = None
     blueprint: BlueprintOptions = field(default_factory=BlueprintOptions)
     arguments: Mapping[str, str] = field(default_factory=dict)  # of a class
     parts: tuple[AgentSpec, ...] = ()  # of switch and hedge; the known opponent of exploit=known
-    number: int = 0  # deals of switch, hands of hedge
+    count: int = 0  # deals of switch, hands of hedge
 
     @property
-    def computes(self) -> bool:
-        """Whether the agent solves, learns or loads something large before it answers, or may do so by its parts."""
+    def is_expensive(self) -> bool:
+        """Whether the agent, or one of its parts, solves, learns or loads something large before it acts."""
         plays = self.blueprint
         return bool(self.parts) or not (plays.search is None and plays.learn is None and plays.endgames is None)
 
 
-def known_agents() -> str:
-    """List what an agent may be, for messages."""
-    names = ", ".join((*YARDSTICKS, DEMO, DEFAULT))
+def describe_agents() -> str:
+    """List the kinds of agents, for messages.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Examples
+    --------
+    >>> "module:Class" in describe_agents()
+    True
+    """
+    names = ", ".join((*BASELINES, DEMO, DEFAULT))
     folders = "a folder with a blueprint such as runs/mine?purify or a solved spot"
     return f"{names}, {folders}, a file of rules (mine.rules), or module:Class"
 
 
 def is_agent_spec(text: str) -> bool:
-    """Return whether a text can only mean an agent; a folder without options is a strategy."""
+    """Return whether a text can only mean an agent; a folder without options is a strategy.
+
+    Parameters
+    ----------
+    text
+        Spec of an agent.
+
+    Returns
+    -------
+    bool
+        Whether a text can only mean an agent.
+
+    Examples
+    --------
+    >>> is_agent_spec("default?search=turn"), is_agent_spec("runs/mine")
+    (True, False)
+    """
     base, options, _ = text.partition("?")
     if text.partition(":")[0] in COMPOSITES and ":" in text:
         return True
-    if base in (*YARDSTICKS, DEMO, DEFAULT) or base.endswith(SUFFIX):
+    if base in (*BASELINES, DEMO, DEFAULT) or base.endswith(RULES_SUFFIX):
         return True
     return bool(options) or _CLASS.fullmatch(base) is not None
 
 
-def parse_agent(text: str, origin: Origin = TYPED) -> AgentSpec:
-    """Parse the spec of an agent, and refuse what its origin may not name."""
-    if text.startswith(PROGRAM):
+def parse_agent(text: str, origin: SpecOrigin = TRUSTED_ORIGIN) -> AgentSpec:
+    """Parse the spec of an agent; raise InputError if its origin may not name it.
+
+    Parameters
+    ----------
+    text
+        Spec of an agent.
+    origin
+        Where the spec comes from, which decides what it may name.
+
+    Returns
+    -------
+    AgentSpec
+        The parsed spec.
+
+    Raises
+    ------
+    InputError
+        If there is no such agent, an option is invalid, or the origin may not name it.
+
+    Examples
+    --------
+    >>> parse_agent("always-call").target
+    'always-call'
+    """
+    if text.startswith(ACPC_PREFIX):
         raise InputError(
-            f"agent {shown(text)}: a program that speaks the ACPC protocol needs a dealer: `riverboat acpc dealer` seats it"
+            f"agent {short_repr(text)}: a program of the ACPC protocol needs a dealer: use `riverboat acpc dealer`"
         )
     base, _, tail = text.partition("?")
-    options = _options(tail, text)
+    options = _parse_options(tail, text)
     head, colon, _ = text.partition(":")
     if colon and head in COMPOSITES:
-        return _composite(text, head, origin)
+        return _parse_composite(text, head, origin)
     if not base:
-        raise InputError(f"agent {shown(text)}: no name; an agent is {known_agents()}")
-    if base in YARDSTICKS:
-        return _with_seed(text, "baseline", base, options)
+        raise InputError(f"agent {short_repr(text)}: no name; an agent is {describe_agents()}")
+    if base in BASELINES:
+        return _seeded_spec(text, "baseline", base, options)
     if base in (DEMO, DEFAULT):
-        return _blueprint(text, base, options if base == DEMO else DEFAULT_PLAYS | options, origin)
-    if base.endswith(SUFFIX):
+        return _parse_blueprint(text, base, options if base == DEMO else DEFAULT_OPTIONS | options, origin)
+    if base.endswith(RULES_SUFFIX):
         if not origin.trusted:
-            raise origin.refuse(text, "a file of rules")
-        return _with_seed(text, "rules", base, options)
-    folder = _folder(text, base, origin)
+            raise origin.not_allowed_error(text, "a file of rules")
+        return _seeded_spec(text, "rules", base, options)
+    folder = _find_folder(text, base, origin)
     if folder is not None:
         if holds_solution(folder):
-            return _with_seed(text, "solution", str(folder), options)
-        return _blueprint(text, str(folder), options, origin)
+            return _seeded_spec(text, "solution", str(folder), options)
+        return _parse_blueprint(text, str(folder), options, origin)
     if _CLASS.fullmatch(base):
         return AgentSpec(text=text, kind="class", target=base, arguments=options)
     if "/" in base:
-        raise InputError(f"agent {shown(text)}: no folder {shown(base)}; an agent is {known_agents()}")
+        raise InputError(f"agent {short_repr(text)}: no folder {short_repr(base)}; an agent is {describe_agents()}")
     raise InputError(
-        f"{unknown('agent', base, (*YARDSTICKS, DEMO, DEFAULT))}; it may also be a folder with a blueprint, or module:Class"
+        f"{unknown_name_error('agent', base, (*BASELINES, DEMO, DEFAULT))}; "
+        "it may also be a folder with a blueprint, or module:Class"
     )
 
 
-def _folder(text: str, base: str, origin: Origin) -> Path | None:
-    """The folder that a spec names, None where it is something else; raises unless the origin can find it."""
+def with_search_device(text: str, device: str) -> str | None:
+    """Return a spec whose search runs on a device, unless it names another.
+
+    Parameters
+    ----------
+    text
+        Spec of an agent.
+    device
+        cpu, cuda or auto.
+
+    Returns
+    -------
+    str or None
+        The spec; None for an agent that does not search.
+
+    Examples
+    --------
+    >>> with_search_device("default?search=river", "cpu")
+    'default?search=river&device=cpu'
+    """
+    options = _parse_options(text.partition("?")[2], text)
+    if "search" not in options:
+        return None
+    return text if "device" in options else f"{text}&device={device}"
+
+
+def _find_folder(text: str, base: str, origin: SpecOrigin) -> Path | None:
+    """Return the folder that a spec names, None if it names something else; the origin must be able to find it."""
     if origin.trusted:
         return Path(base) if Path(base).is_dir() else None
     if _CLASS.fullmatch(base):
-        raise origin.refuse(text, "code (module:Class)")
+        raise origin.not_allowed_error(text, "code (module:Class)")
     if origin.find is None:
-        raise origin.refuse(text, "a folder")
+        raise origin.not_allowed_error(text, "a folder")
     return origin.find(base)
 
 
-def _options(tail: str, text: str) -> dict[str, str]:
-    """`purify&seed=3` as a table; an option without a value has an empty one."""
+def _parse_options(tail: str, text: str) -> dict[str, str]:
+    """Parse `purify&seed=3` to a dictionary; an option without a value has an empty one."""
     options: dict[str, str] = {}
     for part in filter(None, tail.split("&")):
         key, _, value = part.partition("=")
         if key in options:
-            raise InputError(f"agent {shown(text)}: {key} is given twice")
+            raise InputError(f"agent {short_repr(text)}: option {key} occurs twice")
         options[key] = value
     return options
 
@@ -196,128 +432,136 @@ def _options(tail: str, text: str) -> dict[str, str]:
 def _check_keys(options: Mapping[str, str], keys: tuple[str, ...], text: str) -> None:
     for key in options:
         if key not in keys:
-            raise InputError(f"agent {shown(text)}: {unknown('option', key, keys)}")
+            raise InputError(f"agent {short_repr(text)}: {unknown_name_error('option', key, keys)}")
 
 
-def _with_seed(text: str, kind: Kind, target: str, options: dict[str, str]) -> AgentSpec:
-    """An agent whose only option is its seed."""
+def _seeded_spec(text: str, kind: AgentKind, target: str, options: dict[str, str]) -> AgentSpec:
+    """Return the spec of an agent whose only option is its seed."""
     _check_keys(options, ("seed",), text)
-    return AgentSpec(text=text, kind=kind, target=target, seed=_seed(options, text))
+    return AgentSpec(text=text, kind=kind, target=target, seed=_parse_seed(options, text))
 
 
-def _seed(options: Mapping[str, str], text: str) -> int | None:
+def _parse_seed(options: Mapping[str, str], text: str) -> int | None:
     if "seed" not in options:
         return None
     if not re.fullmatch(r"\d{1,19}", options["seed"], re.ASCII):
-        raise InputError(f"agent {shown(text)}: seed={shown(options['seed'])}: write a whole number")
+        raise InputError(f"agent {short_repr(text)}: seed={short_repr(options['seed'])}: write a whole number")
     return int(options["seed"])
 
 
-def _composite(text: str, kind: str, origin: Origin) -> AgentSpec:
-    """`switch:A,B,deals=500` or `hedge:A,B,every=200`: agents made of others, without commas in their specs."""
+def _parse_composite(text: str, kind: str, origin: SpecOrigin) -> AgentSpec:
+    """Parse `switch:A,B,deals=500` or `hedge:A,B,every=200`: agents made of others, whose specs have no commas."""
     if not origin.trusted:
-        raise origin.refuse(text, "an agent made of others")
+        raise origin.not_allowed_error(text, "an agent made of others")
     key, words = COMPOSITES[kind], text.partition(":")[2].split(",")
-    given = [word for word in words if word.startswith(f"{key}=")]
-    if len(given) > 1 or (given and not re.fullmatch(r"\d{1,9}", given[0].partition("=")[2], re.ASCII)):
-        raise InputError(f"agent {shown(text)}: write {key}= once, with a whole number")
-    number = int(given[0].partition("=")[2]) if given else 200
+    number_words = [word for word in words if word.startswith(f"{key}=")]
+    if len(number_words) > 1 or (
+        number_words and not re.fullmatch(r"\d{1,9}", number_words[0].partition("=")[2], re.ASCII)
+    ):
+        raise InputError(f"agent {short_repr(text)}: write {key}= once, with a whole number")
+    number = int(number_words[0].partition("=")[2]) if number_words else 200
     try:
-        parts = tuple(parse_agent(word, origin) for word in words if word not in given)
+        parts = tuple(parse_agent(word, origin) for word in words if word not in number_words)
     except InputError as error:
-        raise InputError(f"agent {shown(text)}: {error}") from None
-    return AgentSpec(text=text, kind=cast("Kind", kind), target=kind, parts=parts, number=number)
+        raise InputError(f"agent {short_repr(text)}: {error}") from None
+    return AgentSpec(text=text, kind=cast("AgentKind", kind), target=kind, parts=parts, count=number)
 
 
-def _blueprint(text: str, target: str, options: dict[str, str], origin: Origin) -> AgentSpec:
+def _parse_blueprint(text: str, target: str, options: dict[str, str], origin: SpecOrigin) -> AgentSpec:
     _check_keys(options, OPTIONS, text)
     if not origin.trusted:
-        _check_open(options, text, origin)
-    for key in FOLDERS:
+        _check_untrusted(options, text, origin)
+    for key in FOLDER_OPTIONS:
         if options.get(key) == "":
-            raise InputError(f"agent {shown(text)}: {key}= names no folder: write {key}=DIR")
-    search, learn = search_settings(options, text), learn_settings(options, text)
-    if not origin.trusted and search is not None and search.seconds is not None and search.seconds > MOST_SECONDS:
-        raise InputError(f"agent {shown(text)}: time={options['time']}: at most {MOST_SECONDS:g} s from {origin.name}")
+            raise InputError(f"agent {short_repr(text)}: {key}= names no folder: write {key}=DIR")
+    search, learn = parse_search_settings(options, text), parse_learning_settings(options, text)
+    if not origin.trusted and search is not None and search.seconds is not None and search.seconds > MAX_SECONDS:
+        raise InputError(
+            f"agent {short_repr(text)}: time={options['time']}: at most {MAX_SECONDS:g} s from {origin.name}"
+        )
     if ENDGAMES in options and (search is not None or learn is not None):
-        raise InputError(f"agent {shown(text)}: {ENDGAMES} and search or exploit: one of them")
+        raise InputError(f"agent {short_repr(text)}: {ENDGAMES} cannot be combined with search or exploit")
     if "notice" in options and learn is None:
-        raise InputError(f"agent {shown(text)}: notice is for agents that learn: add exploit=dbbr")
-    post, spare = _post(options, text), options.get("spare-first")
-    if spare not in (None, "", "yes", "no"):
-        raise InputError(f"agent {shown(text)}: spare-first={shown(spare)}: write yes or no")
-    safe = _budget(options, text, learn is not None)
+        raise InputError(f"agent {short_repr(text)}: notice is for agents that learn: add exploit=dbbr")
+    post, spare_first = _post_processing(options, text), options.get("spare-first")
+    if spare_first not in (None, "", "yes", "no"):
+        raise InputError(f"agent {short_repr(text)}: spare-first={short_repr(spare_first)}: write yes or no")
+    safe = _parse_budget(options, text, learn is not None)
     return AgentSpec(
         text=text,
         kind="blueprint",
         target=target,
-        seed=_seed(options, text),
+        seed=_parse_seed(options, text),
         blueprint=BlueprintOptions(
             post=post,
-            share=_share(options.get(post, ""), post, text),
-            spare_first=None if spare is None else spare != "no",
+            share=_parse_share(options.get(post, ""), post, text),
+            spare_first=None if spare_first is None else spare_first != "no",
             translation=options.get("translation", DEFAULT_MAPPING),
-            tie=cast("Tie", options.get("tie", "high")),
+            tie=cast("TieRule", options.get("tie", "high")),
             abstraction=Path(options["abstraction"]) if "abstraction" in options else None,
             endgames=Path(options[ENDGAMES]) if ENDGAMES in options else None,
             search=search,
             learn=learn,
             safe=safe,
-            notice=_window(options, text, alone=search is None and safe is None),
+            notice=_parse_window(options, text, alone=search is None and safe is None),
         ),
         parts=(parse_agent(learn.opponent, origin),) if learn is not None and learn.method == KNOWN else (),
     )
 
 
-def _check_open(options: Mapping[str, str], text: str, origin: Origin) -> None:
-    """Refuse options and numbers that only a person may give."""
+def _check_untrusted(options: Mapping[str, str], text: str, origin: SpecOrigin) -> None:
+    """Raise InputError for options and numbers that only a person may use."""
     for key, value in options.items():
-        if key not in OPEN_OPTIONS:
-            raise origin.refuse(text, f"the option {key}")
-        if key in CAPS and value.isdecimal() and int(value[:20]) > CAPS[key]:
-            raise InputError(f"agent {shown(text)}: {key}={shown(value)}: at most {CAPS[key]:,} from {origin.name}")
+        if key not in UNTRUSTED_OPTIONS:
+            raise origin.not_allowed_error(text, f"the option {key}")
+        if key in UNTRUSTED_MAXIMA and value.isdecimal() and int(value[:20]) > UNTRUSTED_MAXIMA[key]:
+            raise InputError(
+                f"agent {short_repr(text)}: {key}={short_repr(value)}: at most {UNTRUSTED_MAXIMA[key]:,} from {origin.name}"
+            )
     if options.get("exploit") == KNOWN:
-        raise origin.refuse(text, f"exploit={KNOWN}, which names another agent,")
+        raise origin.not_allowed_error(text, f"exploit={KNOWN}, which names another agent,")
 
 
-def _post(options: Mapping[str, str], text: str) -> str:
-    chosen = [name for name in _POST if name in options]
+def _post_processing(options: Mapping[str, str], text: str) -> str:
+    chosen = [name for name in _POST_PROCESSINGS if name in options]
     if len(chosen) > 1:
-        raise InputError(f"agent {shown(text)}: {' and '.join(chosen)}: one post-processing at a time")
+        raise InputError(f"agent {short_repr(text)}: {' and '.join(chosen)}: use only one kind of post-processing")
     return chosen[0] if chosen else "none"
 
 
-def _window(options: Mapping[str, str], text: str, *, alone: bool) -> int | None:
-    """Hands of the window that `notice=200` compares; None where changes are not looked for."""
+def _parse_window(options: Mapping[str, str], text: str, *, alone: bool) -> int | None:
+    """Parse the window of `notice=200`, in hands; None without it."""
     if "notice" not in options:
         return None
     if not alone:
-        raise InputError(f"agent {shown(text)}: notice is for exploit alone, without search and safe")
+        raise InputError(f"agent {short_repr(text)}: notice needs exploit, and cannot be combined with search or safe")
     window = options["notice"] or "200"
-    if not re.fullmatch(r"\d{1,7}", window, re.ASCII) or int(window) < LEAST_WINDOW:
+    if not re.fullmatch(r"\d{1,7}", window, re.ASCII) or int(window) < MIN_WINDOW:
         raise InputError(
-            f"agent {shown(text)}: notice={shown(window)}: write a number of hands from {LEAST_WINDOW} on, such as 200"
+            f"agent {short_repr(text)}: notice={short_repr(window)}: write a number of hands, {MIN_WINDOW} or more"
         )
     return int(window)
 
 
-def _budget(options: Mapping[str, str], text: str, learns: bool) -> float | None:
-    """What `safe=MBB` allows; None where nobody asks for safety."""
+def _parse_budget(options: Mapping[str, str], text: str, learns: bool) -> float | None:
+    """Parse the budget of `safe=MBB`; None without it."""
     if "safe" not in options:
         return None
     if not learns:
-        raise InputError(f"agent {shown(text)}: safe is for agents that learn: add exploit=dbbr")
+        raise InputError(f"agent {short_repr(text)}: safe is for agents that learn: add exploit=dbbr")
     if not re.fullmatch(r"\d{0,7}(\.\d{1,6})?", options["safe"], re.ASCII):
-        raise InputError(f"agent {shown(text)}: safe={shown(options['safe'])}: write mbb a hand, such as 20")
+        raise InputError(
+            f"agent {short_repr(text)}: safe={short_repr(options['safe'])}: write mbb per hand, such as 20"
+        )
     return float(options["safe"] or 0)
 
 
-def _share(value: str, post: str, text: str) -> float | None:
+def _parse_share(value: str, post: str, text: str) -> float | None:
     if not value:
         return None
     try:
         return float(value)
     except ValueError:
         raise InputError(
-            f"agent {shown(text)}: {post}={shown(value)}: write a share from 0 to 1, such as 0.2"
+            f"agent {short_repr(text)}: {post}={short_repr(value)}: write a share from 0 to 1, such as 0.2"
         ) from None

@@ -1,1 +1,1 @@
-"""Every verb with typed options and results: abstract, train, match, respond, play, sweep."""
+"""Verbs of the library with typed options and results: abstract, train, match, respond, play, sweep."""

@@ -1,7 +1,7 @@
-"""`rb.match`: agents against each other in duplicate hands, two of them or everybody against everybody else.
+"""`rb.match`: duplicate matches of two agents, and round robins of several.
 
-won = match("demo", "rule-based", hands=20_000, aivat=True)
-won.claim                     # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands, seed 0)
+result = match("demo", "rule-based", hands=20_000, aivat=True)
+result.claim                  # won 512.3 ± 20.1 mbb/g (estimate, 20,000 hands, seed 0)
 """
 
 from __future__ import annotations
@@ -13,94 +13,189 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, overload
 
-from riverboat.agents.base import Agent
-from riverboat.api import seating
+from riverboat.agents.base import Agent, ReportingAgent
+from riverboat.api import agent as agent_api
 from riverboat.core import validation
-from riverboat.core.errors import InputError, shown
-from riverboat.evaluation.identity import about
+from riverboat.core.errors import InputError, short_repr
+from riverboat.evaluation.confidence_intervals import MIN_PAIRS
+from riverboat.evaluation.identity import describe_result
 from riverboat.evaluation.matches.aivat import Aivat
-from riverboat.evaluation.matches.match import Match, RoundRobin, play_match, round_robin
-from riverboat.evaluation.matches.sequential_test import LEAST
-from riverboat.evaluation.matches.thinning import Thinning
-from riverboat.evaluation.matches.workers import Workers
-from riverboat.evaluation.review import Review, Worst
-from riverboat.games.holdem.rules import Rules
-from riverboat.games.records.hand_records import Hands
+from riverboat.evaluation.matches.hand_review import MatchHandReview, WorstHands
+from riverboat.evaluation.matches.match import (
+    DuplicateMatchResult,
+    PairSampling,
+    RoundRobinTable,
+    play_match,
+    round_robin,
+)
+from riverboat.evaluation.matches.pairs import MatchWorkers
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.rules import PokerRules
 
 UNITS = {
     "mbb_per_game": "mbb/g",
     "bb_per_100": "bb/100",
     "ci95": "mbb/g, half the width of the 95 % interval over pairs",
 }
-ANY_TIME = "mbb/g, half the width over pairs of a 95 % interval that holds whenever the match stops"
+ANYTIME_UNIT = "mbb/g, half the width over pairs of a 95 % interval that holds whenever the match stops"
 
 
 @dataclass(frozen=True)
-class MatchResult(Match):
-    """What the first of two agents won, and what the result is of."""
+class MatchResult(DuplicateMatchResult):
+    """Winnings of the first of two agents, with the identity of the match.
 
-    rules: Rules = field(kw_only=True, repr=False)
-    of: Mapping[str, Any] = field(kw_only=True, repr=False)  # fingerprints of rules and agents, the release
+    Attributes
+    ----------
+    pairs
+        Number of duplicate pairs.
+    seed
+        Seed of the cards.
+    big_blind
+        Chips of the big blind.
+    chips
+        Chips won per hand, with their confidence interval.
+    seconds
+        Seconds of play.
+    names
+        Names of both agents.
+    raw
+        The same without AIVAT; None if it was not used.
+    factor
+        How many times the hands would be needed without AIVAT.
+    bounds
+        Bounds of a sequential test, in mbb/g.
+    verdict
+        Result of the sequential test: better, worse, between or open.
+    played
+        Hands that were played, if small pots were thinned out.
+    rules
+        The game.
+    identity
+        Fingerprints of rules and agents, and the release.
+    known
+        Agents whose strategies AIVAT used.
+    reviews
+        Hands in which the first agent lost most.
+    accounts
+        Summaries of agents that report on a match, by name.
+
+    Examples
+    --------
+    >>> result = match("always-fold", "always-raise", hands=40)
+    >>> result.mbb_per_game, result.game
+    (-750.0, 'nolimit-200bb')
+    """
+
+    rules: PokerRules = field(kw_only=True, repr=False)
+    identity: Mapping[str, Any] = field(kw_only=True, repr=False)  # fingerprints of rules and agents, the release
     known: tuple[str, ...] | None = field(default=None, kw_only=True)  # agents whose strategies AIVAT used
-    reviews: tuple[Review, ...] = field(default=(), kw_only=True, repr=False)  # of the hands that cost the first most
+    reviews: tuple[MatchHandReview, ...] = field(
+        default=(), kw_only=True, repr=False
+    )  # of the hands in which the first agent lost most
+    accounts: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)  # of agents that report
 
     @property
     def game(self) -> str:
-        """What was played."""
+        """Name of the game."""
         return self.rules.name
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; a ledger takes it."""
-        facts = match_facts(self, self.rules)
+        """Return the result as a JSON object, as ledgers read it."""
+        facts = match_to_dict(self, self.rules)
         if self.known is not None:
             facts["aivat"] = {"known": list(self.known)}
-        facts |= self.of
+        facts |= self.identity
         if self.reviews:
             facts["worst"] = [hand.record(self.big_blind) for hand in self.reviews]
+        if self.accounts:
+            facts["accounts"] = dict(self.accounts)
         return facts
 
 
 @dataclass(frozen=True)
-class RoundRobinResult(RoundRobin):
-    """Everybody against everybody else, and what the results are of."""
+class RoundRobinResult(RoundRobinTable):
+    """Results of a round robin, with the identities of the matches.
 
-    rules: Rules = field(kw_only=True, repr=False)
-    of: tuple[Mapping[str, Any], ...] = field(kw_only=True, repr=False)  # of the matches, in their order
+    Attributes
+    ----------
+    names
+        Names of the agents.
+    matches
+        Matches by pairs of agents.
+    rules
+        The game.
+    identities
+        Fingerprints of rules and agents of each match.
+    hands
+        Hands of each match.
+    seed
+        Seed of the cards.
+    aivat
+        Whether AIVAT reduced the variance.
+
+    Examples
+    --------
+    >>> table = match("always-fold", "always-call", "always-raise", hands=40)
+    >>> len(table.matches)
+    3
+    """
+
+    rules: PokerRules = field(kw_only=True, repr=False)
+    identities: tuple[Mapping[str, Any], ...] = field(kw_only=True, repr=False)  # of the matches, in their order
     hands: int = field(kw_only=True)
     seed: int = field(kw_only=True)
     aivat: bool = field(kw_only=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; a ledger takes all of its matches."""
-        told = self.record()
+        """Return the results as a JSON object; ledgers read all of its matches."""
+        record = self.record()
         pairs = [self.matches[key] for key in sorted(self.matches)]
-        for each, match, of in zip(told["matches"], pairs, self.of, strict=True):
-            each |= {"aivat": True} if self.aivat else {}
-            each |= {**of, "claims": [match.claim.to_dict()]}
-        how = {"hands": self.hands, "pairs": self.hands // 2, "seed": self.seed}
-        return told | how | {"game": self.rules.name, "unit": "mbb/g", "units": UNITS}
+        for entry, match, identity in zip(record["matches"], pairs, self.identities, strict=True):
+            entry |= {"aivat": True} if self.aivat else {}
+            entry |= {**identity, "claims": [match.claim.to_dict()]}
+        settings = {"hands": self.hands, "pairs": self.hands // 2, "seed": self.seed}
+        return record | settings | {"game": self.rules.name, "unit": "mbb/g", "units": UNITS}
 
 
-def match_facts(played: Match, rules: Rules) -> dict[str, Any]:
-    """A match as one object."""
-    units = UNITS if played.verdict is None else UNITS | {"ci95": ANY_TIME, "bounds": "mbb/g"}
+def match_to_dict(result: DuplicateMatchResult, rules: PokerRules) -> dict[str, Any]:
+    """Return a match as a JSON object.
+
+    Parameters
+    ----------
+    result
+        The match.
+    rules
+        The game.
+
+    Returns
+    -------
+    dict
+        Winnings in mbb/g and bb/100 with units and claims.
+
+    Examples
+    --------
+    >>> result = match("always-fold", "always-raise", hands=40)
+    >>> match_to_dict(result, result.rules)["unit"]
+    'mbb/g'
+    """
+    units = UNITS if result.verdict is None else UNITS | {"ci95": ANYTIME_UNIT, "bounds": "mbb/g"}
     return {
-        **played.record(),
-        "names": list(played.names),
+        **result.record(),
+        "names": list(result.names),
         "game": rules.name,
         "unit": "mbb/g",
         "units": units,
-        "claims": [played.claim.to_dict()],
-        "seconds": round(played.seconds, 3),
-        "hands_per_second": round(played.hands_per_second),
+        "claims": [result.claim.to_dict()],
+        "seconds": round(result.seconds, 3),
+        "hands_per_second": round(result.hands_per_second),
     }
 
 
 def _check_bounds(bounds: Any) -> None:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InputError(f"until_settled={shown(bounds)}: must be two numbers of mbb/g, the lower one first")
+        raise InputError(f"until_settled={short_repr(bounds)}: must be two numbers in mbb/g, the lower first")
     for bound in bounds:
-        validation.number("until_settled", bound, -math.inf)
+        validation.check_number("until_settled", bound, -math.inf)
 
 
 @overload
@@ -111,14 +206,14 @@ def match(
     *,
     hands: int = ...,
     seed: int = ...,
-    game: str | Rules | None = ...,
+    game: str | PokerRules | None = ...,
     aivat: bool = ...,
     until_settled: tuple[float, float] | None = ...,
     thin: str | None = ...,
     threads: int = ...,
     workers: int = ...,
     worst: int = ...,
-    observe: Callable[[Hands], None] | None = ...,
+    observe: Callable[[HandRecords], None] | None = ...,
     progress: Callable[[int, int], None] | None = ...,
     preparing: Callable[[float], None] | None = ...,
 ) -> MatchResult: ...
@@ -133,7 +228,7 @@ def match(
     *others: str | Agent,
     hands: int = ...,
     seed: int = ...,
-    game: str | Rules | None = ...,
+    game: str | PokerRules | None = ...,
     aivat: bool = ...,
     threads: int = ...,
     progress: Callable[[int, int], None] | None = ...,
@@ -145,104 +240,166 @@ def match(
     *agents: str | Agent,
     hands: int = 20_000,
     seed: int = 0,
-    game: str | Rules | None = None,
+    game: str | PokerRules | None = None,
     aivat: bool = False,
     until_settled: tuple[float, float] | None = None,
     thin: str | None = None,
     threads: int = 1,
     workers: int = 1,
     worst: int = 0,
-    observe: Callable[[Hands], None] | None = None,
+    observe: Callable[[HandRecords], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     preparing: Callable[[float], None] | None = None,
 ) -> MatchResult | RoundRobinResult:
-    """Play two agents against each other, or several in a round robin; every deal twice, with the seats exchanged.
+    """Play two agents against each other, or several in a round robin.
 
-    `seed` is that of the cards, and of agents by name that draw and name no other. `aivat` takes most of the luck out of the
-    result; its tables may have to be made first, and `preparing` is told the share that is done. With `until_settled`, two
-    bounds in mbb/g, a match of two ends as soon as it is known on which side of them the first one stands. `thin` names a
-    street: pairs with small pots there are played less often and count more (`Thinning`). `workers` are processes that play
-    parts of a match of two, the result being the same; their agents are named, not given. `worst` hands that cost the first
-    most are looked at again (with `aivat`). `observe` is given the hands, `progress` those that are done, and all.
+    Every deal is played twice, with the seats exchanged.
+
+    Parameters
+    ----------
+    *agents
+        Names of agents, or agents. Two give a match, more a round robin.
+    hands
+        Number of hands of a match; the largest number with `until_settled`.
+    seed
+        Seed of the cards, and of randomized agents whose name has none.
+    game
+        Name of a game, path of a game file, or rules; by default the game that the agents play.
+    aivat
+        Whether to reduce the variance with AIVAT. Its value tables may have to be computed first.
+    until_settled
+        Two bounds in mbb/g: a match of two stops as soon as a sequential test decides on which side of them the first
+        agent is.
+    thin
+        Name of a street: pairs with small pots there are played less often, with larger weights (`PairSampling`).
+    threads
+        Threads of AIVAT.
+    workers
+        Processes that play parts of a match of two; the result is the same. Agents must be given by name.
+    worst
+        Number of hands to review in which the first agent lost most; needs `aivat`.
+    observe
+        Callback with the hands of each batch.
+    progress
+        Callback with the number of completed hands and the total.
+    preparing
+        Callback with the completed fraction of the value tables.
+
+    Returns
+    -------
+    MatchResult or RoundRobinResult
+        Winnings with confidence intervals.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two agents, one cannot play the game, or an option needs a match of two.
+
+    Examples
+    --------
+    >>> match("always-fold", "always-raise", hands=40).claim.unit
+    'mbb/g'
     """
     if len(agents) < 2:
-        raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
-    validation.threads(threads)
-    validation.threads(workers, "workers")
-    validation.whole("hands", hands, 1)
-    validation.whole("worst", worst)
+        raise InputError(f"match: {len(agents)} agents: must be two, or more for a round robin")
+    validation.check_thread_count(threads)
+    validation.check_thread_count(workers, "workers")
+    validation.check_integer("hands", hands, 1)
+    validation.check_integer("worst", worst)
     if until_settled is not None:
         _check_bounds(until_settled)
-    validation.unless_none(validation.text, "thin", thin)
-    made = [seating.agent(each, seed) for each in agents]
-    rules = seating.rules_for(made, game)
-    estimator = partial(_estimator, rules=rules, threads=threads, preparing=preparing) if aivat else None
-    if len(made) > 2:
-        of_two = {
+    validation.optional(validation.check_text, "thin", thin)
+    players = [agent_api.agent(spec, seed) for spec in agents]
+    rules = agent_api.rules_for(players, game)
+    estimator = partial(_make_aivat, rules=rules, threads=threads, preparing=preparing) if aivat else None
+    if len(players) > 2:
+        two_only = {
             "observe": observe,
             "until_settled": until_settled,
             "thin": thin,
             "worst": worst,
             "workers": workers > 1,
         }
-        for what, asked in of_two.items():
-            if asked:
-                raise InputError(f"{what}: of matches between two agents; {len(made)} are named")
+        for option, value in two_only.items():
+            if value:
+                raise InputError(f"{option}: needs a match of two agents, not {len(players)}")
         names = [agent if isinstance(agent, str) else agent.name for agent in agents]
-        table = dict(zip(names, made, strict=True))
-        if len(table) < len(made):
+        table = dict(zip(names, players, strict=True))
+        if len(table) < len(players):
             raise InputError(
-                f"match: {len(made)} agents, {len(table)} different ones: in a round robin each is named once"
+                f"match: {len(players)} agents, {len(table)} of them different: each must occur once in a round robin"
             )
-        crossed = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
-        pairs = [crossed.matches[key].names for key in sorted(crossed.matches)]
-        of = tuple(about("match", rules, *(table[name] for name in pair)) for pair in pairs)
-        return RoundRobinResult(**vars(crossed), rules=rules, of=of, hands=hands, seed=seed, aivat=aivat)
-    if until_settled is not None and hands < 2 * LEAST:
-        raise InputError(f"hands={hands}: until a match is settled, at least {2 * LEAST:,} are allowed for")
+        results = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
+        pairs = [results.matches[key].names for key in sorted(results.matches)]
+        identities = tuple(describe_result("match", rules, *(table[name] for name in pair)) for pair in pairs)
+        return RoundRobinResult(
+            **vars(results), rules=rules, identities=identities, hands=hands, seed=seed, aivat=aivat
+        )
+    if until_settled is not None and hands < 2 * MIN_PAIRS:
+        raise InputError(f"hands={hands}: must be at least {2 * MIN_PAIRS:,} with until_settled")
     if worst and estimator is None:
-        raise InputError(f"worst={worst}: needs aivat, which knows what moves are worth")
-    first, second = made
-    values = None if estimator is None else estimator(first, second)
-    kept = Worst(worst) if worst else None
-    with _processes(agents, seed, workers) as elsewhere:
-        played = play_match(
+        raise InputError(f"worst={worst}: needs aivat, which has the values of actions")
+    first, second = players
+    estimator_of_two = None if estimator is None else estimator(first, second)
+    worst_hands = WorstHands(worst) if worst else None
+    with _make_workers(agents, seed, workers) as pool:
+        result = play_match(
             first,
             second,
             rules,
             hands,
             seed,
-            aivat=values,
-            until=until_settled,
-            thin=None if thin is None else Thinning(thin),
+            aivat=estimator_of_two,
+            bounds=until_settled,
+            pair_sampling=None if thin is None else PairSampling(thin),
             observe=observe,
-            estimated=kept,
+            on_estimates=worst_hands,
             progress=progress,
-            workers=elsewhere,
+            workers=pool,
         )
-    known = None
-    if values is not None:
-        known = tuple(agent.name for agent, used in zip(values.agents, values.known, strict=True) if used)
-    reviews = () if kept is None or values is None else tuple(kept.reviews(values))
-    of_these = about("match", rules, first, second)
-    return MatchResult(**vars(played), rules=rules, of=of_these, known=known, reviews=reviews)
+    known = None if estimator_of_two is None else known_agents(estimator_of_two)
+    reviews = () if worst_hands is None or estimator_of_two is None else tuple(worst_hands.reviews(estimator_of_two))
+    identity = describe_result("match", rules, first, second)
+    accounts = {player.name: player.account() for player in players if isinstance(player, ReportingAgent)}
+    return MatchResult(**vars(result), rules=rules, identity=identity, known=known, reviews=reviews, accounts=accounts)
 
 
-def _processes(agents: Sequence[str | Agent], seed: int, count: int) -> AbstractContextManager[Workers | None]:
-    """Processes that play in place of this one; None: it plays itself."""
+def known_agents(aivat: Aivat) -> tuple[str, ...]:
+    """Return the names of the agents whose strategies AIVAT uses.
+
+    Parameters
+    ----------
+    aivat
+        The estimator of a match.
+
+    Returns
+    -------
+    tuple of str
+        Names of agents that give their strategies for all hands.
+
+    Examples
+    --------
+    >>> match("always-fold", "always-raise", hands=40, aivat=True).known
+    ('always-fold', 'always-raise')
+    """
+    return tuple(agent.name for agent, is_known in zip(aivat.agents, aivat.known, strict=True) if is_known)
+
+
+def _make_workers(agents: Sequence[str | Agent], seed: int, count: int) -> AbstractContextManager[MatchWorkers | None]:
+    """Create the worker processes of a match; a null context with one worker."""
     if count == 1:
         return nullcontext()
     names = [agent for agent in agents if isinstance(agent, str)]
     if len(names) < len(agents):
-        raise InputError(f"workers={count}: each makes agents of its own, so these are given by name")
-    return Workers(partial(_seated, names[0], names[1], seed), count)
+        raise InputError(f"workers={count}: each process creates its own agents, so agents must be given by name")
+    return MatchWorkers(partial(_make_agents, names[0], names[1], seed), count)
 
 
-def _seated(first: str, second: str, seed: int) -> tuple[Agent, Agent]:
-    return seating.agent(first, seed), seating.agent(second, seed)
+def _make_agents(first: str, second: str, seed: int) -> tuple[Agent, Agent]:
+    return agent_api.agent(first, seed), agent_api.agent(second, seed)
 
 
-def _estimator(
-    first: Agent, second: Agent, rules: Rules, threads: int, preparing: Callable[[float], None] | None
+def _make_aivat(
+    first: Agent, second: Agent, rules: PokerRules, threads: int, preparing: Callable[[float], None] | None
 ) -> Aivat:
     return Aivat(first, second, rules, threads=threads, progress=preparing)

@@ -1,7 +1,7 @@
-"""`rb.respond`: the best responses to a strategy, and what they earn.
+"""`rb.respond`: exact best responses to a strategy, and their values.
 
 responses = respond(result.strategy, player=1)
-responses[1].strategy["K:"]         # what the best response does with the king
+responses[1].strategy["K:"]         # the best response with the king
 responses[1].claim                  # best response of player 1 0.0561 chips (exact)
 """
 
@@ -24,54 +24,91 @@ from riverboat.strategies.tabular import Strategy
 
 @dataclass(frozen=True)
 class BestResponse:
-    """What one player earns by the best answer to the others, exact."""
+    """Best response of one player to the others, and its exact value.
+
+    Attributes
+    ----------
+    player
+        Seat of the responder, from 0.
+    value
+        Value of the response.
+    gain
+        Gain over the player's value in the profile.
+    unit
+        Unit of value and gain.
+    strategy
+        The response; the other players' rows are unchanged.
+
+    Examples
+    --------
+    >>> from riverboat.api.solve import solve
+    >>> respond(solve("kuhn", iterations=100).strategy, 1)[1].unit
+    'chips'
+    """
 
     player: int
     value: float
-    gain: float  # more than by the strategy itself
+    gain: float  # over the player's value in the profile
     unit: str
-    strategy: Strategy = field(repr=False, compare=False)  # the answer; the other players' rows are kept
+    strategy: Strategy = field(repr=False, compare=False)  # the response; the other players' rows are unchanged
 
     @property
     def claims(self) -> tuple[Claim, Claim]:
-        """The value and the gain."""
+        """Claims of the value and of the gain."""
         return self.claim, Claim(f"gain of player {self.player}", self.gain, self.unit, EXACT)
 
     @property
     def claim(self) -> Claim:
-        """What it earns."""
+        """Claim of the value."""
         return Claim(f"best response of player {self.player}", self.value, self.unit, EXACT)
 
 
 @dataclass(frozen=True)
-class Responses(Mapping[int, BestResponse]):
-    """Best responses by player."""
+class BestResponses(Mapping[int, BestResponse]):
+    """Best responses by player.
+
+    Attributes
+    ----------
+    game
+        Name of the game.
+    unit
+        Unit of the values.
+    responses
+        The responses.
+
+    Examples
+    --------
+    >>> BestResponses("kuhn", "chips", ()).claims
+    ()
+    """
 
     game: str
     unit: str
     responses: tuple[BestResponse, ...]
 
     def __getitem__(self, player: int) -> BestResponse:
-        for answer in self.responses:
-            if answer.player == player:
-                return answer
+        for response in self.responses:
+            if response.player == player:
+                return response
         raise KeyError(player)
 
     def __iter__(self) -> Iterator[int]:
-        return (answer.player for answer in self.responses)
+        return (response.player for response in self.responses)
 
     def __len__(self) -> int:
         return len(self.responses)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """All that is said."""
-        return tuple(claim for answer in self.responses for claim in answer.claims)
+        """Claims of all responses."""
+        return tuple(claim for response in self.responses for claim in response.claims)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, without the strategies."""
-        told = [{"player": answer.player, "value": answer.value, "gain": answer.gain} for answer in self.responses]
-        return {"game": self.game, "unit": self.unit, "responses": told, "claims": to_dicts(self.claims)}
+        """Return the responses as a JSON object, without the strategies."""
+        entries = [
+            {"player": response.player, "value": response.value, "gain": response.gain} for response in self.responses
+        ]
+        return {"game": self.game, "unit": self.unit, "responses": entries, "claims": to_dicts(self.claims)}
 
 
 def respond(
@@ -80,30 +117,55 @@ def respond(
     *,
     out: str | Path | None = None,
     game: str | Game | None = None,
-) -> Responses:
-    """Best responses of one player, or of each, to a strategy or to what lies in a folder.
+) -> BestResponses:
+    """Compute best responses to a strategy profile.
 
-    `out` keeps the response of one player as a strategy. `game` is for folders whose game cannot be made from its name.
+    Parameters
+    ----------
+    strategy
+        Profile to respond to, or the folder of one.
+    player
+        Responding player; by default each of them.
+    out
+        Folder for the response of one player, as a strategy.
+    game
+        Game of a folder, if it cannot be created from its name.
+
+    Returns
+    -------
+    BestResponses
+        Response, value and gain by player.
+
+    Raises
+    ------
+    InputError
+        If there is no such strategy or player, or the folder exists.
+
+    Examples
+    --------
+    >>> from riverboat.api.solve import solve
+    >>> sorted(respond(solve("kuhn", iterations=100).strategy))
+    [0, 1]
     """
-    validation.unless_none(validation.whole, "player", player)
-    validation.unless_none(validation.path, "out", out)
+    validation.optional(validation.check_integer, "player", player)
+    validation.optional(validation.check_path, "out", out)
     if isinstance(game, str):
-        validation.text("game", game)
+        validation.check_text("game", game)
     if not isinstance(strategy, Strategy):
-        validation.path("strategy", strategy)
+        validation.check_path("strategy", strategy)
         strategy = files.load_strategy(strategy, None if game is None else make_game(game))
     tree = strategy.tree
     if player is not None and player not in range(tree.players):
-        raise InputError(f"player {player}: there are players 0 to {tree.players - 1}")
+        raise InputError(f"player {player}: must be 0 to {tree.players - 1}")
     if out is not None and player is None:
-        raise InputError("out keeps one response: say whose, with player")
+        raise InputError("out stores one response: choose it with player=")
     if out is not None:
-        files.check_free(out)
+        files.check_unused(out)
     values = best_response.quality(strategy).values
     responses = []
     for p in range(tree.players) if player is None else [player]:
-        value, answer = best_response.best_response(strategy, p)
-        responses.append(BestResponse(p, value, value - values[p], tree.unit, answer))
+        value, response = best_response.best_response(strategy, p)
+        responses.append(BestResponse(p, value, value - values[p], tree.unit, response))
     if out is not None:
         files.save(responses[0].strategy, out)
-    return Responses(tree.name, tree.unit, tuple(responses))
+    return BestResponses(tree.name, tree.unit, tuple(responses))

@@ -1,11 +1,11 @@
-"""`rb.sweep`: many solves at once, games × schedules × seeds, with one table and one picture at the end.
+"""`rb.sweep`: many solves, games × schedules × seeds, with one table and one plot of the results.
 
-swept = sweep(["kuhn", "leduc"], ["dcfr", "cfr+"], iterations=500, workers=4)
-swept.table()                    # a row for each game and schedule: means over seeds
-swept.to_frame()                 # a row for each solve, for pandas
-swept.plot("sweep.png")          # exploitability by iterations, one panel for each game
+    swept = sweep(["kuhn", "leduc"], ["dcfr", "cfr+"], iterations=500, workers=4)
+    swept.table()                    # a row for each game and schedule: means over seeds
+    swept.to_frame()                 # a row for each solve, for pandas
+    swept.plot("sweep.png")          # exploitability by iterations, one panel for each game
 
-Solves run one after the other here, on processes of this machine, or on a Ray cluster. Where they run changes nothing.
+Solves run serially, in processes on this machine, or on a Ray cluster; results do not depend on it.
 """
 
 from __future__ import annotations
@@ -19,30 +19,64 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, TypeAlias
 
-from riverboat.core import atomic_io, validation
-from riverboat.core.dataframes import frame
-from riverboat.core.errors import InputError, shown
-from riverboat.core.tables import COUNT, Column, ReportTable
+from riverboat.api.solve import solve
+from riverboat.core import files, validation
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.tables import COUNT, ReportColumn, ReportTable, to_dataframe
 from riverboat.games import registry
 from riverboat.games.base import Game
-from riverboat.solvers.cluster.backends import connect
-from riverboat.solvers.limits import Limits, answer_for
+from riverboat.solvers.cluster.backends import connect_ray
 from riverboat.solvers.result import LAST, Answer
-from riverboat.solvers.run import solve
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.schedules import parse as parse_schedule
-from riverboat.solvers.traversals import parse as parse_traversal
+from riverboat.solvers.solver_run import SolveLimits, effective_answer
+from riverboat.solvers.traversals import parse_traversal
 
-MOST_SEEDS = 1_000_000
-MOST_WORKERS = 1024
-_NAMES = (
+MAX_SEEDS = 1_000_000
+MAX_WORKERS = 1024
+_COLUMN_NAMES = (
     "game", "schedule", "seed", "iterations", "seconds", "exploitability", "nash_conv", "unit", "answer", "answer_iteration"
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One solve of a sweep. Exploitability is exact, in `unit`, and that of the strategy of `answer_iteration`."""
+class SweepTrial:
+    """One solve of a sweep. Exploitability is exact, in `unit`, of the strategy of `answer_iteration`.
+
+    Attributes
+    ----------
+    game
+        Name of the game.
+    schedule
+        Name of the schedule.
+    seed
+        Seed of sampled traversals.
+    iterations
+        Iterations of the solve.
+    seconds
+        Seconds of the solve.
+    exploitability
+        Mean gain of best responses.
+    nash_conv
+        Sum of the gains of best responses.
+    values
+        Expected value of each player.
+    unit
+        Unit of the values.
+    reached
+        Whether the target was met, if there was one.
+    history
+        Evaluations: iterations, seconds and exploitability.
+    answer
+        Which strategy was measured: the last, or the best evaluated one.
+    answer_iteration
+        Iteration of that strategy.
+
+    Examples
+    --------
+    >>> sweep("kuhn", "dcfr", iterations=10).trials[0].iterations
+    10
+    """
 
     game: str
     schedule: str
@@ -51,17 +85,17 @@ class Trial:
     seconds: float
     exploitability: float
     nash_conv: float
-    values: tuple[float, ...]  # what each player earns
+    values: tuple[float, ...]  # expected value of each player
     unit: str
-    reached: bool  # whether the target was met, where there was one
-    history: tuple[tuple[int, float, float], ...]  # of the checks: iterations, seconds, exploitability
-    answer: str = LAST  # which strategy was measured: the last, or the best check
+    reached: bool  # whether the target was met, if there was one
+    history: tuple[tuple[int, float, float], ...]  # of evaluations: iterations, seconds, exploitability
+    answer: str = LAST  # which strategy was measured: the last, or the best evaluated one
     answer_iteration: int | None = None
 
 
 @dataclass(frozen=True)
-class _Job:
-    """What a worker is told."""
+class _SweepJob:
+    """Input of a worker."""
 
     game: str | Game
     schedule: str | AnySchedule
@@ -69,72 +103,94 @@ class _Job:
     options: tuple[tuple[str, Any], ...]
 
 
-Progress: TypeAlias = Callable[[Trial, int, int], None]  # a solve that is done, how many are, of how many
+SweepProgress: TypeAlias = Callable[[SweepTrial, int, int], None]  # a completed solve, their number and the total
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """All solves, in the order of games, schedules and seeds."""
+class SweepResult:
+    """All solves, in the order of games, schedules and seeds.
 
-    trials: tuple[Trial, ...]
+    Attributes
+    ----------
+    trials
+        The solves.
 
-    def groups(self) -> dict[tuple[str, str], list[Trial]]:
-        """Solves that differ in the seed alone, by game and schedule."""
-        trials: dict[tuple[str, str], list[Trial]] = {}
+    Examples
+    --------
+    >>> result = sweep(["kuhn"], ["dcfr", "cfr+"], iterations=10)
+    >>> len(result.table())
+    2
+    """
+
+    trials: tuple[SweepTrial, ...]
+
+    def groups(self) -> dict[tuple[str, str], list[SweepTrial]]:
+        """Group the solves that differ only in the seed, by game and schedule."""
+        trials: dict[tuple[str, str], list[SweepTrial]] = {}
         for trial in self.trials:
             trials.setdefault((trial.game, trial.schedule), []).append(trial)
         return trials
 
     def table(self) -> ReportTable:
-        """A row for each game and schedule: the mean over seeds, with its standard deviation."""
+        """Return a table with a row for each game and schedule: means over seeds, with the standard deviation."""
         columns = (
-            Column("game"), Column("schedule"), Column("seeds", COUNT, rank=1), Column("iterations", COUNT),
-            Column("seconds", COUNT, rank=2), Column("exploitability", COUNT), Column("deviation", COUNT, "±"),
-            Column("unit"),
+            ReportColumn("game"), ReportColumn("schedule"), ReportColumn("seeds", COUNT, rank=1),
+            ReportColumn("iterations", COUNT), ReportColumn("seconds", COUNT, rank=2), ReportColumn("exploitability", COUNT),
+            ReportColumn("deviation", COUNT, "±"), ReportColumn("unit"),
         )  # fmt: skip
         rows = []
-        for (game, schedule), some in self.groups().items():
-            errors = [trial.exploitability for trial in some]
-            spread = stdev(errors) if len(errors) > 1 else None
-            means = fmean(t.iterations for t in some), fmean(t.seconds for t in some), fmean(errors)
-            rows.append((game, schedule, len(some), *means, spread, some[0].unit))
+        for (game, schedule), group in self.groups().items():
+            errors = [trial.exploitability for trial in group]
+            deviation = stdev(errors) if len(errors) > 1 else None
+            means = fmean(t.iterations for t in group), fmean(t.seconds for t in group), fmean(errors)
+            rows.append((game, schedule, len(group), *means, deviation, group[0].unit))
         return ReportTable("", columns, tuple(rows))
 
     def to_frame(self) -> Any:
-        """For pandas: a row for each solve."""
-        names = (*_NAMES, "reached")
-        return frame({name: [getattr(trial, name) for trial in self.trials] for name in names})
+        """Return a pandas data frame with a row for each solve."""
+        names = (*_COLUMN_NAMES, "reached")
+        return to_dataframe({name: [getattr(trial, name) for trial in self.trials] for name in names})
 
     def to_csv(self) -> str:
-        """A row for each solve, comma-separated."""
-        rows = tuple(tuple(getattr(trial, name) for name in _NAMES) for trial in self.trials)
-        return ReportTable("", tuple(Column(name) for name in _NAMES), rows).to_csv()
+        """Return comma-separated values with a row for each solve."""
+        rows = tuple(tuple(getattr(trial, name) for name in _COLUMN_NAMES) for trial in self.trials)
+        return ReportTable("", tuple(ReportColumn(name) for name in _COLUMN_NAMES), rows).to_csv()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table and all solves as a JSON object."""
+        trials = [vars(trial) for trial in self.trials]
+        return {"rows": list(self.table()), "trials": trials, "exploitability_is": "exact"}
 
     def plot(self, path: str | Path) -> Path:
-        """Draw exploitability by iterations: a panel for each game, a line for each schedule, the median over seeds.
+        """Plot exploitability by iterations: a panel for each game, a line for each schedule.
 
-        Where there are several seeds, a band shows the least and the most of them.
+        Lines are medians over seeds. With several seeds, a band shows their range.
+
+        Parameters
+        ----------
+        path
+            Image file: .png, .svg or .pdf.
         """
-        place = Path(path)
-        atomic_io.check_picture(place)
-        atomic_io.save_picture(self.figure(), place)
-        return place
+        target = Path(path)
+        files.check_image_path(target)
+        files.save_figure(self.figure(), target)
+        return target
 
     def figure(self) -> Any:
-        """The same as a matplotlib figure."""
+        """Return the plot as a matplotlib figure."""
         from matplotlib.figure import Figure
 
         groups = self.groups()
         games = list(dict.fromkeys(game for game, _ in groups))
         figure = Figure(figsize=(max(4.5 * len(games), 5), 4), layout="constrained")
         for axis, game in zip(figure.subplots(1, len(games), squeeze=False)[0], games, strict=True):
-            for schedule, some in ((s, trials) for (g, s), trials in groups.items() if g == game):
-                at, low, middle, high = _band(some)
+            for schedule, group in ((s, trials) for (g, s), trials in groups.items() if g == game):
+                at, low, middle, high = _exploitability_band(group)
                 (line,) = axis.plot(at, middle, marker=".", markersize=3, label=schedule)
-                if len(some) > 1:
+                if len(group) > 1:
                     axis.fill_between(at, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
             axis.set(xscale="log", yscale="log", xlabel="iterations", title=game)
-            axis.set_ylabel(f"exploitability ({some[0].unit})")
+            axis.set_ylabel(f"exploitability ({group[0].unit})")
             axis.grid(visible=True, which="major", alpha=0.3)
             axis.legend()
         return figure
@@ -143,26 +199,29 @@ class Sweep:
         return self.table()._repr_html_()
 
 
-def _band(trials: Sequence[Trial]) -> tuple[list[int], list[float], list[float], list[float]]:
-    """Least, median and most exploitability where all seeds were checked and none was zero, by iterations."""
+def _exploitability_band(trials: Sequence[SweepTrial]) -> tuple[list[int], list[float], list[float], list[float]]:
+    """Return minimum, median and maximum of exploitability at iterations that all seeds have evaluated.
+
+    Zeros are left out, for logarithmic axes.
+    """
     checks = [{at: error for at, _, error in trial.history if at > 0 and error > 0} for trial in trials]
-    common = sorted(set.intersection(*(set(some) for some in checks)))
-    columns = [[some[at] for some in checks] for at in common]
+    common = sorted(set.intersection(*(set(check) for check in checks)))
+    columns = [[check[at] for check in checks] for at in common]
     return common, [min(c) for c in columns], [median(c) for c in columns], [max(c) for c in columns]
 
 
-def _several(name: str, value: Any) -> list[Any]:
-    """A list of what was given as one or as several."""
+def _as_list(name: str, value: Any) -> list[Any]:
+    """Return a list of one value or of several."""
     if isinstance(value, str):
-        validation.text(name, value)
+        validation.check_text(name, value)
         return [value]
     if not isinstance(value, Iterable):
-        raise InputError(f"{name}={shown(value)}: must be one, or several in a list")
-    several = list(value)
-    for each in several:
-        if isinstance(each, str):
-            validation.text(name, each)
-    return several
+        raise InputError(f"{name}={short_repr(value)}: must be one value, or a list of values")
+    values = list(value)
+    for item in values:
+        if isinstance(item, str):
+            validation.check_text(name, item)
+    return values
 
 
 def sweep(
@@ -177,88 +236,127 @@ def sweep(
     workers: int = 1,
     cluster: str | None = None,
     answer: Answer = LAST,
-    progress: Progress | None = None,
-) -> Sweep:
+    progress: SweepProgress | None = None,
+) -> SweepResult:
     """Solve every game with every schedule and seed.
 
-    `seeds` is how many, from 0 on, or which ones; a full traversal draws nothing and has one. Every solve stops as `rb.solve`
-    does, by `iterations`, `time` or `until`. Figures are those of the last iteration, whatever the limit, so that they
-    compare schedules and not the luck of checks; `answer="best"` measures the best check instead. With `workers` above
-    one they run on as many processes; `cluster` is `local` (Ray on this machine), `auto`, or the address of a Ray
-    cluster. `progress` hears of each that is done.
+    Parameters
+    ----------
+    games
+        Names of games, or games.
+    schedules
+        Names of schedules, or schedules.
+    seeds
+        Number of seeds, from 0 on, or the seeds. A full traversal is not randomized and needs one.
+    traversal
+        Traversal of the tree, as in `rb.solve`.
+    iterations
+        Iterations of each solve.
+    time
+        Seconds of each solve.
+    until
+        Exploitability at which a solve stops.
+    workers
+        Processes that run solves in parallel.
+    cluster
+        `local` (Ray on this machine), `auto`, or the address of a Ray cluster.
+    answer
+        `last` measures the last iteration, so that schedules are compared and not the luck of evaluations; `best`
+        measures the best evaluated strategy.
+    progress
+        Callback with each completed solve, the number of completed solves and the total.
+
+    Returns
+    -------
+    SweepResult
+        All solves.
+
+    Raises
+    ------
+    InputError
+        If a game, schedule or limit is invalid, or several seeds are given for a full traversal.
+
+    Examples
+    --------
+    >>> sweep("kuhn", ["dcfr", "cfr+"], iterations=10).trials[1].schedule
+    'cfr+'
     """
-    some_games: list[str | Game] = [games] if hasattr(games, "unit") else _several("games", games)  # type: ignore[list-item]
-    rules: list[str | AnySchedule] = [schedules] if hasattr(schedules, "step") else _several("schedules", schedules)  # type: ignore[list-item]
+    game_list: list[str | Game] = [games] if hasattr(games, "unit") else _as_list("games", games)  # type: ignore[list-item]
+    schedule_list: list[str | AnySchedule] = (
+        [schedules]  # type: ignore[list-item]
+        if hasattr(schedules, "step")
+        else _as_list("schedules", schedules)
+    )
     if isinstance(seeds, int):
-        validation.whole("seeds", seeds, 1, MOST_SEEDS)
-    drawn = list(range(seeds)) if isinstance(seeds, int) else _several("seeds", seeds)
-    for seed in drawn:
-        validation.whole("seeds", seed)
-    validation.whole("workers", workers, 1, MOST_WORKERS)
-    validation.text("traversal", traversal)
-    validation.unless_none(validation.text, "cluster", cluster)
-    limits = Limits(iterations, time, until)
-    _ = limits.stoppers  # raises where a limit is invalid
-    answer_for(limits, answer)
-    if not some_games or not rules or not drawn:
+        validation.check_integer("seeds", seeds, 1, MAX_SEEDS)
+    seed_list = list(range(seeds)) if isinstance(seeds, int) else _as_list("seeds", seeds)
+    for seed in seed_list:
+        validation.check_integer("seeds", seed)
+    validation.check_integer("workers", workers, 1, MAX_WORKERS)
+    validation.check_text("traversal", traversal)
+    validation.optional(validation.check_text, "cluster", cluster)
+    limits = SolveLimits(iterations, time, until)
+    _ = limits.stoppers  # raises on an invalid limit
+    effective_answer(limits, answer)
+    if not game_list or not schedule_list or not seed_list:
         raise InputError("a sweep needs at least one game, one schedule and one seed")
-    if not parse_traversal(traversal).sampled and len(drawn) > 1:
-        raise InputError(f"{len(drawn)} seeds: traversal {traversal!r} draws nothing, so one is enough")
-    for game in some_games:  # what is wrong is told before the first solve
+    if not parse_traversal(traversal).sampled and len(seed_list) > 1:
+        raise InputError(f"{len(seed_list)} seeds: traversal {traversal!r} is not randomized, so use one")
+    for game in game_list:  # errors are raised before the first solve
         if isinstance(game, str):
-            registry.make(game)
-    for schedule in rules:
+            registry.game_from_spec(game)
+    for schedule in schedule_list:
         parse_schedule(schedule)
     options = (("traversal", traversal), *limits._asdict().items(), ("answer", answer))
-    jobs = [_Job(*each, options) for each in product(some_games, rules, drawn)]
-    run = _here(jobs) if cluster is None and workers == 1 else (
-        _on_processes(jobs, workers) if cluster is None else _on_ray(jobs, cluster, workers)
+    jobs = [_SweepJob(*combination, options) for combination in product(game_list, schedule_list, seed_list)]
+    run = _run_serially(jobs) if cluster is None and workers == 1 else (
+        _run_on_processes(jobs, workers) if cluster is None else _run_on_ray(jobs, cluster, workers)
     )  # fmt: skip
-    trials: dict[int, Trial] = {}
+    trials: dict[int, SweepTrial] = {}
     for number, trial in run:
         trials[number] = trial
         if progress is not None:
             progress(trial, len(trials), len(jobs))
-    return Sweep(tuple(trials[number] for number in range(len(jobs))))
+    return SweepResult(tuple(trials[number] for number in range(len(jobs))))
 
 
-def _one(job: _Job) -> Trial:
+def _run_job(job: _SweepJob) -> SweepTrial:
     result = solve(job.game, schedule=job.schedule, seed=job.seed, **dict(job.options))
     checks = tuple((p.iteration, p.seconds, p.exploitability) for p in result.history if p.exploitability is not None)
-    return Trial(
+    return SweepTrial(
         result.game, result.schedule or "", job.seed, result.iterations, result.seconds, result.exploitability,
         result.nash_conv, result.values, result.unit, result.reached, checks, result.answer or LAST,
         result.answer_iteration,
     )  # fmt: skip
 
 
-def _here(jobs: Sequence[_Job]) -> Iterator[tuple[int, Trial]]:
-    return ((number, _one(job)) for number, job in enumerate(jobs))
+def _run_serially(jobs: Sequence[_SweepJob]) -> Iterator[tuple[int, SweepTrial]]:
+    return ((number, _run_job(job)) for number, job in enumerate(jobs))
 
 
-def _on_processes(jobs: Sequence[_Job], workers: int) -> Iterator[tuple[int, Trial]]:
-    # Started afresh and not forked: threads of this process would be cut off in a copy.
+def _run_on_processes(jobs: Sequence[_SweepJob], workers: int) -> Iterator[tuple[int, SweepTrial]]:
+    # Spawned, not forked: threads of this process do not survive a fork.
     with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_one, job): number for number, job in enumerate(jobs)}
+        futures = {pool.submit(_run_job, job): number for number, job in enumerate(jobs)}
         try:
-            for done in as_completed(waiting):
-                yield waiting[done], done.result()
+            for done in as_completed(futures):
+                yield futures[done], done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _on_ray(jobs: Sequence[_Job], address: str, workers: int) -> Iterator[tuple[int, Trial]]:
-    ray, mine = connect(address, workers)
+def _run_on_ray(jobs: Sequence[_SweepJob], address: str, workers: int) -> Iterator[tuple[int, SweepTrial]]:
+    ray, started_here = connect_ray(address, workers)
     try:
-        run = ray.remote(num_cpus=1)(_one)
-        waiting = {run.remote(job): number for number, job in enumerate(jobs)}
-        while waiting:
-            (done, *_), _ = ray.wait(list(waiting))
+        run = ray.remote(num_cpus=1)(_run_job)
+        tasks = {run.remote(job): number for number, job in enumerate(jobs)}
+        while tasks:
+            (done, *_), _ = ray.wait(list(tasks))
             try:
-                yield waiting.pop(done), ray.get(done)
+                yield tasks.pop(done), ray.get(done)
             except ray.exceptions.RayTaskError as error:
                 raise (error.cause if isinstance(error.cause, Exception) else error) from None
     finally:
-        if mine:
+        if started_here:
             ray.shutdown()

@@ -1,1 +1,1 @@
-"""Everything that is true of a deck whatever the betting."""
+"""Cards, decks, hand ranking, isomorphism, ranges, equities and features: everything that does not depend on betting."""

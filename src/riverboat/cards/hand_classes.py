@@ -1,7 +1,7 @@
-"""What a hand is on a board, in players' words: one made hand, and any number of draws.
+"""Hand classes on a board, in players' terms: one made hand, and any number of draws.
 
-Made hands, best first. A straight or better counts whoever's cards make it. Below that the hand's own cards give the
-name, since the board's pair belongs to everyone: aces on KK7 are an overpair.
+Made hands, best first. A straight or better counts even if the board alone makes it. Below that the player's own cards
+decide, since a pair of the board belongs to everyone: aces on KK7 are an overpair.
 
     straight flush   five in a row of one suit
     quads            four of a rank
@@ -23,7 +23,7 @@ name, since the board's pair belongs to everyone: aces on KK7 are an overpair.
     king high        no pair anywhere, and a king is the best of the hand
     high card        no pair anywhere, and nothing better in the hand than a queen
 
-Draws, on the flop and the turn. A draw needs a card of the hand, and what it hopes for must beat what is made.
+Draws, on the flop and the turn. A draw needs a card of the hand, and must improve the made hand if it comes in.
 
     combo draw            a flush draw and a straight draw; both are named too
     nut flush draw        four of a suit, and the hand has the highest of those that the board lacks
@@ -35,8 +35,8 @@ Draws, on the flop and the turn. A draw needs a card of the hand, and what it ho
     overcards             no pair in the hand, and both cards above the board
     no draw               none of these
 
-In another deck (`Deck`) a draw needs a card that is there. Short deck has its own order: a flush goes before a full house
-and, by the rules short-trips, sets and trips before a straight; there the ace also stands below the six.
+In another deck (`Deck`) a draw needs a card that the deck has. Short deck has its own order: a flush beats a full house
+and, by the rules short-trips, sets and trips beat a straight; there the ace also counts as one below the six.
 """
 
 from __future__ import annotations
@@ -45,13 +45,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, RANKS, Deck
-from riverboat.cards.notation import Cards, as_board, as_hand, show_cards
-from riverboat.cards.ranking_rules import hand_rules
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, RANKS, Deck, get_hand_rules
+from riverboat.cards.notation import Cards, as_board, as_hand, format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
-MADE = (
+MADE_HANDS = (
     "straight flush", "quads", "full house", "flush", "straight", "set", "trips", "two pair", "overpair", "top pair",
     "pair below top", "second pair", "third pair", "low pair", "underpair", "board pair", "ace high", "king high",
     "high card",
@@ -61,93 +60,95 @@ DRAWS = (
     "overcards", "no draw",
 )  # fmt: skip
 
-_SEVERAL = {
-    "four of a kind": ("quads",),
-    "three of a kind": ("set", "trips"),
-}  # names here of categories of the ranking
+# names of the ranking's categories in this module
+_CATEGORY_MADE_HANDS = {"four of a kind": ("quads",), "three of a kind": ("set", "trips")}
 _ACE, _KING = 12, 11
-_COUNT = np.array([bin(bits).count("1") for bits in range(1 << 14)])  # how many bits are set
+_POPCOUNT = np.array([bin(bits).count("1") for bits in range(1 << 14)])  # number of bits set
 
 
 class HandClass(NamedTuple):
-    """The made hand, and the draws (none on the river)."""
+    """Made hand and draws (none on the river) of a hand."""
 
     made: str
     draws: tuple[str, ...]
 
 
-class _Game(NamedTuple):
-    """What a deck changes."""
+class _HandClassRules(NamedTuple):
+    """Properties of a deck that change the classes."""
 
-    ranks: int  # bits of the ranks that there are
-    lowest: int  # the rank that the ace also stands below
+    ranks: int  # bits of the deck's ranks
+    lowest: int  # lowest rank; the ace also counts as one below it
     order: tuple[str, ...]  # made hands, best first
 
     @staticmethod
-    def of(deck: Deck) -> _Game:
-        """The order of the rules, down to a straight or three of a kind; below, hands of one category are told apart."""
-        rules = hand_rules(deck.rules)
-        high = [name for category in rules.order[:2:-1] for name in _SEVERAL.get(category, (category,))]
-        return _Game(sum(1 << RANKS.index(r) for r in deck.ranks), rules.lowest, (*high, *MADE[len(high) :]))
+    def for_deck(deck: Deck) -> _HandClassRules:
+        """Return the rules of a deck: its order down to a straight or three of a kind, then the usual order."""
+        rules = get_hand_rules(deck.rules)
+        high = [name for category in rules.order[:2:-1] for name in _CATEGORY_MADE_HANDS.get(category, (category,))]
+        ranks = sum(1 << RANKS.index(r) for r in deck.ranks)
+        return _HandClassRules(ranks, rules.lowest, (*high, *MADE_HANDS[len(high) :]))
 
     def beaten(self, made: Array, by: str) -> Array:
-        """Which made hands, as places in MADE, lose to another."""
-        worse: Array = np.array([self.order.index(name) > self.order.index(by) for name in MADE])[made]
+        """Return which made hands, as indices of MADE_HANDS, lose to the hand `by`."""
+        worse: Array = np.array([self.order.index(name) > self.order.index(by) for name in MADE_HANDS])[made]
         return worse
 
 
-class Classes(NamedTuple):
-    """The classes of all hands on a board."""
+class HandClasses(NamedTuple):
+    """Classes of all hands on a board."""
 
-    made: Array  # int8 [1326]: a place in MADE, −1 for hands that the board blocks
-    draws: Array  # bool [1326, len(DRAWS)]: which draws a hand has; none where blocked and on the river
+    made: Array  # int8 [1326]: index of MADE_HANDS, −1 for hands that the board blocks
+    draws: Array  # bool [1326, len(DRAWS)]: draws of each hand; none for blocked hands and on the river
 
 
 def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
-    """The class of one hand, such as `classify("AsKs", "Kd7s2s")`: top pair and a nut flush draw."""
-    cards, public = as_hand(hand), _postflop(board)
+    """Classify one hand: `classify("AsKs", "Kd7s2s")` is top pair and a nut flush draw."""
+    cards, public = as_hand(hand), _parse_postflop_board(board)
     shared = set(cards) & set(public)
     if shared:
-        raise InputError(f"hand {show_cards(cards)} on board {show_cards(public)}: both hold {show_cards(shared)}")
+        raise InputError(
+            f"hand {format_cards(cards)} on board {format_cards(public)}: both hold {format_cards(shared)}"
+        )
     foreign = [card for card in (*cards, *public) if card not in deck.cards]
     if foreign:
         raise InputError(
-            f"hand {show_cards(cards)} on board {show_cards(public)}: no {show_cards(foreign[:1])} in the deck"
+            f"hand {format_cards(cards)} on board {format_cards(public)}: no {format_cards(foreign[:1])} in the deck"
         )
-    made, draws = classify_rows(np.array([cards]), np.array([public]), deck)
-    return HandClass(MADE[made[0]], tuple(name for name, has in zip(DRAWS, draws[0], strict=True) if has))
+    made, draws = classify_batch(np.array([cards]), np.array([public]), deck)
+    return HandClass(MADE_HANDS[made[0]], tuple(name for name, has in zip(DRAWS, draws[0], strict=True) if has))
 
 
-def classify_all(board: Cards, deck: Deck = FULL_DECK) -> Classes:
-    """The classes of all 1326 hands; those that a smaller deck does not have are as good as blocked."""
-    public = _postflop(board)
+def classify_all(board: Cards, deck: Deck = FULL_DECK) -> HandClasses:
+    """Classify all 1326 hands; hands that a smaller deck does not have count as blocked."""
+    public = _parse_postflop_board(board)
     live = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, public)).all(axis=1)
-    made, draws = np.full(HANDS, -1, np.int8), np.zeros((HANDS, len(DRAWS)), bool)
+    made, draws = np.full(NUM_HANDS, -1, np.int8), np.zeros((NUM_HANDS, len(DRAWS)), bool)
     boards = np.broadcast_to(np.array(public), (int(live.sum()), len(public)))
-    made[live], draws[live] = classify_rows(HAND_CARDS[live], boards, deck)
-    return Classes(made, draws)
+    made[live], draws[live] = classify_batch(HAND_CARDS[live], boards, deck)
+    return HandClasses(made, draws)
 
 
-def classify_rows(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> Classes:
-    """The classes of n hands, each on its own board of 3 to 5 cards that leaves it; nothing is checked.
+def classify_batch(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> HandClasses:
+    """Classify n hands, each on its own board of 3 to 5 cards, without checking the cards.
 
     uint8 [n, 2], uint8 [n, cards] -> int8 [n], bool [n, len(DRAWS)]
     """
-    return Classes(*_classify(np.sort(hands, axis=1).astype(np.int64), boards.astype(np.int64), _Game.of(deck)))
+    hands = np.sort(hands, axis=1).astype(np.int64)
+    return HandClasses(*_classify(hands, boards.astype(np.int64), _HandClassRules.for_deck(deck)))
 
 
-def _postflop(board: Cards) -> tuple[int, ...]:
+def _parse_postflop_board(board: Cards) -> tuple[int, ...]:
     cards = as_board(board)
     if not cards:
-        raise InputError("classes of hands need a board of 3 to 5 cards, such as QsJh2h")
+        raise InputError("hand classes need a board of 3 to 5 cards, such as QsJh2h")
     return cards
 
 
-def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
-    """Made [n] and draws [n, DRAWS] of hands [n, 2] on boards [n, cards] that do not block them."""
+def _classify(hands: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:
+    """Return made hands [n] and draws [n, DRAWS] of hands [n, 2] on boards [n, cards] that do not block them."""
     ranks, suits = hands >> 2, hands & 3
-    on_board = _counted(boards >> 2, 13)  # [n, 13] cards of each rank
-    made = _made(ranks, suits, on_board, boards, game)
+    on_board = _count_values(boards >> 2, 13)  # [n, 13] cards of each rank
+    made = _made_hands(ranks, suits, on_board, boards, game)
     draws = np.zeros((len(hands), len(DRAWS)), bool)
     if boards.shape[1] < 5:
         below_flush, below_straight = game.beaten(made, "flush"), game.beaten(made, "straight")
@@ -157,7 +158,7 @@ def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
         straight = open_ended | double | gutshot
         top = (boards >> 2).max(axis=1)
         suited = suits[:, 0] == suits[:, 1]
-        of_suit = _counted(boards & 3, 4)[np.arange(len(hands)), suits[:, 0]]
+        of_suit = _count_values(boards & 3, 4)[np.arange(len(hands)), suits[:, 0]]
         backdoor = suited & (of_suit == 1) & (boards.shape[1] == 3) & below_flush
         over = (ranks > top[:, None]).all(axis=1) & (ranks[:, 0] != ranks[:, 1]) & below_straight
         columns = [flush & straight, flush & nut, flush & ~nut, open_ended, double, gutshot, backdoor, over]
@@ -166,32 +167,32 @@ def _classify(hands: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
     return made, draws
 
 
-def _counted(values: Array, kinds: int) -> Array:
-    """How often each value stands in a row. int64 [n, values] -> int64 [n, kinds]"""
+def _count_values(values: Array, kinds: int) -> Array:
+    """Count each value in each row. int64 [n, values] -> int64 [n, kinds]"""
     counts: Array = (values[:, :, None] == np.arange(kinds)).sum(axis=1)
     return counts
 
 
-def _made(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _Game) -> Array:
-    """The place in MADE of every hand: the first condition that holds."""
+def _made_hands(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _HandClassRules) -> Array:
+    """Return the index of MADE_HANDS of every hand: the first condition that holds."""
     low, high = ranks[:, 0], ranks[:, 1]
     pocket = low == high
     counts = on_board + (np.arange(13) == low[:, None]) + (np.arange(13) == high[:, None])  # [hands, 13]
-    suited = np.stack([_bits(ranks, suits == s) | _bits(boards >> 2, (boards & 3) == s) for s in range(4)])
-    flush = (_COUNT[suited] >= 5).any(axis=0)
-    straight = _has_straight(_bits(np.arange(13), counts > 0), game)
-    if game.order.index("straight") > game.order.index("trips"):  # also where the board alone has three
+    suited = np.stack([_rank_bits(ranks, suits == s) | _rank_bits(boards >> 2, (boards & 3) == s) for s in range(4)])
+    flush = (_POPCOUNT[suited] >= 5).any(axis=0)
+    straight = _has_straight(_rank_bits(np.arange(13), counts > 0), game)
+    if game.order.index("straight") > game.order.index("trips"):  # also if the board alone has three of a kind
         straight &= ~(counts >= 3).any(axis=1)
     pairs = counts >= 2
     full_house = (counts >= 3).any(axis=1) & (pairs.sum(axis=1) >= 2)
 
     each = np.arange(len(ranks))
     hit_low, hit_high = on_board[each, low], on_board[each, high]  # cards of the board with the ranks of the hand
-    # Two pairs play: a rank that two higher pairs outrank is as good as unpaired.
+    # Only two pairs play: a pair below two higher pairs does not count.
     above = pairs[:, ::-1].cumsum(axis=1)[:, ::-1]  # [hands, 13] pairs at or above a rank
     plays_low = (pocket | (hit_low == 1)) & (above[each, low] <= 2)
     plays_high = (pocket | (hit_high == 1)) & (above[each, high] <= 2)
-    own = np.where(plays_high, high, low)  # the rank of the best pair that has a card of the hand
+    own = np.where(plays_high, high, low)  # rank of the best pair with a card of the hand
     from_here = (on_board > 0)[:, ::-1].cumsum(axis=1)[:, ::-1]
     higher = from_here[each, own] - (on_board[each, own] > 0)  # ranks of the board above it
     paired = plays_low | plays_high
@@ -217,57 +218,57 @@ def _made(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _Gam
         "high card": np.ones(len(ranks), bool),
     }
     first = np.stack([kind[name] for name in game.order]).argmax(axis=0)
-    made: Array = np.array([MADE.index(name) for name in game.order], np.int8)[first]
+    made: Array = np.array([MADE_HANDS.index(name) for name in game.order], np.int8)[first]
     return made
 
 
-def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _Game) -> tuple[Array, Array]:
-    """Which hands have four of a suit with a card of their own, and which of them the highest that is left."""
+def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:
+    """Return which hands have four of a suit with a card of their own, and which of them have the highest card left."""
     flush, nut = np.zeros(len(ranks), bool), np.zeros(len(ranks), bool)
-    known = np.array([game.ranks >> rank & 1 for rank in range(13)], bool)
+    in_deck = np.array([game.ranks >> rank & 1 for rank in range(13)], bool)
     for suit in range(4):
-        mine = suits == suit  # [n, 2]
+        of_hand = suits == suit  # [n, 2]
         of_suit = (boards & 3) == suit
-        taken = _bits(boards >> 2, of_suit)[:, None] >> np.arange(13) & 1  # [n, 13]
-        left = known & (taken == 0)
+        taken = _rank_bits(boards >> 2, of_suit)[:, None] >> np.arange(13) & 1  # [n, 13]
+        left = in_deck & (taken == 0)
         best = np.where(left.any(axis=1), 12 - left[:, ::-1].argmax(axis=1), -1)
-        four = mine.any(axis=1) & (mine.sum(axis=1) + of_suit.sum(axis=1) == 4)
+        four = of_hand.any(axis=1) & (of_hand.sum(axis=1) + of_suit.sum(axis=1) == 4)
         flush |= four
-        nut |= four & (mine & (ranks == best[:, None])).any(axis=1)
+        nut |= four & (of_hand & (ranks == best[:, None])).any(axis=1)
     return flush, nut
 
 
-def _straight_draws(ranks: Array, on_board: Array, game: _Game) -> tuple[Array, Array, Array]:
-    """Open-ended, double gutshot and gutshot, each [hands]."""
-    board = _ace_low(_bits(np.arange(13), on_board > 0), game.lowest)
-    mine = _ace_low(_bits(ranks, np.ones_like(ranks, bool)), game.lowest) & ~board
-    held, top = mine | board, 13 - game.lowest  # the place of the ace above the others
-    dealt = _ace_low(np.array(game.ranks), game.lowest)
+def _straight_draws(ranks: Array, on_board: Array, game: _HandClassRules) -> tuple[Array, Array, Array]:
+    """Return open-ended, double gutshot and gutshot draws, each bool [hands]."""
+    board = _with_low_ace(_rank_bits(np.arange(13), on_board > 0), game.lowest)
+    own = _with_low_ace(_rank_bits(ranks, np.ones_like(ranks, bool)), game.lowest) & ~board
+    held, top = own | board, 13 - game.lowest  # the bit of the ace above the other ranks
+    dealt = _with_low_ace(np.array(game.ranks), game.lowest)
     outs = np.zeros(len(ranks), np.int64)
     open_ended = np.zeros(len(ranks), bool)
     for low in range(top - 3):
         window = 0b11111 << low
-        needs_one = (_COUNT[held & window] == 4) & ((mine & window) != 0)
+        needs_one = (_POPCOUNT[held & window] == 4) & ((own & window) != 0)
         outs |= np.where(needs_one, window & ~held & dealt, 0)
     for low in range(top - 4):
         four, ends = 0b11110 << low, 0b100001 << low
-        open_ended |= ((held & four) == four) & ((mine & four) != 0) & ((outs & ends) == ends)
-    count = _COUNT[outs & ~1 | (outs & 1) << top]  # an ace is one rank, not two
+        open_ended |= ((held & four) == four) & ((own & four) != 0) & ((outs & ends) == ends)
+    count = _POPCOUNT[outs & ~1 | (outs & 1) << top]  # an ace is one rank, not two
     return open_ended, (count >= 2) & ~open_ended, count == 1
 
 
-def _bits(ranks: Array, where: Array) -> Array:
-    """The ranks of the last axis, where they count, as bits of a number."""
+def _rank_bits(ranks: Array, where: Array) -> Array:
+    """Return the selected ranks of the last axis as bits of a number."""
     bits: Array = np.bitwise_or.reduce(np.where(where, 1 << ranks, 0), axis=-1)
     return bits
 
 
-def _ace_low(bits: Array, lowest: int) -> Array:
-    """The ranks from the lowest on, with the ace at both ends: fourteen bits of 52 cards."""
+def _with_low_ace(bits: Array, lowest: int) -> Array:
+    """Return the ranks from the lowest on, with the ace at both ends: fourteen bits for 52 cards."""
     return (bits >> lowest << 1) | (bits >> 12)
 
 
-def _has_straight(bits: Array, game: _Game) -> Array:
-    run = _ace_low(bits, game.lowest)
+def _has_straight(bits: Array, game: _HandClassRules) -> Array:
+    run = _with_low_ace(bits, game.lowest)
     five: Array = (run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0
     return five

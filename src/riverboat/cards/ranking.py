@@ -1,11 +1,11 @@
-"""How strong a hand is: classes 1 … 7,462 of five cards out of five, six or seven; larger is better.
+"""Hand ranking: classes 1 … 7,462 of the best five cards out of five, six or seven; larger is better.
 
-1 is 7-5-4-3-2 of mixed suits, 7,462 a royal flush; hands of one class tie. One to four cards can be ranked too, by pairs and
-kickers alone: their classes compare among hands of the same number of cards. Short deck has rules and classes of its own,
-1 … 1,404; what differs is data (`HandRules`), the tables and loops are the same.
+Class 1 is 7-5-4-3-2 of mixed suits, 7,462 a royal flush; hands of one class tie. One to four cards can be ranked too,
+by pairs and kickers alone: their classes compare among hands of the same number of cards. Short deck has rules and
+classes of its own, 1 … 1,404; only the data differ (`HandRules`), the tables and loops are the same.
 
-Every card has a key; the low half of the sum of a hand's keys tells its ranks apart whatever their order, the high half
-counts suits. Sums are packed into a small table by displacing rows until they fit (Tarjan & Yao 1979).
+Every card has a key. The low half of the sum of a hand's keys identifies its ranks in any order; the high half counts
+suits. Sums are packed into a small table by row displacement (Tarjan & Yao 1979).
 """
 
 from __future__ import annotations
@@ -19,62 +19,93 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.cards._kernels import ranking
-from riverboat.cards.deck import FULL_DECK, RANKS, Deck, card_name, parse_card
-from riverboat.cards.ranking_rules import CATEGORIES, RULES, STANDARD, HandRules, hand_rules
+from riverboat.cards.deck import (
+    FULL_DECK,
+    HAND_CATEGORIES,
+    HAND_RULES,
+    RANKS,
+    STANDARD_RULES,
+    Deck,
+    HandRules,
+    card_name,
+    get_hand_rules,
+    parse_card,
+)
 from riverboat.core.arrays import Array
-from riverboat.core.cache import kept
+from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError
 
-# The smallest numbers, found one after the other, for which sums of up to seven cards (at most four of a rank) of equal
-# count are all different. A test proves it again.
+# The smallest numbers, found greedily, for which all sums over equally many cards (up to seven, at most four of a rank)
+# are distinct. A test verifies it.
 RANK_KEYS = (0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262349, 636345, 1479181)
 
-_SHIFT = 13  # a code is the category's place · 13^5 + five ranks in base 13
+_CODE_BASE = 13  # a code is the category's index · 13^5 + five ranks in base 13
 _VERSION = 1  # of the tables on disk
 
 
 class RankTables(NamedTuple):
-    """What a kernel needs to rank hands of one size."""
+    """Tables for kernels that rank hands of one size.
 
-    key: Array  # uint64 [52]: rank key, and one for the suit's counter above
+    Attributes
+    ----------
+    key
+        uint64 [52]: rank key, and the suit's counter in the high half.
+    mask
+        uint64 [52]: a bit for the rank, 16 bits a suit.
+    offset
+        int32 [rows]: where the row of a sum begins.
+    value
+        uint16 [packed entries]: class of a hand without a flush.
+    flush
+        uint16 [8192]: class of a flush by the set of its ranks.
+
+    Examples
+    --------
+    >>> rank_tables(5).key.shape
+    (52,)
+    """
+
+    key: Array  # uint64 [52]: rank key, and the suit's counter in the high half
     mask: Array  # uint64 [52]: a bit for the rank, 16 bits a suit
     offset: Array  # int32 [rows]: where the row of a sum begins
-    value: Array  # uint16 [places]: class of a hand without a flush
-    flush: Array  # uint16 [8192]: class of the ranks of one suit
+    value: Array  # uint16 [packed entries]: class of a hand without a flush
+    flush: Array  # uint16 [8192]: class of a flush by the set of its ranks
 
 
-def _code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
-    """Category and ranks of the best five (or fewer) cards, without flushes, as one number that sorts."""
+def _hand_code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
+    """Return category and ranks of the best five (or fewer) cards, ignoring flushes, as a number that sorts by
+    strength.
+    """
     by_count = sorted(((n, r) for r, n in enumerate(counts) if n), reverse=True)
     most, first = by_count[0]
     next_most, second = by_count[1] if len(by_count) > 1 else (0, 0)
-    makes: list[tuple[str, list[int]]] = [("high card", [])]  # categories, and the ranks that make them
+    candidates: list[tuple[str, list[int]]] = [("high card", [])]  # categories, and the ranks that make them
     if most >= 2:
-        makes.append(("pair", [first]))
+        candidates.append(("pair", [first]))
     if most >= 2 and next_most >= 2:
-        makes.append(("two pair", sorted((first, second), reverse=True)))
+        candidates.append(("two pair", sorted((first, second), reverse=True)))
     if most >= 3:
-        makes.append(("three of a kind", [first]))
+        candidates.append(("three of a kind", [first]))
     if most >= 3 and next_most >= 2 and cards >= 5:
-        makes.append(("full house", [first, second]))
+        candidates.append(("full house", [first, second]))
     if most == 4:
-        makes.append(("four of a kind", [first]))
-    straight = _straight(sum(1 << r for _, r in by_count), rules) if cards >= 5 else -1
+        candidates.append(("four of a kind", [first]))
+    straight = _straight_high_rank(sum(1 << r for _, r in by_count), rules) if cards >= 5 else -1
     if straight >= 0:
-        makes.append(("straight", [straight]))
-    category, made = max(makes, key=lambda pair: rules.order.index(pair[0]))
+        candidates.append(("straight", [straight]))
+    category, made = max(candidates, key=lambda pair: rules.order.index(pair[0]))
     kickers = [r for r in range(12, -1, -1) if counts[r] and r not in made]
-    return _pack(category, made + kickers[: max(0, min(5, cards) - _USED[category])], rules)
+    return _pack_code(category, made + kickers[: max(0, min(5, cards) - _CARDS_IN_CATEGORY[category])], rules)
 
 
-# How many of five cards make the category; the others are kickers.
-_USED = {
+# Number of cards that make the category; the others are kickers.
+_CARDS_IN_CATEGORY = {
     "high card": 0, "pair": 2, "two pair": 4, "three of a kind": 3, "straight": 5, "full house": 5, "four of a kind": 4,
 }  # fmt: skip
 
 
-def _straight(mask: int, rules: HandRules) -> int:
-    """Rank of the highest card of a straight, or -1; in the lowest the ace stands below the lowest rank of the deck."""
+def _straight_high_rank(mask: int, rules: HandRules) -> int:
+    """Return the rank of the highest card of a straight, or -1; the ace also counts as one below the lowest rank."""
     for high in range(12, rules.lowest + 3, -1):
         if mask >> (high - 4) & 0b11111 == 0b11111:
             return high
@@ -82,39 +113,41 @@ def _straight(mask: int, rules: HandRules) -> int:
     return rules.lowest + 3 if mask & low == low else -1
 
 
-def _pack(category: str, ranks: Sequence[int], rules: HandRules) -> int:
+def _pack_code(category: str, ranks: Sequence[int], rules: HandRules) -> int:
     code = rules.order.index(category)
     for k in range(5):
-        code = code * _SHIFT + (ranks[k] if k < len(ranks) else 0)
+        code = code * _CODE_BASE + (ranks[k] if k < len(ranks) else 0)
     return code
 
 
 def _multisets(cards: int) -> list[tuple[int, ...]]:
-    """Ranks of every hand of `cards` cards, suits apart."""
+    """Return the ranks of every hand of `cards` cards, ignoring suits."""
     return [m for m in combinations_with_replacement(range(13), cards) if all(m.count(r) <= 4 for r in set(m))]
 
 
 def _flush_codes(rules: HandRules) -> dict[int, int]:
-    """Code of every set of five or more ranks in one suit."""
+    """Return the code of every set of five or more ranks in one suit."""
     codes = {}
     for mask in range(1 << 13):
         ranks = [r for r in range(12, -1, -1) if mask >> r & 1]
         if len(ranks) >= 5:
-            high = _straight(mask, rules)
-            codes[mask] = _pack("straight flush", [high], rules) if high >= 0 else _pack("flush", ranks[:5], rules)
+            high = _straight_high_rank(mask, rules)
+            codes[mask] = (
+                _pack_code("straight flush", [high], rules) if high >= 0 else _pack_code("flush", ranks[:5], rules)
+            )
     return codes
 
 
 @cache
-def _classes(rules: HandRules) -> tuple[Array, dict[int, int]]:
-    """All codes of five cards of the deck in order, and the flush codes."""
+def _rank_classes(rules: HandRules) -> tuple[Array, dict[int, int]]:
+    """Return all codes of five cards of the deck in order, and the flush codes."""
     flushes = _flush_codes(rules)
-    plain = {_code(_counts(m), 5, rules) for m in _multisets(5) if min(m) >= rules.lowest}
+    plain = {_hand_code(_rank_counts(m), 5, rules) for m in _multisets(5) if min(m) >= rules.lowest}
     suited = {code for mask, code in flushes.items() if not mask & ((1 << rules.lowest) - 1)}
     return np.array(sorted(plain | suited), np.int64), flushes
 
 
-def _counts(ranks: Sequence[int]) -> list[int]:
+def _rank_counts(ranks: Sequence[int]) -> list[int]:
     counts = [0] * 13
     for r in ranks:
         counts[r] += 1
@@ -122,21 +155,51 @@ def _counts(ranks: Sequence[int]) -> list[int]:
 
 
 @cache
-def tables(cards: int, rules: str = STANDARD) -> RankTables:
-    """Tables for hands of one to seven cards; built once in about two seconds for seven, and kept on disk."""
+def rank_tables(cards: int, rules: str = STANDARD_RULES) -> RankTables:
+    """Return the tables for hands of one to seven cards, from the cache; building takes two seconds for seven cards.
+
+    Parameters
+    ----------
+    cards
+        Number of cards of a hand.
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    RankTables
+        The tables, for kernels.
+
+    Raises
+    ------
+    InputError
+        The number of cards is outside 1 to 7, or the rules are unknown.
+
+    Notes
+    -----
+    Rows of a sparse table are shifted over one another until no entries collide (Tarjan & Yao 1979).
+
+    Examples
+    --------
+    >>> len(rank_tables(5).flush)
+    8192
+    """
     if not 1 <= cards <= 7:
         raise InputError(f"hands of {cards} cards: one to seven can be ranked")
-    chosen = hand_rules(rules)
-    name = f"{cards}-{_VERSION}" if chosen == RULES[STANDARD] else f"{rules}-{cards}-{_VERSION}"
-    return RankTables(**kept(f"ranking/{name}", lambda: _tables(cards, chosen)._asdict()))
+    chosen = get_hand_rules(rules)
+    name = f"{cards}-{_VERSION}" if chosen == HAND_RULES[STANDARD_RULES] else f"{rules}-{cards}-{_VERSION}"
+    return RankTables(**cached_arrays(f"ranking/{name}", lambda: _build_rank_tables(cards, chosen)._asdict()))
 
 
-def _tables(cards: int, rules: HandRules) -> RankTables:
-    """Cards that are not in the deck have places too, with values that mean nothing: loops need not look for them."""
+def _build_rank_tables(cards: int, rules: HandRules) -> RankTables:
+    """Build the tables.
+
+    Cards that are not in the deck have entries too, with meaningless values: loops need not check for them.
+    """
     sets = _multisets(cards)
     sums = np.array([sum(RANK_KEYS[r] for r in m) for m in sets], np.int64)
-    codes = np.array([_code(_counts(m), cards, rules) for m in sets], np.int64)
-    classes, flushes = _classes(rules)
+    codes = np.array([_hand_code(_rank_counts(m), cards, rules) for m in sets], np.int64)
+    classes, flushes = _rank_classes(rules)
     order = classes if cards >= 5 else np.unique(codes)
     values = (np.searchsorted(order, codes) + 1).astype(np.uint16)
     offset, value = _displace(sums, values)
@@ -150,7 +213,7 @@ def _tables(cards: int, rules: HandRules) -> RankTables:
 
 
 def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
-    """Slide the rows of a sparse table over one another, the fullest first, until nothing collides."""
+    """Shift the rows of a sparse table over one another, the fullest first, until no entries collide."""
     width = 1 << ranking.ROW_BITS
     rows = sums >> ranking.ROW_BITS
     filled, sizes = np.unique(rows, return_counts=True)
@@ -159,68 +222,178 @@ def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
     order = np.lexsort((sums, rank_of[rows]))
     offset = np.zeros(len(rank_of), np.int32)
     packed = np.zeros(4 * len(sums) + width, np.uint16)
-    used = ranking.displace(sums[order], values[order], offset, packed)
-    # Kernels only look up sums of real hands, all of which are in the table: no bounds are needed.
+    used = ranking.displace_rows(sums[order], values[order], offset, packed)
+    # Kernels only look up sums of real hands, which are all in the table: no bounds checks are needed.
     return offset, packed[:used].copy()
 
 
-def rank(cards: str | Sequence[int], rules: str = STANDARD) -> int:
-    """The class of one hand of one to seven cards, `rank("AsKsQsJsTs") == 7462`."""
-    numbers = _numbers(cards)
+def rank(cards: str | Sequence[int], rules: str = STANDARD_RULES) -> int:
+    """Return the class of one hand of one to seven cards.
+
+    Parameters
+    ----------
+    cards
+        Text such as `AsKsQsJsTs`, or card numbers.
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    int
+        Class of the best five cards, from 1; larger is better.
+
+    Raises
+    ------
+    InputError
+        Cards repeat, are invalid, or are not in the deck of the rules.
+
+    Examples
+    --------
+    >>> rank("AsKsQsJsTs"), rank("7c5d4h3s2c")
+    (7462, 1)
+    """
+    numbers = _card_numbers(cards)
     return int(rank_batch(np.array([numbers], np.uint8), rules)[0])
 
 
-def _numbers(cards: str | Sequence[int]) -> list[int]:
+def _card_numbers(cards: str | Sequence[int]) -> list[int]:
     if isinstance(cards, str):
         text = cards.replace(" ", "").replace(",", "")
         return [parse_card(text[k : k + 2]) for k in range(0, len(text), 2)]
     return [int(c) for c in cards]
 
 
-def rank_batch(cards: Array, rules: str = STANDARD, *, check: bool = True) -> Array:
-    """Classes of many hands of one to seven cards. uint8 [hands, cards] -> uint16 [hands]"""
+def rank_batch(cards: Array, rules: str = STANDARD_RULES, *, check: bool = True) -> Array:
+    """Return the classes of many hands of one to seven cards.
+
+    Parameters
+    ----------
+    cards
+        uint8 [hands, cards].
+    rules
+        A name of `HAND_RULES`.
+    check
+        Whether to reject invalid and duplicate cards. Without it they give wrong classes or crash.
+
+    Returns
+    -------
+    Array
+        uint16 [hands]: classes, from 1.
+
+    Raises
+    ------
+    InputError
+        The array has another shape, or a hand is invalid.
+
+    Examples
+    --------
+    >>> hands = np.array([[0, 4, 8, 12, 17], [51, 47, 43, 39, 35]], np.uint8)
+    >>> rank_batch(hands).tolist() == [rank("2c3c4c5c6d"), 7462]
+    True
+    """
     if cards.ndim != 2 or not 1 <= cards.shape[1] <= 7:
         raise InputError(f"cards of shape {cards.shape}: expected [hands, 1 to 7 cards]")
     hands = np.ascontiguousarray(cards, np.uint8)
     out = np.empty(len(hands), np.uint16)
     if check:
-        wrong = ranking.first_wrong(hands)
+        wrong = ranking.first_invalid_hand(hands)
         if wrong >= 0:
             shown = [card_name(c) if 0 <= c < 52 else str(c) for c in cards[wrong].tolist()]
             raise InputError(f"hand {wrong} is {' '.join(shown)}: cards must differ and be numbered 0 to 51")
-        foreign = hands[hands >> 2 < hand_rules(rules).lowest]
+        foreign = hands[hands >> 2 < get_hand_rules(rules).lowest]
         if len(foreign):
             raise InputError(f"card {card_name(int(foreign[0]))}: rules {rules} are for a deck without it")
-    t = tables(hands.shape[1], rules)
-    ranking.rank_batch(hands, t.key, t.mask, t.offset, t.value, t.flush, hands.shape[1] >= 5, out)
+    ranking.rank_batch(hands, rank_tables(hands.shape[1], rules), out)
     return out
 
 
-def category(value: int, rules: str = STANDARD) -> str:
-    """`full house` and the like, for a class of five or more cards."""
-    return hand_rules(rules).order[_code_of(value, rules) // _SHIFT**5]
+def category(value: int, rules: str = STANDARD_RULES) -> str:
+    """Return the category of a class of five or more cards.
+
+    Parameters
+    ----------
+    value
+        Class of a hand.
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    str
+        A name of `HAND_CATEGORIES`, such as `full house`.
+
+    Raises
+    ------
+    InputError
+        There is no such class.
+
+    Examples
+    --------
+    >>> category(7462)
+    'straight flush'
+    """
+    return get_hand_rules(rules).order[_class_code(value, rules) // _CODE_BASE**5]
 
 
-def _code_of(value: int, rules: str) -> int:
-    order = _classes(hand_rules(rules))[0]
+def _class_code(value: int, rules: str) -> int:
+    order = _rank_classes(get_hand_rules(rules))[0]
     if not 1 <= value <= len(order):
         raise InputError(f"hand class {value}: classes are 1 to {len(order):,}")
     return int(order[value - 1])
 
 
-def categories(rules: str = STANDARD) -> Array:
-    """The category of every class, as a place in CATEGORIES; entry 0 is unused. int8 [classes + 1]"""
-    chosen = hand_rules(rules)
-    place = np.array([CATEGORIES.index(name) for name in chosen.order])
-    numbers: Array = np.concatenate([[-1], place[_classes(chosen)[0] // _SHIFT**5]]).astype(np.int8)
+def class_categories(rules: str = STANDARD_RULES) -> Array:
+    """Return the category of every class, as an index of `HAND_CATEGORIES`.
+
+    Parameters
+    ----------
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    Array
+        int8 [classes + 1]; entry 0 is unused.
+
+    Examples
+    --------
+    >>> class_categories()[[1, 7462]].tolist()
+    [0, 8]
+    """
+    chosen = get_hand_rules(rules)
+    category_index = np.array([HAND_CATEGORIES.index(name) for name in chosen.order])
+    numbers: Array = np.concatenate([[-1], category_index[_rank_classes(chosen)[0] // _CODE_BASE**5]]).astype(np.int8)
     return numbers
 
 
-def describe(value: int, rules: str = STANDARD) -> str:
-    """The class in words: `full house, K over 7`."""
-    code, ranks = _code_of(value, rules), []
+def describe(value: int, rules: str = STANDARD_RULES) -> str:
+    """Describe a class in words.
+
+    Parameters
+    ----------
+    value
+        Class of a hand of five or more cards.
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    str
+        Category and ranks, such as `full house, K over 7`.
+
+    Raises
+    ------
+    InputError
+        There is no such class.
+
+    Examples
+    --------
+    >>> describe(rank("KsKhKd7c7d"))
+    'full house, K over 7'
+    """
+    code, ranks = _class_code(value, rules), []
     for _ in range(5):
-        code, r = divmod(code, _SHIFT)
+        code, r = divmod(code, _CODE_BASE)
         ranks.append(RANKS[r])
     ranks.reverse()
     name = category(value, rules)
@@ -232,21 +405,61 @@ def describe(value: int, rules: str = STANDARD) -> str:
     return f"{name}, {' '.join(ranks[:shown])}"
 
 
-def count_categories(cards: int) -> Array:
-    """How many of all hands of five to seven cards fall into each class. int64 [7463]"""
+def count_rank_classes(cards: int) -> Array:
+    """Count the hands of each class among all hands of five to seven cards.
+
+    Parameters
+    ----------
+    cards
+        5, 6 or 7.
+
+    Returns
+    -------
+    Array
+        int64 [7463]: number of hands of each class; entry 0 is zero.
+
+    Raises
+    ------
+    InputError
+        The number of cards is another.
+
+    Examples
+    --------
+    >>> int(count_rank_classes(5)[7462])  # royal flushes
+    4
+    """
     if cards not in (5, 6, 7):
         raise InputError(f"hands of {cards} cards: 5, 6 or 7 have categories")
-    t = tables(cards)
-    counts = np.zeros(len(_classes(RULES[STANDARD])[0]) + 1, np.int64)
-    ranking.count_all(cards, t.key, t.mask, t.offset, t.value, t.flush, np.zeros(8, np.int64), counts)
+    counts = np.zeros(len(_rank_classes(HAND_RULES[STANDARD_RULES])[0]) + 1, np.int64)
+    ranking.count_rank_classes(cards, rank_tables(cards), np.zeros(8, np.int64), counts)
     assert counts.sum() == comb(52, cards)
     return counts
 
 
 def hand_strengths(board: Sequence[int], deck: Deck = FULL_DECK) -> Array:
-    """The class of every hand of a deck on a board; zero where the board holds one of its cards. uint16 [hands]
+    """Return the class of every hand of a deck on a board.
 
-    Any deck with one or two hole cards and any board of up to seven cards in all: classes compare on one board.
+    Parameters
+    ----------
+    board
+        Card numbers; up to seven cards with the hole cards.
+    deck
+        Deck with one or two hole cards, and its rules.
+
+    Returns
+    -------
+    Array
+        uint16 [hands]: classes that compare on this board; zero for hands that the board blocks.
+
+    Raises
+    ------
+    InputError
+        A card repeats, or is not in the deck.
+
+    Examples
+    --------
+    >>> hand_strengths([42], Deck("JQK", "hs", hole=1)).tolist()  # jacks, the other queen, kings
+    [55, 55, 0, 89, 66, 66]
     """
     known = np.array(board, np.uint8)
     foreign = [card_name(int(c)) for c in known if c not in deck.cards]

@@ -1,1 +1,1 @@
-"""The command line: one module for each command, one folder for each group."""
+"""The command line: one module per command, one folder per group of commands."""

@@ -1,7 +1,8 @@
-"""`riverboat demo`: an agent for no-limit hold'em from nothing, and how well it plays.
+"""`riverboat demo`: build an agent for no-limit hold'em from scratch and measure how well it plays.
 
-Cards and blueprint are built once, in the user's data folder; after that they are loaded. `riverboat play demo` sits down
-with the result. The agent that comes with Riverboat, `default`, plays it too: so one sees how far a minute is from more.
+Card abstraction and blueprint are built once in the user's data folder and loaded afterwards. `riverboat play demo` plays
+against the result. The agent that comes with Riverboat, `default`, also plays a match against it: this shows how much longer
+training gains over one minute.
 """
 
 from __future__ import annotations
@@ -9,131 +10,108 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from riverboat.abstraction.recipe import load_recipe
-from riverboat.agents import registry
-from riverboat.agents.baselines import YARDSTICKS
-from riverboat.api.seating import rules_for
-from riverboat.api.train import TrainOptions
+from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions, demo_status
+from riverboat.api.artifacts import load_blueprint
+from riverboat.api.match import MatchResult
+from riverboat.api.match import match as play_match
 from riverboat.cli import abstract, train
-from riverboat.cli.matches.match import results, watched
-from riverboat.cli.show import shipped as shipped_facts
-from riverboat.cli.terminal import duration, plain_console, say
+from riverboat.cli.matches.match import hands_progress, match_table
+from riverboat.cli.terminal import plain_console, say
 from riverboat.core.errors import CorruptError, InputError
-from riverboat.core.formatting import quote
-from riverboat.engines.devices import CPU
-from riverboat.evaluation.identity import identity
-from riverboat.evaluation.matches.match import Match, play_match
-from riverboat.solvers.mccfr.recipe import load_train_recipe
-from riverboat.solvers.mccfr.training import saved_nothing
-from riverboat.strategies import files
-from riverboat.strategies.blueprint import BlueprintStrategy, load_blueprint
+from riverboat.core.formatting import shell_quote
+from riverboat.reports import ledger
 
-RECIPE = "demo"
-PAIRS = 10_000  # of hands against each yardstick, at most
-NEVER = 365 * 86400.0  # no checks of strength on the way: the matches that follow are the check
+if TYPE_CHECKING:
+    from riverboat.strategies.blueprint import Blueprint
+
+MAX_PAIRS = 10_000  # most duplicate pairs against each baseline agent
+NO_CHECK_SECONDS = 365 * 86400.0  # no strength checks during training: the matches afterwards measure it
 
 
-def demo(time: str | None = None, pairs: int = PAIRS, threads: int = 2, seed: int = 0) -> list[Match]:
-    """Build the agent or load it, play it against the yardsticks, and say how to play against it.
+def run_demo(time: str | None = None, pairs: int = MAX_PAIRS, threads: int = 2, seed: int = 0) -> list[MatchResult]:
+    """Build or load the demo agent, play it against the baseline agents, and print how to play against it.
 
-    `time` is how long to train, the recipe's minute by default; an agent that was trained for less is trained on.
+    `time` is the training time, by default the recipe's minute; an agent that was trained for less continues training.
     """
-    if not 2 <= pairs <= PAIRS:
-        raise InputError(f"pairs={pairs}: from 2 to {PAIRS:,}")
+    if not 2 <= pairs <= MAX_PAIRS:
+        raise InputError(f"pairs={pairs}: from 2 to {MAX_PAIRS:,}")
     console, started = plain_console(), clock.perf_counter()
-    folder = registry.demo_folder()
-    strategy = _blueprint(folder, time, threads, seed)
-    console.print(f"{registry.DEMO}: {_described(strategy)}")
-    played = _matches(pairs, seed)
-    shipped = load_blueprint(registry.default_folder())
+    folder, strategy = _build_blueprint(time, threads, seed)
+    console.print(f"{DEMO}: {_describe_blueprint(strategy)}")
+    played = _match_baselines(pairs, seed)
+    shipped = load_blueprint(agent_folder(DEFAULT))
     if shipped.rules == strategy.rules and shipped.fingerprint != strategy.fingerprint:
-        console.print(f"{registry.DEFAULT}: {_described(shipped)}")
-        played.insert(0, _apart(pairs, seed))
-    console.print(results(played))
+        console.print(f"{DEFAULT}: {_describe_blueprint(shipped)}")
+        played.insert(0, _play(DEFAULT, DEMO, pairs, seed))
+    console.print(match_table(played))
     console.print(
-        f"{pairs:,} duplicate pairs against each; the true figure is within ± of the one shown in 95 cases of 100. "
+        f"{pairs:,} duplicate pairs against each; ± is the half-width of the 95 % confidence interval. "
         f"{clock.perf_counter() - started:,.0f} s in all",
     )
-    if shipped_facts.is_shipped():
-        table, notes = shipped_facts.table(identity(registry.make_agent(registry.DEMO))["fingerprint"])
-        for part in ("", shipped_facts.HEADING, table, *notes):
+    if ledger.has_shipped_measurements():
+        table, notes = ledger.shipped_measurement_table(ledger.agent_fingerprint(DEMO))
+        for part in ("", ledger.MEASUREMENTS_HEADING, table, *notes):
             console.print(part)
         console.print("")
-    for what, command in (
+    for purpose, command in (
         ("play against the agent that comes with Riverboat", "riverboat play"),
-        ("play against it", f"riverboat play {registry.DEMO}"),
-        ("play it against others", f"riverboat match {registry.DEMO} rule-based --hands 100000"),
-        ("see what it does first", f"riverboat show {quote(folder)} preflop"),
+        ("play against it", f"riverboat play {DEMO}"),
+        ("play it against others", f"riverboat match {DEMO} rule-based --hands 100000"),
+        ("show its first decision", f"riverboat show {shell_quote(folder)} preflop"),
     ):
-        console.print(f"{what}: {command}", soft_wrap=True)
+        console.print(f"{purpose}: {command}", soft_wrap=True)
     return played
 
 
-def _blueprint(folder: Path, time: str | None, threads: int, seed: int) -> BlueprintStrategy:
-    """The blueprint of `demo`, trained for as long as is asked."""
-    recipe = load_train_recipe(RECIPE)
-    time = recipe.time or "60s" if time is None else time
-    duration(time)  # refused before anything is built
-    begun = folder.is_dir() and not saved_nothing(folder)
-    if begun:
-        strategy = _loaded(folder)
-        trained = float(strategy.provenance.get("seconds", inf))
-        if trained >= duration(time) or not files.checkpoints(folder):
-            say(f"{registry.DEMO}: built already, in {folder}")
-            return strategy
-        say(f"{registry.DEMO}: trained for {trained:,.0f} s so far; going on, up to {time}")
-    cards = folder.with_name(recipe.abstraction)
-    say(f"Step 1 of 2, card abstraction: {load_recipe(recipe.abstraction).about}")
-    with _advised(cards):
-        abstract.abstract(recipe.abstraction, cards, threads, True, False, CPU, False)
-    say(f"Step 2 of 2, blueprint: {recipe.about}")
-    how = TrainOptions(
-        abstraction=cards, time=duration(time), threads=threads, seed=seed, resume=begun, check_seconds=NEVER
-    )
-    with _advised(folder):
-        train.train(RECIPE, how, train.Options(out=folder))
-    return _loaded(folder)
-
-
-def _loaded(folder: Path) -> BlueprintStrategy:
-    with _advised(folder):
-        return load_blueprint(folder)
+def _build_blueprint(time: str | None, threads: int, seed: int) -> tuple[Path, Blueprint]:
+    """Return the folder and the blueprint of `demo`, trained for at least the requested time."""
+    status = demo_status(time)
+    folder, cards = status.folder, status.folder.with_name(status.abstraction)
+    if status.blueprint is not None and status.complete:
+        say(f"{DEMO}: already built, in {folder}")
+        return folder, status.blueprint
+    if status.blueprint is not None:
+        say(f"{DEMO}: trained for {status.trained_seconds:,.0f} s so far; continuing up to {status.time}")
+    say(f"Step 1 of 2, card abstraction: {status.abstraction_description}")
+    with _rebuild_hint(cards):
+        abstract.build_abstraction(status.abstraction, cards, estimate=False, json=False, threads=threads, resume=True)
+    say(f"Step 2 of 2, blueprint: {status.description}")
+    with _rebuild_hint(folder):
+        train.train_blueprint(
+            status.recipe, folder, abstraction=cards, time=status.time, threads=threads, seed=seed,
+            resume=status.blueprint is not None, check_seconds=NO_CHECK_SECONDS,
+        )  # fmt: skip
+        return folder, load_blueprint(folder)
 
 
 @contextmanager
-def _advised(folder: Path) -> Iterator[None]:
-    """What cannot be used may come from another release, or be torn: then it is built again."""
+def _rebuild_hint(folder: Path) -> Iterator[None]:
+    """Add to errors that the user can delete the folder: it may be damaged or from another release."""
     try:
         yield
     except (InputError, CorruptError) as error:
-        raise InputError(f"{error}; delete {folder}, and the demo builds it again") from None
+        raise InputError(f"{error}; delete {folder}, and the demo will build it again") from None
 
 
-def _described(strategy: BlueprintStrategy) -> str:
-    known = strategy.provenance
+def _describe_blueprint(strategy: Blueprint) -> str:
+    provenance = strategy.provenance
     buckets = " – ".join(f"{count:,}" for count in strategy.cards.counts)
-    trained = f", {known['iterations']:,} iterations in {known['seconds']:,.0f} s" if "seconds" in known else ""
+    trained = (
+        f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
+        if "seconds" in provenance
+        else ""
+    )
     return f"{strategy.rules.name}, buckets {buckets}{trained}"
 
 
-def _apart(pairs: int, seed: int) -> Match:
-    """What comes with Riverboat against what was trained here."""
-    first, second = (registry.make_agent(name, seed) for name in (registry.DEFAULT, registry.DEMO))
-    with watched(f"{registry.DEFAULT} against {registry.DEMO}") as progress:
-        return play_match(first, second, rules_for([first, second], None), 2 * pairs, seed, progress=progress)
+def _play(first: str, second: str, pairs: int, seed: int) -> MatchResult:
+    with hands_progress(f"{first} against {second}") as progress:
+        return play_match(first, second, hands=2 * pairs, seed=seed, progress=progress)
 
 
-def _matches(pairs: int, seed: int) -> list[Match]:
-    """Against every yardstick, all with the same cards."""
-    agent = registry.make_agent(registry.DEMO, seed)
-    rules = rules_for([agent], None)
-    matches = []
-    for name in YARDSTICKS:
-        with watched(f"{registry.DEMO} against {name}") as progress:
-            matches.append(
-                play_match(agent, registry.make_agent(name, seed), rules, 2 * pairs, seed, progress=progress)
-            )
-    return matches
+def _match_baselines(pairs: int, seed: int) -> list[MatchResult]:
+    """Play the demo agent against every baseline agent, all with the same cards."""
+    return [_play(DEMO, name, pairs, seed) for name in baseline_descriptions()]

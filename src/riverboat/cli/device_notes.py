@@ -1,22 +1,20 @@
-"""What `auto` came to, where it is not the GPU."""
+"""Messages about the device that `auto` selects when it is not the GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from riverboat.agents.base import Agent
+from riverboat.api.devices import cpu_fallback_reason, search_devices
 from riverboat.cli.terminal import say
-from riverboat.engines.devices import AUTO, why_not
 
 
-def tell(device: str, unfit: str | None = None) -> None:
-    """Say that the processor works, and why: there is no device, or it would not do for this (`unfit`)."""
-    if device == AUTO and (reason := why_not() or unfit) is not None:
+def report_cpu_fallback(device: str, obstacle: str | None = None) -> None:
+    """Print that the CPU is used and why: no GPU is available, or it cannot do this work (`obstacle`)."""
+    if (reason := cpu_fallback_reason(device, obstacle)) is not None:
         say(f"device auto: cpu; {reason}")
 
 
-def tell_agents(agents: Iterable[Agent]) -> None:
-    """The same, once, of agents that search."""
-    devices = {getattr(getattr(agent, "settings", None), "device", "") for agent in agents}
-    if AUTO in devices:
-        tell(AUTO)
+def report_agents_cpu_fallback(agents: Iterable[str]) -> None:
+    """Print the CPU fallback once for agents that search."""
+    if "auto" in search_devices(agents):
+        report_cpu_fallback("auto")

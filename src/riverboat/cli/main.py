@@ -1,4 +1,7 @@
-"""The command line: a thin translator. Heavy modules load inside the commands, so that `--help` is quick."""
+"""The command line: typed options for each command, which call the API.
+
+Heavy modules are imported inside the commands, so that `--help` is quick.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,27 @@ import typer
 from typer.main import get_command_name
 from typer.models import CommandInfo
 
-from riverboat.cli import exit_codes, serve
-from riverboat.cli.endgames import commands
-from riverboat.cli.evaluation import commands as evaluation_cli
-from riverboat.cli.explain import commands as explain_cli
-from riverboat.cli.files import commands as files_cli
-from riverboat.cli.hands import commands as hands_cli
-from riverboat.cli.matches import commands as match_cli
-from riverboat.cli.models import commands as models_cli
-from riverboat.cli.options import MANY, PORT, SEED, THREADS, Agent, Folder, Game, Json, SolvedGame
-from riverboat.cli.practice import commands as practice_cli
-from riverboat.cli.terminal import duration, size_of_memory
-from riverboat.core import atomic_io
-from riverboat.core.budget import heard
+from riverboat.cli import termination
+from riverboat.cli.command import command, given, options_for
+from riverboat.cli.commands import endgames, evaluation, matches, models, study
+from riverboat.cli.commands import files as file_commands
+from riverboat.cli.options import (
+    MAX_COUNT,
+    MAX_PORT,
+    MAX_SEED,
+    THREAD_LIMIT,
+    AgentArgument,
+    FolderArgument,
+    GameOption,
+    JsonOption,
+    SolvedGameOption,
+)
+from riverboat.cli.terminal import parse_duration
+from riverboat.core import files
 from riverboat.core.errors import InputError
 
 app = typer.Typer(
-    help="Solve imperfect-information games, with a proof of how good the answer is.",
+    help="Solve imperfect-information games, with a certificate of the solution's quality.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -37,10 +44,16 @@ app = typer.Typer(
 
 acpc = typer.Typer(help="Matches over the ACPC protocol.", no_args_is_help=True)
 app.add_typer(acpc, name="acpc")
-app.add_typer(commands.app, name="endgames")
+app.add_typer(endgames.app, name="endgames")
+
+
+SOLVE = "riverboat.api.solve:solve"
+SPOT_FROM_TEXTS = "riverboat.api.spots:spot_from_texts"
+SPOT_FROM_MATCH_STATE = "riverboat.api.spots:spot_from_match_state"
 
 
 @app.command()
+@command(SOLVE, (SPOT_FROM_TEXTS, "solve spot: "), (SPOT_FROM_MATCH_STATE, "solve MATCHSTATE: "), skip=("state",))
 def solve(
     game: Annotated[
         str, typer.Argument(help="Name with options, a .toml, .efg or .nfg file, module:object, spot, or MATCHSTATE:….")
@@ -48,186 +61,108 @@ def solve(
     schedule: Annotated[
         list[str] | None, typer.Option(help="CFR schedule, dcfr by default; repeat to compare.")
     ] = None,
-    traversal: Annotated[str, typer.Option(help="full, chance, external, outcome, pcs, opcs or spcs.")] = "full",
-    method: Annotated[
-        str, typer.Option(help="cfr, lp, egt or undominated (lp without weakly dominated moves).")
-    ] = "cfr",
-    iterations: Annotated[int | None, typer.Option(min=0, max=MANY, help="Stop after this many.")] = None,
-    time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h.")] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Stop at this exploitability, in the game's unit; 0.5% of pot.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run: checkpoints and strategy.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    log: Annotated[Path | None, typer.Option(help="Append a JSON line for each check.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the convergence as a picture.")] = None,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads of full walks.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of sampled traversals.")] = 0,
-    dtype: Annotated[
-        str | None, typer.Option(help="Tables: float64 or float32; hold'em also compact or 16-bit.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="Hold'em: cpu, cuda, or auto for what there is.")] = "cpu",
-    cards: Annotated[
-        str | None, typer.Option(help="Whole games of hold'em: buckets: flops:30000, strength:200, a folder.")
-    ] = None,
-    check_every: Annotated[
-        int | None, typer.Option(min=1, max=MANY, help="Iterations between exploitability checks.")
-    ] = None,
-    checkpoint: Annotated[str, typer.Option(help="Time between checkpoints.")] = "60s",
-    answer: Annotated[
-        str | None, typer.Option(help="Strategy to return: last (with --iterations) or best check (--until, --time).")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot the convergence to an image file.")] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print the sizes of tree and tables only.")] = False,
-    memory: Annotated[str | None, typer.Option(help="What a tree or its tables may take, such as 2GB.")] = None,
-    boards: Annotated[str | None, typer.Option(help="Spots: a file with a board a line, all, or sample:25.")] = None,
+    boards: Annotated[
+        str | None, typer.Option(help="Spots: a file with one board per line, all, or sample:25.")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="With --boards: keep every solution under --out.")] = False,
     line: Annotated[
         str | None, typer.Option(help="With --boards: report this line instead of the root: b50, x-x/*.")
     ] = None,
-    board: Annotated[str | None, typer.Option(help="solve spot: three to five cards, QsJh2h.")] = None,
-    pot: Annotated[int | None, typer.Option(help="solve spot: chips in the middle.")] = None,
-    stack: Annotated[int | None, typer.Option(help="solve spot: chips behind.")] = None,
-    oop: Annotated[str | None, typer.Option(help="solve spot: range of who acts first.")] = None,
-    ip: Annotated[str | None, typer.Option(help="solve spot: range of who acts last.")] = None,
-    bets: Annotated[str | None, typer.Option(help="solve spot: bet sizes, '33%, 75%'; / between streets.")] = None,
-    raises: Annotated[str | None, typer.Option(help="solve spot: raise sizes.")] = None,
-    donks: Annotated[str | None, typer.Option(help="solve spot: sizes of donk bets.")] = None,
-    rake: Annotated[str | None, typer.Option(help="solve spot: share of the pot, 5%.")] = None,
-    rake_cap: Annotated[float | None, typer.Option(help="solve spot: most chips of rake.")] = None,
-    add_all_in: Annotated[
-        str | None, typer.Option(help="solve spot: all-in joins up to this share of the pot.")
-    ] = None,
-    force_all_in: Annotated[str | None, typer.Option(help="solve spot: all-in if less would be left.")] = None,
-    merge: Annotated[str | None, typer.Option(help="solve spot: drop sizes as close as this.")] = None,
-    no_donk: Annotated[bool, typer.Option("--no-donk", help="solve spot: no bets into the aggressor.")] = False,
-    raise_cap: Annotated[int | None, typer.Option(help="solve spot: most raises a street.")] = None,
-    rules: Annotated[str | None, typer.Option(help="solve spot: short or short-trips for 36 cards.")] = None,
-    ranges: Annotated[
-        str | None, typer.Option(help="solve MATCHSTATE: the agent whose strategy gives both ranges.")
-    ] = None,
-    menu: Annotated[
-        Path | None, typer.Option(help="solve MATCHSTATE: a file of sizes; the agent's by default.")
-    ] = None,
-    floor: Annotated[
-        float | None, typer.Option(min=0, max=1, help="solve MATCHSTATE: the least weight of a hand, such as 0.01.")
-    ] = None,
-    table_game: Annotated[
-        str | None, typer.Option("--game", help="solve MATCHSTATE: its game; what the agent plays by default.")
-    ] = None,
-    spot_file: Annotated[
-        Path | None, typer.Option(help="solve MATCHSTATE: also write it as a spot file, to edit or to lock.")
-    ] = None,
-    json: Json = False,
+    json: JsonOption = False,
+    **options: Any,
 ) -> None:
-    """Solve a game and certify the answer."""
-    from riverboat.cli.solve import solve as solving
-    from riverboat.cli.solve.options import SolveOptions, SpotFlags, TableFlags
+    """Solve a game and certify the solution."""
+    from riverboat.cli.solve.solve import SolveCommand, run_solve
 
-    spot = SpotFlags(
-        board=board, pot=pot, stack=stack, oop=oop, ip=ip, bets=bets, raises=raises, donks=donks, rake=rake,
-        rake_cap=rake_cap, add_all_in=add_all_in, force_all_in=force_all_in, merge=merge,
-        donk_bets=False if no_donk else None, raise_cap=raise_cap, rules=rules,
-    )  # fmt: skip
-    table = TableFlags(ranges=ranges, menu=menu, floor=floor, game=table_game, spot_file=spot_file)
     if plot is not None:
-        atomic_io.check_picture(plot)
+        files.check_image_path(plot)
+    spot, table = (given(options_for(source, options)) for source in (SPOT_FROM_TEXTS, SPOT_FROM_MATCH_STATE))
     schedules: list[str | None] = [*schedule] if schedule else [None]
-    options = SolveOptions(
-        traversal=traversal, method=method, iterations=iterations, time=None if time is None else duration(time),
-        until=until, memory=None if memory is None else size_of_memory(memory), out=out, resume=resume, log=log,
-        threads=threads, seed=seed, dtype=dtype, device=device, cards=cards, check_every=check_every,
-        checkpoint_seconds=duration(checkpoint), answer=answer,
-    )  # fmt: skip
-    with heard(memory=options.memory):
-        given = estimate or keep or boards is not None or line is not None or spot.given() or table.given()
-        if given or solving.is_spot(game):
-            from riverboat.cli.solve import spots
-
-            reached = spots.command(
-                game, schedules, options, spot, table, boards, keep=keep, line=line, estimate=estimate, plot=plot,
-                json=json,
-            )  # fmt: skip
-        else:
-            reached = solving.command(game, schedules, options, plot, json)
-    if not reached:
+    if not run_solve(
+        SolveCommand(
+            game, schedules, options_for(SOLVE, options), spot, table, boards, keep, line, estimate, plot, json
+        )
+    ):
         raise typer.Exit(1)
 
 
 @app.command()
 def show(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of a run or a strategy; or an agent, as it really plays: demo?purify.")
+        Path, typer.Argument(help="Folder of a run or a strategy; or an agent with its options: demo?purify.")
     ],
     line: Annotated[
         str | None,
         typer.Argument(
-            help="hand:line, an information set; of a spot b94-c/8h, * for any card; of a blueprint preflop or cr300c/; root."
+            help="Information set hand:line; spots: b94-c/8h, * for any card; blueprints: preflop or cr300c/; root."
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 60,
+    limit: Annotated[int, typer.Option(min=0, max=MAX_COUNT, help="Rows to print at most.")] = 60,
     hand: Annotated[str | None, typer.Option(help="Spots: one hand, KsJs; a class, AK, AKs, QQ; or a range.")] = None,
     table: Annotated[str | None, typer.Option(help="Spots: combos, classes, made, draws, groups or equity.")] = None,
-    player: Annotated[str | None, typer.Option(help="Spots: oop or ip; who acts by default.")] = None,
-    range_text: Annotated[
-        bool, typer.Option("--range", help="Hold'em: the range of --player as text to paste elsewhere.")
-    ] = False,
-    runouts: Annotated[bool, typer.Option("--runouts", help="Spots: what each next card does.")] = False,
-    values: Annotated[bool, typer.Option("--values", help="Blueprints: EVs of hands, and of best responses.")] = False,
+    player: Annotated[str | None, typer.Option(help="Spots: oop or ip; by default the player to act.")] = None,
+    range_text: Annotated[bool, typer.Option("--range", help="Hold'em: print the range of --player as text.")] = False,
+    runouts: Annotated[bool, typer.Option("--runouts", help="Spots: EVs and frequencies for each next card.")] = False,
+    values: Annotated[bool, typer.Option("--values", help="Blueprints: EVs of hands and of best responses.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Spots: draw the grid.")] = None,
     sort: Annotated[str | None, typer.Option(help="Spots: sort the table by a column, such as ev.")] = None,
     board: Annotated[
         str | None, typer.Option(help="Blueprints, agents and card abstractions: the board, AsKd2c.")
     ] = None,
-    abstraction: Annotated[Path | None, typer.Option(help="Blueprints: where their card abstraction is now.")] = None,
-    game: SolvedGame = None,
-    json: Json = False,
+    abstraction: Annotated[
+        Path | None, typer.Option(help="Blueprints: current folder of the card abstraction.")
+    ] = None,
+    game: SolvedGameOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Read an artefact: what it is, and the strategy, one information set or one node of it."""
-    from riverboat.cli.show import commands as reading
-    from riverboat.cli.show.spot import View
+    """Show an artifact: its description, its strategy, one information set or one node."""
+    from riverboat.cli.show import artifact as artifact_commands
+    from riverboat.cli.show.spot import ShowOptions
 
-    view = View(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
-    reading.show(folder, line, view, json, abstraction, game)
+    view = ShowOptions(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
+    artifact_commands.show_artifact(folder, line, view, json, abstraction, game)
 
 
 @app.command()
 def export(
-    folder: Folder,
+    folder: FolderArgument,
     csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     line: Annotated[str | None, typer.Option(help="The node, such as b94-c/8h; the root by default.")] = None,
-    depth: Annotated[int | None, typer.Option(min=1, help="All nodes from there on, over so many streets.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="Export all nodes below it, over this many streets.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; stdout by default.")] = None,
-    game: SolvedGame = None,
+    game: SolvedGameOption = None,
 ) -> None:
-    """Write strategies, EVs, equities and reach of every hand."""
-    from riverboat.cli.show import commands as reading
-    from riverboat.cli.show import spot as spot_reading
+    """Export strategies, EVs, equities and reach probabilities of every hand."""
+    from riverboat.cli.show import artifact as artifact_commands
+    from riverboat.cli.show import spot as spot_commands
 
-    spot_reading.export(reading.load(folder, game), line, depth, out, csv=csv, json=json)
+    spot_commands.export_strategy(artifact_commands.load_strategy(folder, game), line, depth, out, csv=csv, json=json)
 
 
 @app.command()
 def respond(
-    folder: Folder,
-    player: Annotated[int | None, typer.Option(help="Who responds; all by default.")] = None,
+    folder: FolderArgument,
+    player: Annotated[int | None, typer.Option(help="Seat of the responder; all by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the best response as a strategy (needs --player).")] = None,
-    limit: Annotated[int, typer.Option(min=0, max=MANY, help="Rows to print at most.")] = 30,
-    game: SolvedGame = None,
-    json: Json = False,
+    limit: Annotated[int, typer.Option(min=0, max=MAX_COUNT, help="Rows to print at most.")] = 30,
+    game: SolvedGameOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Best response to a strategy, and its value."""
-    from riverboat.cli.show import commands as reading
+    """Compute a best response to a strategy, and its value."""
+    from riverboat.cli.show import artifact as artifact_commands
 
-    reading.respond(folder, player, out, limit, json, game)
+    artifact_commands.show_best_responses(folder, player, out, limit, json, game)
 
 
 @app.command()
-def games(json: Json = False) -> None:
+def games(json: JsonOption = False) -> None:
     """List the games with their options."""
-    from riverboat.cli.show import commands as reading
+    from riverboat.cli.show import artifact as artifact_commands
 
-    reading.games(json)
+    artifact_commands.list_games(json)
 
 
 @app.command()
@@ -235,14 +170,14 @@ def trace(
     game: Annotated[str, typer.Argument(help="A small game.")] = "kuhn",
     deal: Annotated[str | None, typer.Option(help="Hands of both players, such as QJ.")] = None,
     schedule: Annotated[str, typer.Option(help="CFR schedule.")] = "vanilla",
-    iteration: Annotated[int, typer.Option(min=1, max=MANY, help="Which iteration to show, from 1.")] = 1,
+    iteration: Annotated[int, typer.Option(min=1, max=MAX_COUNT, help="Which iteration to show, from 1.")] = 1,
     svg: Annotated[Path | None, typer.Option(help="Draw the tree of the deal as SVG.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show one iteration of CFR, node by node."""
-    from riverboat.cli.show import commands as reading
+    from riverboat.cli.show import artifact as artifact_commands
 
-    reading.trace(game, deal, schedule, iteration, svg, json)
+    artifact_commands.show_trace(game, deal, schedule, iteration, svg, json)
 
 
 @app.command()
@@ -250,28 +185,28 @@ def equity(
     hands: Annotated[list[str], typer.Argument(help="Two to ten hands or ranges: AhKh, QQ, '22+,A2s+'.")],
     board: Annotated[str, typer.Option(help="Three to five cards, such as 2h7h9c.")] = "",
     rules: Annotated[str, typer.Option(help="standard; short or short-trips for a deck of 36 cards.")] = "standard",
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over boards.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, max=THREAD_LIMIT, help="Threads over boards.")] = 2,
     samples: Annotated[
-        int, typer.Option(min=1, max=MANY, help="Samples where several ranges cannot be enumerated.")
+        int, typer.Option(min=1, max=MAX_COUNT, help="Samples if the ranges are too many to enumerate.")
     ] = 1_000_000,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the samples.")] = 0,
-    json: Json = False,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the samples.")] = 0,
+    json: JsonOption = False,
 ) -> None:
-    """Equity of hands and ranges against each other, exact where it can be."""
-    from riverboat.cli.cards import equity as equities
+    """Compute the equity of hands and ranges against each other, exactly where possible."""
+    from riverboat.cli import cards as card_commands
 
-    equities.equity(hands, board, rules, threads, samples, seed, json)
+    card_commands.compute_equity(hands, board, rules, threads, samples, seed, json)
 
 
 @app.command("range")
 def range_(
     text: Annotated[str, typer.Argument(help="A range such as '22+,A2s+:0.5', or @file.")],
-    board: Annotated[str, typer.Option(help="Cards that block hands of it.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Draw it as a picture.")] = None,
-    json: Json = False,
+    board: Annotated[str, typer.Option(help="Board cards, which remove hands.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Draw the grid to an image file.")] = None,
+    json: JsonOption = False,
 ) -> None:
     """Show a range as a 13 × 13 grid."""
-    from riverboat.cli.cards import ranges as cards
+    from riverboat.cli import cards
 
     cards.show_range(text, board, out, json)
 
@@ -280,208 +215,174 @@ def range_(
 def features(
     street: Annotated[str, typer.Argument(help="preflop, flop, turn or river.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the tables.")] = None,
-    bins: Annotated[int | None, typer.Option(min=1, help="Bins of the histogram of river strength; 50.")] = None,
+    bins: Annotated[int | None, typer.Option(min=1, help="Bins of the river strength histogram; default 50.")] = None,
     ochs: Annotated[bool, typer.Option("--ochs", help="Strength against groups of starting hands instead.")] = False,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads over boards.")] = 2,
-    json: Json = False,
+    threads: Annotated[int, typer.Option(min=1, max=THREAD_LIMIT, help="Threads over boards.")] = 2,
+    json: JsonOption = False,
 ) -> None:
-    """Strength tables of every canonical hand of a street."""
-    from riverboat.cli.cards import equity as equities
+    """Compute the strength features of every canonical hand of a street."""
+    from riverboat.cli import cards as card_commands
 
     if ochs and bins is not None:
         raise InputError(f"--bins {bins} with --ochs: strength against groups has no bins")
-    equities.features(street, out, 50 if bins is None else bins, ochs, threads, json)
+    card_commands.compute_features(street, out, 50 if bins is None else bins, ochs, threads, json)
 
 
 @app.command()
+@command("riverboat.api.abstract:abstract")
 def abstract(
     recipe: Annotated[str | None, typer.Argument(help="A preset (--list) or a .toml file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the abstraction.")] = None,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads; the result does not depend on them.")] = 2,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the stages that are left.")] = False,
-    device: Annotated[str, typer.Option(help="For k-means: cpu, cuda, or auto for what there is.")] = "cpu",
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the time and memory it would take.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
-    json: Json = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only print the estimated time and memory.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the presets.")] = False,
+    json: JsonOption = False,
+    **options: Any,
 ) -> None:
-    """Put the hands of hold'em into buckets."""
+    """Build a card abstraction: group hands into buckets."""
     from riverboat.cli import abstract as abstracting
 
     if listing + (recipe is not None) != 1:
         raise InputError("abstract: name a recipe, or give --list")
     if recipe is None:
-        abstracting.listing(json)
+        abstracting.list_abstraction_recipes(json)
         return
-    abstracting.abstract(recipe, out, threads, resume, estimate, device, json)
+    abstracting.build_abstraction(recipe, out, estimate=estimate, json=json, **options)
 
 
 @app.command()
+@command("riverboat.api.train:train")
 def train(
     recipe: Annotated[
-        str | None, typer.Argument(help="A preset (--list) or a .toml file; none: the size that --time can fill.")
+        str | None, typer.Argument(help="A preset (--list) or a .toml file; by default a size that fits --time.")
     ] = None,
-    abstraction: Annotated[str | None, typer.Option(help="Folder of a card abstraction, or lossless.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder where the run lives.")] = None,
-    time: Annotated[str | None, typer.Option(help="Stop after 90s, 5m, 8h of training.")] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, max=MANY, help="Stop after so many deals; on a GPU, boards.")
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="At the end, plot the snapshots' results against the last one.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads that train.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
-    mode: Annotated[str, typer.Option(help="racing, or deterministic: the same on any number of threads.")] = "racing",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
-    check: Annotated[str, typer.Option(help="Time between two measures of strength.")] = "60s",
-    checkpoint: Annotated[str, typer.Option(help="Time between two checkpoints.")] = "5m",
-    cluster: Annotated[
-        str | None, typer.Option(help="Head and blades: local, auto, a Ray address; none: in one process.")
-    ] = None,
-    blades: Annotated[
-        int | None, typer.Option(min=1, max=THREADS, help="With --cluster: how many blades, 2 by default.")
-    ] = None,
-    begin: Annotated[
-        Path | None, typer.Option(help="A run with fewer buckets or bets to begin with; limits leave it out.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu; cuda: all hands of many boards at once on a GPU; auto.")] = "cpu",
-    plot: Annotated[Path | None, typer.Option(help="At the end, draw how snapshots do against the last one.")] = None,
-    log_exploitability: Annotated[
-        bool, typer.Option("--log-exploitability", help="At every check: exact or a bound, and in the abstract game.")
-    ] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only tell the sizes.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="The presets.")] = False,
-    json: Json = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only print the sizes.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the presets.")] = False,
+    json: JsonOption = False,
+    **options: Any,
 ) -> None:
-    """Train a blueprint: sampled CFR over a betting tree and buckets of cards."""
-    from riverboat.api.train import TrainOptions
-    from riverboat.cli import train as training
+    """Train a blueprint: Monte Carlo CFR over a betting tree and card buckets."""
+    from riverboat.cli import train as train_commands
 
     if listing and recipe is not None:
         raise InputError("train: name a recipe, or give --list")
-    if recipe is None and time is None and not listing:
-        raise InputError("train: name a recipe, give --list, or --time alone: the size is then taken from it")
+    if recipe is None and options["time"] is None and not listing:
+        raise InputError("train: name a recipe, give --list, or give --time alone: it then determines the size")
     if listing:
-        training.listing(json)
+        train_commands.list_recipes(json)
         return
-    how = TrainOptions(
-        abstraction=abstraction,
-        time=None if time is None else duration(time),
-        iterations=iterations,
-        threads=threads,
-        seed=seed,
-        mode=mode,
-        resume=resume,
-        check_seconds=duration(check),
-        checkpoint_seconds=duration(checkpoint),
-        cluster=cluster,
-        blades=blades,
-        exploitability=log_exploitability,
-        begin=begin,
-        device=device,
-    )
-    options = training.Options(out=out, estimate=estimate, plot=plot, json=json)
-    if recipe is None:
-        training.train_sized(how, options)
-    else:
-        training.train(recipe, how, options)
+    train_commands.train_blueprint(recipe, out, estimate=estimate, plot=plot, json=json, **options)
 
 
 @app.command()
 def play(
-    agent: Agent = "default?search=river",
-    hands: Annotated[int | None, typer.Option(min=1, max=MANY, help="Leave after so many.")] = None,
+    agent: AgentArgument = "default?search=river",
+    hands: Annotated[int | None, typer.Option(min=1, max=MAX_COUNT, help="Stop after this many hands.")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=SEED, help="Seed of the cards and of the agent; a new one by default.")
+        int | None, typer.Option(min=0, max=MAX_SEED, help="Seed of the cards and of the agent; a new one by default.")
     ] = None,
-    game: Game = None,
-    seat: Annotated[str | None, typer.Option(help="oop or ip; the seats are exchanged by default.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the sitting in this file, after every move.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sitting in that file.")] = False,
-    review: Annotated[bool, typer.Option("--review", help="In the end: what each decision cost, and luck.")] = False,
-    histories: Annotated[Path | None, typer.Option(help="In the end: write the hands, FILE.phhs (PHH).")] = None,
+    game: GameOption = None,
+    seat: Annotated[str | None, typer.Option(help="oop or ip; by default the seats alternate.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the session in this file after every action.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the session in that file.")] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="At the end, review the EV lost by each decision, and luck.")
+    ] = False,
+    histories: Annotated[Path | None, typer.Option(help="At the end, write the hands to FILE.phhs (PHH).")] = None,
 ) -> None:
-    """Play hands against an agent in the terminal; a solved spot is one for its subgame."""
-    from riverboat.cli import play as playing
+    """Play hands against an agent in the terminal; a solved spot is an agent for its subgame."""
+    from riverboat.cli import play as play_commands
 
-    playing.play(agent, playing.Options(hands, seed, game, seat, out, resume, review, histories))
+    play_commands.play_session(
+        agent, hands=hands, seed=seed, game=game, seat=seat, out=out, resume=resume, review=review, histories=histories
+    )
 
 
 @app.command()
 def act(
-    agent: Agent,
-    state: Annotated[str, typer.Argument(help="A table: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.")],
+    agent: AgentArgument,
+    state: Annotated[str, typer.Argument(help="Match state: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.")],
     explain: Annotated[
-        bool, typer.Option("--explain", help="What an agent that searches has found: subgame, ranges, margins.")
+        bool, typer.Option("--explain", help="Print the search result: subgame, ranges, margins.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of agents that draw.")] = 0,
-    game: Game = None,
-    json: Json = False,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the agent's random choices.")] = 0,
+    game: GameOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """What an agent does at one table: probabilities, and the move it draws."""
-    from riverboat.cli import play as playing
+    """Print an agent's action probabilities in one match state, and the action it samples."""
+    from riverboat.cli import play as play_commands
 
-    playing.act(agent, state, seed, game, json, explain)
+    play_commands.show_action(agent, state, seed, game, json, explain)
 
 
 @app.command()
 def demo(
     time: Annotated[str | None, typer.Option(help="Train for 60s, 5m; a minute by default.")] = None,
-    pairs: Annotated[int, typer.Option(min=1, max=MANY, help="Duplicate pairs against each yardstick.")] = 10_000,
-    threads: Annotated[int, typer.Option(min=1, max=THREADS, help="Threads that build and train.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
+    pairs: Annotated[
+        int, typer.Option(min=1, max=MAX_COUNT, help="Duplicate pairs against each baseline agent.")
+    ] = 10_000,
+    threads: Annotated[int, typer.Option(min=1, max=THREAD_LIMIT, help="Threads that build and train.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random numbers.")] = 0,
 ) -> None:
-    """Build an agent for no-limit hold'em, or load it, and play it against simple ones."""
+    """Build or load an agent for no-limit hold'em, and play it against baseline agents."""
     from riverboat.cli import demo as demonstration
 
-    demonstration.demo(time, pairs, threads, seed)
+    demonstration.run_demo(time, pairs, threads, seed)
 
 
 @acpc.command("dealer")
 def acpc_dealer(
     game: Annotated[str, typer.Argument(help="A game or .game file.")] = "nolimit-200bb",
-    hands: Annotated[int, typer.Option(min=1, max=MANY, help="Hands of the match.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the cards.")] = 0,
+    hands: Annotated[int, typer.Option(min=1, max=MAX_COUNT, help="Hands of the match.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the cards.")] = 0,
     ports: Annotated[str, typer.Option(help="Ports of the two players; 0 takes a free one.")] = "0,0",
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     log: Annotated[Path | None, typer.Option(help="Write the match log.")] = None,
-    players: Annotated[list[str] | None, typer.Option(help="A program to start as COMMAND HOST PORT; twice.")] = None,
+    players: Annotated[
+        list[str] | None, typer.Option(help="Program to start as COMMAND HOST PORT; give it twice.")
+    ] = None,
     names: Annotated[str, typer.Option(help="Names of the players.")] = "player1,player2",
-    duplicate: Annotated[bool, typer.Option("--duplicate", help="Deal every hand twice, seats exchanged.")] = False,
-    forfeit: Annotated[
-        bool, typer.Option("--forfeit", help="Play on for a player that is lost: check or fold.")
-    ] = False,
-    t_response: Annotated[str, typer.Option(help="Time for an answer.")] = "600s",
-    t_hand: Annotated[str, typer.Option(help="Time for a hand.")] = "600s",
-    t_per_hand: Annotated[str, typer.Option(help="Mean time for a hand.")] = "7s",
+    duplicate: Annotated[bool, typer.Option("--duplicate", help="Deal every hand twice with exchanged seats.")] = False,
+    forfeit: Annotated[bool, typer.Option("--forfeit", help="If a player disconnects, check or fold for it.")] = False,
+    t_response: Annotated[str, typer.Option(help="Time limit per action.")] = "600s",
+    t_hand: Annotated[str, typer.Option(help="Time limit per hand.")] = "600s",
+    t_per_hand: Annotated[str, typer.Option(help="Limit on the mean time per hand.")] = "7s",
     start_timeout: Annotated[str, typer.Option(help="Time to wait for the players.")] = "60s",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Run a match between two programs that speak the ACPC protocol."""
-    from riverboat.acpc.dealer import Limits
-    from riverboat.cli import acpc as acpc_match
+    from riverboat.acpc.dealer import DealerLimits
+    from riverboat.cli.matches import remote as remote_commands
 
-    limits = Limits(
-        start=duration(start_timeout), answer=duration(t_response), hand=duration(t_hand), average=duration(t_per_hand)
+    limits = DealerLimits(
+        start=parse_duration(start_timeout),
+        answer=parse_duration(t_response),
+        hand=parse_duration(t_hand),
+        average=parse_duration(t_per_hand),
     )
-    options = acpc_match.Options(
-        hands=hands, seed=seed, ports=ports, host=host, log=log, commands=players or [], names=names, limits=limits,
-        duplicate=duplicate, forfeit=forfeit, json=json,
-    )  # fmt: skip
-    if not acpc_match.dealer(game, options):
+    if not remote_commands.run_dealer(
+        game, hands=hands, seed=seed, ports=ports, host=host, log=log, commands=players or [], names=names,
+        limits=limits, duplicate=duplicate, forfeit=forfeit, json=json,
+    ):  # fmt: skip
         raise typer.Exit(1)
 
 
 @acpc.command("client")
 def acpc_client(
-    agent: Agent,
+    agent: AgentArgument,
     host: Annotated[str, typer.Argument(help="Where the dealer listens.")],
-    port: Annotated[int, typer.Argument(min=1, max=PORT, help="The player's port.")],
+    port: Annotated[int, typer.Argument(min=1, max=MAX_PORT, help="The player's port.")],
     game: Annotated[str, typer.Option(help="A game or .game file.")] = "nolimit-200bb",
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of agents that draw.")] = 0,
-    json: Json = False,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the agent's random choices.")] = 0,
+    json: JsonOption = False,
 ) -> None:
-    """Play an agent at an ACPC dealer's table."""
-    from riverboat.cli import acpc as acpc_match
+    """Connect an agent to an ACPC dealer and play."""
+    from riverboat.cli.matches import remote as remote_commands
 
-    if not acpc_match.client(agent, game, host, port, seed=seed, json=json):
+    if not remote_commands.run_client(agent, game, host, port, seed=seed, json=json):
         raise typer.Exit(1)
 
 
@@ -491,55 +392,55 @@ def bench(
         bool,
         typer.Option("--full", help="Also Bluff(2,2) (6 GB), feature tables, flops and [2-1] hold'em: ten minutes."),
     ] = False,
-    device: Annotated[str, typer.Option(help="cpu; or cuda: what a GPU does, beside the speed of its memory.")] = "cpu",
-    json: Json = False,
+    device: Annotated[str, typer.Option(help="cpu, or cuda: GPU throughput next to its memory bandwidth.")] = "cpu",
+    json: JsonOption = False,
 ) -> None:
-    """Measure speed on fixed work, against OpenSpiel where it is installed."""
-    from riverboat.cli.bench import bench as benchmark
+    """Measure speed on fixed workloads, and against OpenSpiel if it is installed."""
+    from riverboat.cli import bench as benchmark
 
-    benchmark.main(full, device, json)
+    benchmark.run_benchmarks(full, device, json)
 
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str | None, typer.Argument(help="Which one; --list shows all.")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="All experiments with their cost.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Run all of them.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="The paper's size instead of a quick one.")] = False,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the random numbers.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="Draw it as a picture.")] = None,
-    docs: Annotated[Path | None, typer.Option(help="Write the results into this page.")] = None,
-    json: Json = False,
+    experiment: Annotated[str | None, typer.Argument(help="Name of the experiment; --list shows all.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List all experiments with their cost.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Run all experiments.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Use the paper's size instead of a quick one.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random numbers.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Draw the result to an image file.")] = None,
+    docs: Annotated[Path | None, typer.Option(help="Write the results into this documentation page.")] = None,
+    json: JsonOption = False,
 ) -> None:
-    """Compute figures of the papers again: theirs beside ours."""
-    from riverboat.cli import reproduce as reproducing
+    """Reproduce tables and figures of the papers, next to the published values."""
+    from riverboat.cli import reproduce as reproduce_commands
 
     if listing + every + (experiment is not None) != 1:
         raise InputError("reproduce: name one experiment, or give --list or --all")
     if listing:
-        reproducing.listing(json)
+        reproduce_commands.list_experiments(json)
         return
-    names = [experiment] if experiment is not None else list(reproducing.MODULES)
-    if not reproducing.reproduce(names, full, seed, json, plot, docs, every=every):
+    names = [experiment] if experiment is not None else list(reproduce_commands.EXPERIMENTS)
+    if not reproduce_commands.run_experiments(names, full, seed, json, plot, docs, every=every):
         raise typer.Exit(1)
 
 
-for _some in (match_cli, models_cli, evaluation_cli, explain_cli, files_cli, hands_cli, practice_cli, serve):
-    for _command in _some.COMMANDS:
+for _group in (matches, models, evaluation, file_commands, study):
+    for _command in _group.COMMANDS:
         app.command()(_command)
 
 
 @app.command()
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False, json: Json = False
+    clear: Annotated[bool, typer.Option("--clear", help="Delete the cached tables.")] = False, json: JsonOption = False
 ) -> None:
-    """Show or clear the tables kept between runs."""
-    from riverboat.cli.show import commands as reading
+    """Show or clear the tables that are cached between runs."""
+    from riverboat.cli.show import artifact as artifact_commands
 
-    reading.cache(clear, json)
+    artifact_commands.show_cache(clear, json)
 
 
-def version(value: bool) -> None:
+def print_version(value: bool) -> None:
     """Print the version and stop."""
     if value:
         from riverboat import __version__
@@ -549,37 +450,39 @@ def version(value: bool) -> None:
 
 
 @app.callback()
-def _options(
+def _global_options(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Solve imperfect-information games, with a proof of how good the answer is."""
+    """Solve imperfect-information games, with a certificate of the solution's quality."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; errors become one line and an exit code."""
-    exit_codes.run(_needed(sys.argv[1:] if arguments is None else arguments), arguments)
+    """Run a command; print errors as one line and exit with their code."""
+    termination.run_app(_app_for_call(sys.argv[1:] if arguments is None else arguments), arguments)
 
 
-def _needed(words: list[str]) -> typer.Typer:
-    """The commands as far as this call needs them: whole the one that is called, of the others names and what they do.
+def _app_for_call(words: list[str]) -> typer.Typer:
+    """Return an app with the full definition of the called command, and only names and descriptions of the others.
 
-    Typer works out every option of every command before it looks at what is called: a tenth of a second.
+    Typer processes the options of every registered command first, which takes a tenth of a second.
     """
-    called = next((word for word in words if not word.startswith("-")), "")
+    command = next((word for word in words if not word.startswith("-")), "")
     needed = copy(app)
     needed.registered_commands = [
-        info if called == (info.name or get_command_name(info.callback.__name__)) else _outline(info, info.callback)
+        info
+        if command == (info.name or get_command_name(info.callback.__name__))
+        else _command_outline(info, info.callback)
         for info in app.registered_commands
         if info.callback is not None
     ]
     return needed
 
 
-def _outline(info: CommandInfo, whole: Callable[..., Any]) -> CommandInfo:
+def _command_outline(info: CommandInfo, whole: Callable[..., Any]) -> CommandInfo:
     def command() -> None:
-        raise AssertionError(f"{whole.__name__}: only its outline was asked for")
+        raise AssertionError(f"{whole.__name__}: only the outline of this command was loaded")
 
     command.__name__, command.__doc__ = whole.__name__, whole.__doc__
     outline = copy(info)

@@ -1,4 +1,4 @@
-"""What options of commands may be, and those that many commands have."""
+"""Limits of numeric options, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import typer
 
 from riverboat.core.errors import MAX_THREADS
 
-# What whole numbers of options may be: beyond, they are a slip, and the loops count in 64 bits.
-MANY = 10**15
-THREADS = MAX_THREADS
-SEED = 2**63 - 1
-PORT = 2**16 - 1
+# Limits of integer options: larger values are typing errors, and the loops count in 64 bits.
+MAX_COUNT = 10**15
+THREAD_LIMIT = MAX_THREADS
+MAX_SEED = 2**63 - 1
+MAX_PORT = 2**16 - 1
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
-Agent = Annotated[
-    str, typer.Argument(help="A yardstick, a folder with a blueprint (runs/x?purify), module:Class, demo or default.")
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+AgentArgument = Annotated[
+    str, typer.Argument(help="A baseline agent, a blueprint folder (runs/x?purify), module:Class, demo or default.")
 ]
-Game = Annotated[str | None, typer.Option(help="A game or .game file; what the agents play by default.")]
-Folder = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
-SolvedGame = Annotated[
-    str | None, typer.Option("--game", help="The game it was solved from, where that was module:object.")
+GameOption = Annotated[str | None, typer.Option(help="A game or .game file; by default the agents' game.")]
+FolderArgument = Annotated[Path, typer.Argument(help="Folder of a run or a strategy.")]
+SolvedGameOption = Annotated[
+    str | None, typer.Option("--game", help="The game that was solved, if it was module:object.")
 ]

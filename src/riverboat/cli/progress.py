@@ -1,11 +1,10 @@
-"""What is under way, on stderr: one line that is drawn again and again on a terminal, plain lines now and then elsewhere.
+"""Progress on stderr: one line that is redrawn on a terminal, or occasional plain lines elsewhere.
 
     Card abstraction, step 1 of 7: turn features  9 %  15 s left
 
-The title comes first, then the share that is done, then facts in the order of their importance; the time so far where nobody
-knows how much is left. A terminal shows as many of them as it has room for, from the first on, and a bar in what is left; it
-leaves out the title and the share before the first fact. A thread of its own draws and speaks: nothing is silent while
-the work itself says nothing.
+The title comes first, then the share that is done, then details in order of importance. Without a known share the elapsed
+time is shown. A terminal shows as many details as fit, and a bar in the remaining columns; the title and the share are
+dropped before the first detail. A thread draws the line, so that it also updates while the work reports nothing.
 """
 
 from __future__ import annotations
@@ -19,62 +18,63 @@ from math import exp, log
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from riverboat.cli.terminal import Speech, say
-from riverboat.core.formatting import show_seconds
+from riverboat.cli.terminal import StderrState, say
+from riverboat.core.budget import BuildProgress, format_estimate
+from riverboat.core.formatting import format_seconds
 
 if TYPE_CHECKING:
-    from riverboat.solvers.result import Progress
+    from riverboat.solvers.result import SolveProgress
 
-FIRST = 1.5  # seconds of silence before the first plain line,
-EVERY = 5.0  # between two of them,
-OFTEN = 60.0  # and after a while
-DELAY, REDRAW = 0.3, 0.2  # seconds before a line is drawn, and until it is drawn again
-BAR = (8, 24)  # columns of a bar, at least and at most
+FIRST_LINE_SECONDS = 1.5  # seconds before the first plain line
+LINE_SECONDS = 5.0  # seconds between two plain lines; twice as many after FREQUENT_SECONDS
+FREQUENT_SECONDS = 60.0
+DRAW_DELAY, REDRAW_SECONDS = 0.3, 0.2  # seconds before the first drawing, and between two
+BAR_COLUMNS = (8, 24)  # fewest and most columns of a bar
 GAP = "  "
 FULL, EMPTY = "━", "╌"
-FAR = 20.0  # logarithm of how many times the work so far may be left; beyond that nothing is said
+MAX_LOG_REMAINING = 20.0  # log of remaining work over work done; beyond it no estimate is shown
 
 
-def fit(facts: Sequence[str], share: float | None, width: int, marks: tuple[str, str] = (FULL, EMPTY)) -> str:
-    """As many facts as there is room for, from the first on; a bar behind the first one."""
-    least = 0 if share is None else BAR[0] + len(GAP)
-    kept: list[str] = []
-    for fact in facts:
-        if kept and len(GAP.join([*kept, fact])) + least > width:
+def fit_columns(details: Sequence[str], share: float | None, width: int, marks: tuple[str, str] = (FULL, EMPTY)) -> str:
+    """Join as many details as fit into `width` columns, from the first on, with a bar after the first one."""
+    bar_columns = 0 if share is None else BAR_COLUMNS[0] + len(GAP)
+    shown: list[str] = []
+    for detail in details:
+        if shown and len(GAP.join([*shown, detail])) + bar_columns > width:
             break
-        kept.append(fact)
-    room = width - len(GAP.join(kept)) - len(GAP)
-    if share is not None and room >= BAR[0]:
-        columns = min(room, BAR[1])
+        shown.append(detail)
+    room = width - len(GAP.join(shown)) - len(GAP)
+    if share is not None and room >= BAR_COLUMNS[0]:
+        columns = min(room, BAR_COLUMNS[1])
         done = round(columns * min(max(share, 0.0), 1.0))
-        kept.insert(1, marks[0] * done + marks[1] * (columns - done))
-    return GAP.join(kept)[:width]
+        shown.insert(1, marks[0] * done + marks[1] * (columns - done))
+    return GAP.join(shown)[:width]
 
 
 class ProgressLine:
-    """A line about some work, from its making until `done`; also as a context."""
+    """A progress line for some work, shown from its creation until `done`; also a context manager."""
 
     _open: ClassVar[ProgressLine | None] = None
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.share: float | None = None  # of the work that is done
-        self.facts: tuple[str, ...] = ()
+        self.share: float | None = None  # share of the work that is done
+        self.details: tuple[str, ...] = ()
         self.started = clock.monotonic()
-        self._shown = 0  # columns that the line takes on the terminal
-        self._over = threading.Event()
+        self._shown = 0  # columns of the line on the terminal
+        self._finished = threading.Event()
         self._terminal = sys.stderr.isatty()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._before = ProgressLine._open  # which waits while this one is shown
-        with Speech.lock:
-            if Speech.wipe is not None:
-                Speech.wipe()
-            ProgressLine._open, Speech.wipe = self, self._wipe
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._previous = ProgressLine._open  # hidden while this one is shown
+        with StderrState.lock:
+            if StderrState.erase_progress is not None:
+                StderrState.erase_progress()
+            ProgressLine._open, StderrState.erase_progress = self, self._erase
         self._thread.start()
 
     def update(self, share: float | None, *facts: str) -> None:
-        """What is known now, the most important first."""
-        self.share, self.facts = share, tuple(fact for fact in facts if fact)
+        """Set the share and the details, the most important first."""
+        self.share, self.details = share, tuple(fact for fact in facts if fact)
 
     def __enter__(self) -> Self:
         return self
@@ -83,109 +83,111 @@ class ProgressLine:
         self.done()
 
     def done(self) -> None:
-        """Take the line away."""
-        self._over.set()
+        """Remove the line."""
+        self._finished.set()
         if self._thread.ident is not None and self._thread is not threading.current_thread():
-            self._thread.join()  # an interrupt may come before it is started
-        with Speech.lock:
-            self._wipe()
+            self._thread.join()  # an interrupt may arrive before it is started
+        with StderrState.lock:
+            self._erase()
             if ProgressLine._open is self:
-                ProgressLine._open = self._before
-                Speech.wipe = None if self._before is None else self._before._wipe
+                ProgressLine._open = self._previous
+                StderrState.erase_progress = None if self._previous is None else self._previous._erase
 
     @classmethod
-    def stop(cls) -> None:
-        """Take any line away, before an error is printed."""
+    def close_all(cls) -> None:
+        """Remove all lines, before an error is printed."""
         while cls._open is not None:
             cls._open.done()
 
-    # --- the thread ---------------------------------------------------------------------------
+    # --- Drawing thread ---
 
-    def _watch(self) -> None:
-        wait = DELAY if self._terminal else FIRST
-        while not self._over.wait(wait):
+    def _run(self) -> None:
+        wait = DRAW_DELAY if self._terminal else FIRST_LINE_SECONDS
+        while not self._finished.wait(wait):
             if ProgressLine._open is not self:
                 continue
             if self._terminal:
                 self._draw()
-                wait = REDRAW
+                wait = REDRAW_SECONDS
             else:
-                say(self.plain())
-                wait = EVERY if clock.monotonic() - self.started < OFTEN else 2 * EVERY
+                say(self.plain_text())
+                wait = LINE_SECONDS if clock.monotonic() - self.started < FREQUENT_SECONDS else 2 * LINE_SECONDS
 
-    def _facts(self) -> list[str]:
-        """The share that is done, what is known, and the time so far where no share is."""
+    def _all_details(self) -> list[str]:
+        """Return the share and the details, or the details and the elapsed time if no share is known."""
         if self.share is None:
-            return [*self.facts, show_seconds(round(clock.monotonic() - self.started))]
-        return [f"{100 * self.share:.0f} %", *self.facts]
+            return [*self.details, format_seconds(round(clock.monotonic() - self.started))]
+        return [f"{100 * self.share:.0f} %", *self.details]
 
-    def plain(self) -> str:
-        """The whole line, for files and pipes."""
-        return GAP.join([self.title, *self._facts()])
+    def plain_text(self) -> str:
+        """Return the whole line, for files and pipes."""
+        return GAP.join([self.title, *self._all_details()])
 
-    def line(self, width: int) -> str:
-        """The line in so many columns."""
+    def render(self, width: int) -> str:
+        """Return the line cut to `width` columns."""
         try:
             (FULL + EMPTY).encode(sys.stderr.encoding or "ascii")
             marks = FULL, EMPTY
         except (UnicodeEncodeError, LookupError):
             marks = "=", "."
-        room = width - (0 if self.share is None else BAR[0] + len(GAP))
-        facts = [self.title, *self._facts()]
-        if self.facts and len(GAP.join(facts[:4])) > room:  # the title gives way to the first facts,
-            del facts[0]
-            if self.share is not None and len(GAP.join(facts[:2])) > room:  # and the share to the first of them
-                del facts[0]
-        return fit([fact.replace("µ", "u") if marks[0] == "=" else fact for fact in facts], self.share, width, marks)
+        columns = width - (0 if self.share is None else BAR_COLUMNS[0] + len(GAP))
+        parts = [self.title, *self._all_details()]
+        if self.details and len(GAP.join(parts[:4])) > columns:  # drop the title before the first details,
+            del parts[0]
+            if self.share is not None and len(GAP.join(parts[:2])) > columns:  # and the share before the first one
+                del parts[0]
+        return fit_columns(
+            [fact.replace("µ", "u") if marks[0] == "=" else fact for fact in parts], self.share, width, marks
+        )
 
     def _draw(self) -> None:
-        with Speech.lock:
-            if self._over.is_set() or ProgressLine._open is not self:
+        with StderrState.lock:
+            if self._finished.is_set() or ProgressLine._open is not self:
                 return
             try:
                 width = os.get_terminal_size(sys.stderr.fileno()).columns
             except (OSError, ValueError):
                 width = 80
-            text = self.line(max(width, 1) - 1)  # the last column would start a new line
+            text = self.render(max(width, 1) - 1)  # the last column would start a new line
             sys.stderr.write("\r" + text.ljust(self._shown))
             sys.stderr.flush()
             self._shown = len(text)
 
-    def _wipe(self) -> None:
+    def _erase(self) -> None:
         if self._shown:
             sys.stderr.write("\r" + " " * self._shown + "\r")
             sys.stderr.flush()
             self._shown = 0
 
 
-class Bar(ProgressLine):
-    """Progress of work that tells the share of it that is done."""
+class ProgressBar(ProgressLine):
+    """A progress line with a bar, for work that reports the share that is done."""
 
     def __call__(self, share: float) -> None:
         spent = clock.monotonic() - self.started
-        self.update(share, f"{show_seconds(spent * (1 / share - 1))} left" if 0 < share <= 1 else "")
+        self.update(share, f"{format_seconds(spent * (1 / share - 1))} left" if 0 < share <= 1 else "")
 
 
-class LateBar:
-    """A bar that is there from the first word on until all is done: of work that may have nothing to do."""
+class DeferredProgressBar:
+    """A bar that appears with the first report, for work that may have nothing to do."""
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.bar: Bar | None = None
+        self.bar: ProgressBar | None = None
 
     def __call__(self, share: float) -> None:
         if self.bar is None:
-            self.bar = Bar(self.title)
+            self.bar = ProgressBar(self.title)
         self.bar(share)
         if share >= 1:
             self.close()
 
-    def of(self, done: int, all_of_it: int) -> None:
-        """The same for who counts."""
-        self(done / all_of_it)
+    def update_count(self, done: int, total: int) -> None:
+        """Report progress as a count."""
+        self(done / total)
 
     def close(self) -> None:
-        """Take it away."""
+        """Remove the bar."""
         if self.bar is not None:
             self.bar.done()
             self.bar = None
@@ -197,8 +199,8 @@ class LateBar:
         self.close()
 
 
-class Live(ProgressLine):
-    """Progress of a solve, which comes as a callback: exploitability first, and how long it may still take."""
+class SolveProgressLine(ProgressLine):
+    """Progress of a solve, as a callback: exploitability first, then the estimated remaining time."""
 
     def __init__(
         self, title: str, unit: str, *, iterations: int | None, seconds: float | None, until: float | None
@@ -207,28 +209,33 @@ class Live(ProgressLine):
         self.checks: list[tuple[int, float]] = []
         super().__init__(title)
 
-    def __call__(self, now: Progress) -> None:
+    def __call__(self, now: SolveProgress) -> None:
         new = now.checked and now.iteration > (self.checks[-1][0] if self.checks else 0)
         if new and now.exploitability is not None:
             self.checks.append((now.iteration, now.exploitability))
-        known = "no check yet" if now.exploitability is None else f"exploitability {now.exploitability:.3g} {self.unit}"
+        measure = (
+            "no check yet" if now.exploitability is None else f"exploitability {now.exploitability:.3g} {self.unit}"
+        )
         speed = now.iteration / now.seconds if now.seconds > 0 else 0.0
-        left = self._left(now, speed)
+        left = self._seconds_left(now, speed)
         share = None if left is None else now.seconds / (now.seconds + left) if left > 0 else 1.0
-        still = "" if left is None else f"{show_seconds(left)} left"
-        self.update(share, known, still, f"iteration {now.iteration:,}", f"{speed:,.3g}/s" if speed else "")
+        remaining = "" if left is None else f"{format_seconds(left)} left"
+        self.update(share, measure, remaining, f"iteration {now.iteration:,}", f"{speed:,.3g}/s" if speed else "")
 
-    def _left(self, now: Progress, speed: float) -> float | None:
-        """Seconds to the nearest of the limits, where something can be said."""
+    def _seconds_left(self, now: SolveProgress, speed: float) -> float | None:
+        """Return the seconds to the nearest limit, or None if they cannot be estimated."""
         left = [] if self.seconds is None else [self.seconds - now.seconds]
         if speed > 0:
-            counts = (self.iterations, expected(self.checks, self.until))
+            counts = (self.iterations, extrapolate_iterations(self.checks, self.until))
             left += [(count - now.iteration) / speed for count in counts if count is not None]
         return max(0.0, min(left)) if left else None
 
 
-def expected(checks: Sequence[tuple[int, float]], until: float | None) -> float | None:
-    """The iteration that meets a target, if exploitability falls on as it did since a quarter of the iterations."""
+def extrapolate_iterations(checks: Sequence[tuple[int, float]], until: float | None) -> float | None:
+    """Estimate the iteration that reaches the target, from the decrease since a quarter of the iterations.
+
+    Exploitability is extrapolated as a power of the iteration.
+    """
     if until is None or until <= 0 or len(checks) < 2:
         return None
     last, e1 = checks[-1]
@@ -236,4 +243,36 @@ def expected(checks: Sequence[tuple[int, float]], until: float | None) -> float 
     if not 0 < e1 < e0 or first < 1:
         return None
     steps = log(max(e1 / until, 1.0)) * log(last / first) / log(e0 / e1)
-    return last * exp(steps) if steps < FAR else None
+    return last * exp(steps) if steps < MAX_LOG_REMAINING else None
+
+
+# --- Growing trees ---
+
+
+class GrowthProgressLine:
+    """Shows the growth of a tree as a progress line; stores what was growing at an interrupt."""
+
+    def __init__(self) -> None:
+        self.line: ProgressLine | None = None
+        self.interrupted = ""
+
+    def __call__(self, grown: BuildProgress) -> None:
+        if grown.state == "growing":
+            if self.line is None:
+                self.line = ProgressLine(grown.task)
+            total = grown.expected if grown.expected is not None and grown.expected > grown.count else None
+            self.line.update(None if total is None else grown.count / total, format_growth(grown))
+            return
+        if self.line is not None:
+            self.line.done()
+            self.line = None
+        if grown.state == "interrupted":
+            self.interrupted = f" while {grown.task}, at {grown.count:,} {grown.unit}"
+
+
+def format_growth(grown: BuildProgress) -> str:
+    """Format a count with its estimate: `1,234,567 of about 2.3e+07 histories`."""
+    about = (
+        f" of {format_estimate(grown.expected)}" if grown.expected is not None and grown.expected > grown.count else ""
+    )
+    return f"{grown.count:,}{about} {grown.unit}"

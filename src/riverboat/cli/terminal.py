@@ -1,4 +1,4 @@
-"""What commands share: durations and sizes, and where they write.
+"""Shared parts of the commands: output on stdout and stderr, durations and sizes.
 
 Results go to stdout, everything else to stderr.
 """
@@ -14,44 +14,44 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from riverboat.core.errors import InputError, shown
-from riverboat.core.formatting import duration as duration
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.formatting import parse_duration as parse_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-COMPILING = "compiling, once: the next start is quick"
-UNBOUNDED = 100_000  # columns of what is no terminal
-_LONGEST_LINE, _TAIL = 470, 150  # characters of an error; its end has the way out
+COMPILING_MESSAGE = "compiling, once: the next start is quick"
+UNBOUNDED_WIDTH = 100_000  # columns if the output is not a terminal
+_MAX_ERROR_LENGTH, _ERROR_TAIL = 470, 150  # characters of an error; its tail says what to do
 
 
-class Speech:
-    """What one thread writes on stderr at a time, and how to take away a line that another draws there."""
+class StderrState:
+    """Lock on stderr, and a callback that erases the progress line shown there."""
 
     lock = threading.RLock()
-    wipe: Callable[[], None] | None = None  # of the progress that is shown
+    erase_progress: Callable[[], None] | None = None  # erases the progress line that is shown
 
 
 def say(text: str) -> None:
-    """A line for the person, on stderr."""
-    with Speech.lock:
-        if Speech.wipe is not None:
-            Speech.wipe()
+    """Print a line for the user on stderr."""
+    with StderrState.lock:
+        if StderrState.erase_progress is not None:
+            StderrState.erase_progress()
         print(text, file=sys.stderr, flush=True)
 
 
-def complaint(text: str) -> str:
-    """An error as one line that a terminal can show: nothing that steers it, and cut in its middle where it is long."""
+def format_error(text: str) -> str:
+    """Return an error as one printable line, shortened in the middle if it is long."""
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
-    if len(line) > _LONGEST_LINE:
-        line = f"{line[: _LONGEST_LINE - _TAIL]} … {line[-_TAIL:]}"
+    if len(line) > _MAX_ERROR_LENGTH:
+        line = f"{line[: _MAX_ERROR_LENGTH - _ERROR_TAIL]} … {line[-_ERROR_TAIL:]}"
     return f"error: {line}"
 
 
 def use_utf8() -> None:
-    """Write UTF-8 to files and pipes, where Windows has a code page, and replace what a terminal cannot show.
+    """Write UTF-8 to files and pipes on every platform, and replace characters that a terminal cannot show.
 
-    Without it a ≥ or a ♠ would end a command. PYTHONIOENCODING is respected.
+    Without it a ≥ or a ♠ could abort a command on Windows. PYTHONIOENCODING is respected.
     """
     for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
@@ -60,23 +60,23 @@ def use_utf8() -> None:
 
 
 def plain_console(*, stderr: bool = False) -> Console:
-    """Where people read: text as it is, no markup, as wide as the terminal. Files and pipes get all of it, however wide."""
+    """Return a console for plain text without markup: as wide as the terminal, unlimited for files and pipes."""
     from rich.console import Console
 
-    there = sys.stderr if stderr else sys.stdout
-    width = None if there.isatty() else UNBOUNDED
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else UNBOUNDED_WIDTH
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def emit(value: dict[str, Any]) -> None:
-    """The one JSON object of a command, on stdout."""
+    """Print the JSON object of a command on stdout."""
     print(json.dumps(value, allow_nan=False, default=str))
 
 
-def size_of_memory(text: str) -> int:
-    """Bytes from `2GB`, `512MB` or `1.5GiB`."""
+def parse_memory_size(text: str) -> int:
+    """Return the bytes of `2GB`, `512MB` or `1.5GiB`."""
     match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
     if match is None:
-        raise InputError(f"--memory {shown(text)}: write 2GB, 512MB or 1.5GiB")
+        raise InputError(f"--memory {short_repr(text)}: write 2GB, 512MB or 1.5GiB")
     power = " kmgt".index(match[2].lower() or " ")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** power)

@@ -1,234 +1,177 @@
-"""`riverboat train`: a blueprint from a recipe, its size told before anything is allocated."""
+"""`riverboat train`: train a blueprint from a recipe, after printing its size."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from riverboat.api.train import LOSSLESS, Trained, TrainOptions, cards_of, check_memory, counts_of, train_with
-from riverboat.cli import abstract, device_notes, signals
+from riverboat.api.abstract import BuildStageProgress
+from riverboat.api.train import VISITS_PER_SECOND, TrainingResult, TrainPlan, plan_training, train, training_presets
+from riverboat.api.training import SIZED_RECIPE, load_recipe
+from riverboat.cli import termination
+from riverboat.cli.abstract import AbstractionDisplay
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.terminal import duration, emit, plain_console, say
-from riverboat.core.cache import own_folder
+from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.errors import InputError
-from riverboat.core.formatting import quote, show_seconds
-from riverboat.core.tables import PROSE, Column, ReportTable
-from riverboat.engines.devices import CPU, choose
-from riverboat.games.holdem.tree_sizes import Counts
-from riverboat.solvers.mccfr.recipe import TrainRecipe, load_train_recipe, presets
-from riverboat.solvers.mccfr.sizing import SHARE, size_for
-from riverboat.solvers.mccfr.training import Progress
-from riverboat.strategies.blueprint import CARDS, load_blueprint
-from riverboat.strategies.files import CHECKPOINT
+from riverboat.core.formatting import format_seconds, shell_quote
+from riverboat.core.tables import PROSE, ReportColumn, ReportTable
 
-SIZED = "default"  # the recipe whose size is taken from the time
-RATE = 1e7  # visits a second and thread; tables of 6.6 GB on 16 cores had 1.2e7 on each
+if TYPE_CHECKING:
+    from riverboat.solvers.mccfr.training import TrainingProgress
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line says, beside how to train."""
-
-    out: Path | None = None
-    estimate: bool = False
-    plot: Path | None = None
-    json: bool = False
-    cards: str | None = None  # of an estimate, in place of the recipe's
-
-
-def listing(json: bool) -> None:
-    """The recipes that come with Riverboat."""
-    recipes = {name: load_train_recipe(name) for name in presets()}
+def list_recipes(json: bool) -> None:
+    """Print the training recipes that come with Riverboat."""
+    recipes = training_presets()
     if json:
         facts = {
-            name: {"about": r.about, "worth": r.worth, "cards": r.abstraction, "time": r.time}
+            name: {"about": r.about, "worth": r.measured_strength, "cards": r.abstraction, "time": r.time}
             for name, r in recipes.items()
         }
         emit({"presets": facts})
         return
-    columns = Column("recipe"), Column("cards"), Column("time"), Column("what it is, and what it is worth", PROSE)
-    rows = [(name, r.abstraction, r.time or "", f"{r.about}. Worth: {r.worth}") for name, r in recipes.items()]
+    columns = (
+        ReportColumn("recipe"),
+        ReportColumn("cards"),
+        ReportColumn("time"),
+        ReportColumn("description and measured strength", PROSE),
+    )
+    rows = [
+        (name, r.abstraction, r.time or "", f"{r.about}. Strength: {r.measured_strength}")
+        for name, r in recipes.items()
+    ]
     plain_console().print(ReportTable("", columns, tuple(rows)))
-    say("riverboat train RECIPE --estimate tells nodes, information sets and memory")
+    say("riverboat train RECIPE --estimate prints nodes, information sets and memory")
 
 
-def train(source: str, how: TrainOptions, options: Options) -> None:
-    """Train a blueprint in a folder."""
-    recipe = load_train_recipe(source)
-    if choose(how.device) != CPU:
-        recipe.check_device()
-    cards = None
-    if how.abstraction is not None or recipe.abstraction == LOSSLESS:
-        cards, _ = cards_of(recipe, how.abstraction)
-    recipe = recipe if options.cards is None else replace(recipe, abstraction=options.cards)
-    counts = counts_of(recipe, cards)
-    planned = {"recipe": recipe.name, "about": recipe.about, **_sizes(counts), **_hours(recipe, counts, how)}
-    if options.estimate:
-        _tell(planned, counts, options.json, plain_console())
+def train_blueprint(
+    recipe: str | None,
+    out: str | Path | None,
+    *,
+    estimate: bool = False,
+    plot: Path | None = None,
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Train a blueprint in a folder, or print the estimate of its size."""
+    if estimate:
+        sizes = ("abstraction", "time", "iterations", "threads", "device")
+        _print_plan(plan_training(recipe, **{name: options[name] for name in sizes}), json, plain_console())
         return
-    if cards is None:
-        cards_of(recipe, None)  # says how to make them
-    if options.out is None:
-        raise InputError("no --out: say in which folder the run shall live, or give --estimate")
-    if not options.json:
-        _tell(planned, counts, False, plain_console(stderr=True))
-    check_memory(recipe, counts)
-    device_notes.tell(how.device)
-    display = _Display(recipe.name)
-    with signals.noted() as interrupted:
-        try:
-            trained = train_with(recipe, options.out, how, display, lambda: interrupted() is not None)
-        finally:
-            display.done()
+    if out is None:
+        raise InputError("--out is missing: name the folder of the run, or give --estimate")
+    with TrainDisplay(quiet=json) as display, termination.defer_signals() as interrupted:
+        trained = train(recipe, out=out, observer=display, stop=lambda: interrupted() is not None, **options)
         stopped = interrupted()
-    if options.plot is not None and stopped is None:
-        _plot(options.out, options.plot)
-    _report(trained, recipe, options)
+    if plot is not None and stopped is None:
+        _plot_snapshots(Path(out), plot)
+    _print_trained(trained, recipe or SIZED_RECIPE, json)
     if stopped is not None:
-        say(f"interrupted; go on with --out {quote(options.out)} --resume")
+        say(f"interrupted; continue with --out {shell_quote(out)} --resume")
         raise stopped
 
 
-def train_sized(how: TrainOptions, options: Options) -> None:
-    """Train for as long as is said, with as many buckets as that can fill; cards are made where they are not there yet."""
-    if how.time is None or how.abstraction is not None:
-        raise InputError("train: name a recipe, or give --time alone: the number of buckets is then taken from it")
-    if how.resume and options.out is not None and any(options.out.glob(f"{CHECKPOINT}*")):
-        _go_on(how, options, options.out, how.time)
-        return
-    size = size_for(how.time, how.threads, device=choose(how.device) != CPU)
-    say(f"{size.cards} cards: {size.measured}")
-    if options.estimate:
-        train(SIZED, replace(how, abstraction=None), replace(options, cards=size.cards))
-        return
-    if options.out is None:
-        raise InputError("no --out: say in which folder the run shall live, or give --estimate")
-    coarse = _beside(options.out)
-    begin, time = how.begin, how.time
-    if size.begins is not None and begin is None:
-        time = (1 - SHARE) * how.time  # the size before has the rest
-        first = replace(how, abstraction=_made(size.begins, how), time=SHARE * how.time, check_seconds=how.time)
-        train(SIZED, replace(first, resume=coarse.is_dir()), replace(options, out=coarse, plot=None, json=False))
-        begin = coarse
-    train(SIZED, replace(how, abstraction=_made(size.cards, how), begin=begin, time=time), options)
-    shutil.rmtree(coarse, ignore_errors=True)
-
-
-def _go_on(how: TrainOptions, options: Options, out: Path, time: float) -> None:
-    """With the cards that a run has, also where a new one of that time would have more; `time` is that of all sittings."""
-    begun = load_blueprint(out).provenance.get("begun_seconds", 0.0)
-    rest = max(time - begun, 1e-3)  # a limit is above zero
-    train(SIZED, replace(how, abstraction=out / CARDS, begin=None, time=rest), options)
-    shutil.rmtree(_beside(out), ignore_errors=True)
-
-
-def _beside(out: Path) -> Path:
-    """Where the size before is trained."""
-    return out.with_name(f"{out.name}.begin")
-
-
-def _made(cards: str, how: TrainOptions) -> Path:
-    """The card abstraction of a recipe, in the user's data folder, where the demo has its own."""
-    place = own_folder("data") / cards
-    abstract.abstract(cards, place, how.threads, resume=True, only_estimate=False, device="cpu", json=False)
-    return place
-
-
-def _report(trained: Trained, recipe: TrainRecipe, options: Options) -> None:
+def _print_trained(trained: TrainingResult, recipe: str, json: bool) -> None:
     facts = trained.to_dict()
-    if options.json:
+    if json:
         emit(facts)
         return
     console = plain_console()
     console.print(
-        f"{recipe.name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
-        f"{facts['iterations_per_second']:,.3g} a second; {trained.touched:,} information sets visited",
+        f"{load_recipe(recipe).name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
+        f"{facts['iterations_per_second']:,.3g} per second; {trained.touched:,} information sets visited",
     )
     for claim in trained.claims:
         console.print(f"at the last check: {claim}")
-    console.print(f"written to {trained.out}; riverboat show {quote(trained.out)} preflop draws it")
+    console.print(f"written to {trained.out}; riverboat show {shell_quote(trained.out)} preflop shows it")
 
 
-def _plot(run: Path, picture: Path) -> None:
-    """How the snapshots of a run do against its end."""
+def _plot_snapshots(run: Path, picture: Path) -> None:
+    """Plot the results of a run's snapshots against its last strategy."""
     from riverboat.cli import reproduce
-    from riverboat.papers.sampling.blueprint_convergence import head_to_head
+    from riverboat.papers.sampling import compare_snapshots
 
-    report = head_to_head(run)
-    reproduce.picture(report, "snapshots against the last strategy", picture)
+    report = compare_snapshots(run)
+    reproduce.plot_report(report, "snapshots against the last strategy", picture)
     for row in report.rows:
         say(f"{row.name}: {row.ours:+,.0f} mbb/g  {row.note}")
     say(f"picture: {picture}")
 
 
-# --- sizes ------------------------------------------------------------------------------------------
+# --- Sizes ---
 
 
-def _sizes(counts: Counts) -> dict[str, Any]:
-    return {
-        "nodes": counts.shape.nodes,
-        "buckets": list(counts.buckets),
-        "information_sets": sum(counts.infosets),
-        "infoset_actions": sum(counts.infoset_actions),
-        "memory_mb": round(sum(counts.bytes) / 1e6, 3),
-        "bytes_per_infoset_action": counts.entry_bytes,
-    }
-
-
-def _hours(recipe: TrainRecipe, counts: Counts, how: TrainOptions) -> dict[str, Any]:
-    """How often a run visits what it has to learn, at the rate that was measured."""
-    if (recipe.time is None and how.time is None) or choose(how.device) != CPU:
-        return {"time": None}
-    seconds = duration(recipe.time or "") if how.time is None else how.time
-    visits = RATE * seconds * how.threads
-    return {
-        "time": recipe.time if how.time is None else f"{how.time:g}s",
-        "threads": how.threads,
-        "visits_per_information_set": visits / sum(counts.infosets),
-    }
-
-
-def _tell(planned: dict[str, Any], counts: Counts, json: bool, console: Console) -> None:
+def _print_plan(plan: TrainPlan, json: bool, console: Console) -> None:
+    facts = plan.to_dict()
     if json:
-        emit(planned)
+        emit(facts)
         return
-    console.print(counts)
-    if planned["time"] is not None:
-        each = planned["visits_per_information_set"]
+    console.print(plan.counts)
+    if plan.visits_per_infoset is not None:
         console.print(
-            f"{planned['time']} on {planned['threads']} threads: about {each:,.3g} visits of each information set, "
-            f"at {RATE:,.0f} visits a second and thread",
+            f"{facts['time']} on {plan.threads} threads: about {plan.visits_per_infoset:,.3g} visits of each information "
+            f"set, at {VISITS_PER_SECOND:,.0f} visits per second and thread",
         )
 
 
-# --- while it runs ------------------------------------------------------------------------------------
+# --- Progress ---
 
 
-class _Display(ProgressLine):
-    """Strength first, where it is measured, then how long it takes and what was visited."""
+class TrainDisplay(AbstractionDisplay):
+    """Shows the size of a training and its progress; also those of a card abstraction that is built first."""
 
-    last: Progress | None = None
-    known: tuple[str, ...] = ("", "", "")
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
+        self._line: _TrainingProgressLine | None = None
+
+    def plan(self, plan: Any) -> None:
+        self._close_line()
+        if not isinstance(plan, TrainPlan):
+            super().plan(plan)
+            return
+        if not self.quiet:
+            _print_plan(plan, False, plain_console(stderr=True))
+        self._line = _TrainingProgressLine(plan.recipe.name)
+
+    def progress(self, now: Any) -> None:
+        if isinstance(now, BuildStageProgress) or self._line is None:
+            super().progress(now)
+        else:
+            self._line(now)
+
+    def _close_line(self) -> None:
+        if self._line is not None:
+            self._line.done()
+            self._line = None
+
+    def close(self) -> None:
+        self._close_line()
+        super().close()
+
+
+class _TrainingProgressLine(ProgressLine):
+    """Progress of training: strength first if it is measured, then the remaining time and the visits."""
+
+    last: TrainingProgress | None = None
+    last_details: tuple[str, ...] = ("", "", "")
     warned = False
 
-    def __call__(self, now: Progress) -> None:
+    def __call__(self, now: TrainingProgress) -> None:
         if now.trouble is not None and not self.warned:
             self.warned = True
-            say(f"warning: {now.trouble}; the run goes on and tries again")
+            say(f"warning: {now.trouble}; the run continues and tries again")
         if now.touched is not None:
-            self.known = _strength(now.strength), f"regret {now.regret:.3g}", f"{now.touched:,} touched"
+            self.last_details = _format_strength(now.strength), f"regret {now.regret:.3g}", f"{now.touched:,} touched"
         self.last = now
-        strength, *visited = self.known
-        left = f"{show_seconds(now.left)} left" if now.left is not None else ""
+        strength, *visited = self.last_details
+        left = f"{format_seconds(now.left)} left" if now.left is not None else ""
         self.update(now.share, strength, left, f"{now.iterations:,} iterations", f"{now.rate:,.3g}/s", *visited)
 
 
-def _strength(strength: Mapping[str, Any] | None) -> str:
+def _format_strength(strength: Mapping[str, Any] | None) -> str:
     if not strength:
         return ""
     if "exploitability" in strength:

@@ -1,1 +1,1 @@
-"""How loops are compiled and cached, and the building blocks of compiled loops: SIMD, atomics, random numbers."""
+"""Compilation and caching of loops, and their building blocks: SIMD vectors, atomics, random numbers."""

@@ -1,4 +1,4 @@
-"""A number that threads in compiled loops take turns at."""
+"""Atomic operations for compiled loops."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def take(_context: Any, counter: Any) -> Any:
-    """The first number of an int64 array, which then grows by one; no two threads get the same."""
+def fetch_add(_context: Any, counter: Any) -> Any:
+    """Atomically increment `counter[0]` (int64) and return its old value."""
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        place = context.make_array(sig.args[0])(context, builder, args[0]).data
-        return builder.atomic_rmw("add", place, ir.Constant(ir.IntType(64), 1), "monotonic")
+        pointer = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.atomic_rmw("add", pointer, ir.Constant(ir.IntType(64), 1), "monotonic")
 
     return types.int64(counter), code

@@ -1,17 +1,19 @@
-"""How loops are linked into loops, so that machine code depends on the sources alone.
+"""Linking of loops into loops, such that machine code depends on the sources alone.
 
-Numba links the optimised code of a function into each function that calls it, and optimises it there once more. The copy
-has the name of the original, and where both are in memory, the one that was loaded first is called. With re-association
-the two do not round alike: what a loop computes would depend on what else was loaded before it. Names are numbered as
-functions come, so that a name on disk may even be that of another function in this process.
+Numba links the optimized code of a function into each function that calls it, and optimizes it there once more. The
+copy has the name of the original; where both are in memory, the one that was loaded first is called. With
+re-association the two round differently, so the result of a loop would depend on what else was loaded before it. Numba
+also numbers names in the order in which functions are compiled: a name on disk may belong to another function in this
+process.
 
-Here a copy is made from the code before it was optimised, as the original is. It stays private to its file, and names
-are numbered by the sources. What is linked is always what a file holds, whether it was compiled now or loaded.
+Here a copy is made from the unoptimized code, like the original. It stays private to its file, and names are numbered
+by the sources. What is linked is always the content of a file, whether it was compiled now or loaded.
 
-Parts are inlined wherever they are used: they are optimised in full only there (`InlinedCode`), and have no machine code.
+Functions marked `inline` are inlined wherever they are used: they are optimized in full only there (`InlinedCode`), and
+have no machine code of their own.
 
-All this stands on inner names of Numba. Where one is missing, this module cannot be imported, or `broken` is set: then
-`riverboat.compiled.jit` compiles loops as Numba does, and stores none.
+This module relies on internals of Numba. If one is missing, importing this module fails, or `failures` is not empty:
+then `riverboat.compiled.jit` compiles loops as Numba does, and stores none.
 """
 
 from __future__ import annotations
@@ -33,11 +35,10 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 
-from riverboat.compiled.code_files import CodeFiles, warn_unsupported
-from riverboat.compiled.code_sources import stamp
+from riverboat.compiled.code_cache import CodeFiles, source_stamp, warn_unsupported
 
-# What is overridden or called below. An override that nobody calls would be worse than none.
-_INNER_NAMES: tuple[tuple[Any, tuple[str, ...]], ...] = (
+# Internals that are overridden or called below. An override that Numba no longer calls would be worse than none.
+_REQUIRED_INTERNALS: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (JITCodeLibrary, ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking")),
     (JITCodeLibrary, ("_finalize_dynamic_globals", "_verify_declare_only_symbols", "enable_object_caching")),
     (Compiler, ("_compile_bytecode",)),
@@ -45,33 +46,33 @@ _INNER_NAMES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Dispatcher, ("compile", "enable_caching")),
     (serialize, ("dumps",)),
 )
-for _owner, _names in _INNER_NAMES:
+for _owner, _names in _REQUIRED_INTERNALS:
     for _name in _names:
         if not hasattr(_owner, _name):
             raise ImportError(f"{_owner.__name__}.{_name} is missing in Numba {numba.__version__}")
 
-broken: list[Exception] = []  # what failed although all names were there; from then on nothing is stored
+failures: list[Exception] = []  # failures although all names exist; after one, no code is stored
 
 
 @contextlib.contextmanager
-def _guarded() -> Iterator[None]:
-    """Note a failure, and go on as Numba does."""
+def _recording_failures() -> Iterator[None]:
+    """Record a failure, and continue as Numba does."""
     try:
         yield
     except Warning:
         raise
     except Exception as error:
-        broken.append(error)
+        failures.append(error)
         warn_unsupported(str(error))
 
 
-def _or_as_numba_does(method: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Use Numba's own method where this one fails."""
+def _with_numba_fallback(method: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Use Numba's own method if this one fails."""
 
     @wraps(method)
     def run(library: Any) -> None:
         done = False
-        with _guarded():
+        with _recording_failures():
             method(library)
             done = True
         if not done:
@@ -80,19 +81,19 @@ def _or_as_numba_does(method: Callable[[Any], None]) -> Callable[[Any], None]:
     return run
 
 
-def _share(library: Any) -> None:
-    """Let others link the code as it is now, in the form that files hold."""
+def _make_linkable(library: Any) -> None:
+    """Make the current code of a library available for linking, in the form that files hold."""
     if library._shared_module is not None:
         return
     module = binding.parse_bitcode(library._final_module.as_bitcode())
     for function in module.functions:
         if not function.is_declaration and function.linkage == binding.Linkage.external:
-            function.linkage = "linkonce_odr"  # one that several linked modules hold counts once
+            function.linkage = "linkonce_odr"  # several linked modules may hold the same function
     library._shared_module = binding.parse_bitcode(module.as_bitcode())
 
 
 def _run_passes(library: Any, **options: Any) -> None:
-    """Optimise a library's code, in full unless the options say otherwise."""
+    """Run LLVM's optimization passes on a library's code, all of them by default."""
     passes = library._codegen._module_pass_manager(**options)
     if isinstance(passes, tuple):
         passes[0].run(library._final_module, passes[1])
@@ -101,17 +102,17 @@ def _run_passes(library: Any, **options: Any) -> None:
 
 
 def _simplify(library: Any) -> None:
-    """Inline parts and simplify what is there, but do not vectorise yet."""
+    """Inline and simplify code without vectorizing it yet."""
     _run_passes(library, opt=1, loop_vectorize=False, slp_vectorize=False)
 
 
 class KernelCode(JITCodeLibrary):
-    """The code of a kernel: others link what it was before it was optimised, and what it links is its own."""
+    """Code of a kernel: callers link its unoptimized form, and the code linked into it stays private."""
 
-    @_or_as_numba_does
+    @_with_numba_fallback
     def _optimize_final_module(self) -> None:
-        _share(self)
-        _simplify(self)  # before loops are vectorised: walks of small games are a third faster so
+        _make_linkable(self)
+        _simplify(self)  # before loops are vectorized: this makes traversals of small games a third faster
         _run_passes(self)
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == binding.Linkage.linkonce_odr:
@@ -119,86 +120,86 @@ class KernelCode(JITCodeLibrary):
 
 
 class InlinedCode(JITCodeLibrary):
-    """The code of a part, for the kernels that inline it: simplified, but not yet vectorised, and without machine code.
+    """Code of an inlined function for the kernels that use it: simplified, not vectorized, without machine code.
 
-    A part in a part in a kernel would else be optimised in full three times, and turned into machine code that nobody calls.
+    Otherwise a function inlined in two steps would be optimized in full three times, and compiled to machine code that
+    is never called.
     """
 
-    @_or_as_numba_does
+    @_with_numba_fallback
     def _optimize_final_module(self) -> None:
         _simplify(self)
-        _share(self)
+        _make_linkable(self)
 
-    @_or_as_numba_does
+    @_with_numba_fallback
     def _finalize_final_module(self) -> None:
         if self._finalized:
             return
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
-        # What Numba writes to when a function is loaded must be somewhere: the variables of its environments.
+        # Numba writes to the environment variables of a function when it loads it, so they must exist.
         names = [v.name for v in self._final_module.global_variables if v.name.startswith("_ZN08NumbaEnv")]
-        lines = [
-            str(self._codegen._create_empty_module(self.name)),
-            *(f'@"{n}" = common global i8* null' for n in names),
-        ]
-        self._place = binding.parse_assembly("\n".join(lines))
-        self._place._CPUCodeLibrary__library = weakref.proxy(self)  # its object file is the one that is stored on disk
-        self._codegen._add_module(self._place)
+        lines = [str(self._codegen._create_empty_module(self.name))]
+        lines += [f'@"{n}" = common global i8* null' for n in names]
+        self._environments = binding.parse_assembly("\n".join(lines))
+        self._environments._CPUCodeLibrary__library = weakref.proxy(self)  # its object file is stored on disk
+        self._codegen._add_module(self._environments)
         self._codegen._engine.finalize_object()
         self._finalized = True
 
 
 class OptimisedCode(InlinedCode):
-    """The same, optimised in full by itself as well."""
+    """Code of an inlined function that is also optimized in full by itself."""
 
-    @_or_as_numba_does
+    @_with_numba_fallback
     def _optimize_final_module(self) -> None:
         JITCodeLibrary._optimize_final_module(self)
-        _share(self)
+        _make_linkable(self)
 
 
 class KernelCompiler(Compiler):
-    """Numba's compiler, with another library for the code, and names that are numbered by the sources."""
+    """Numba's compiler with our code library, and with names numbered by the sources."""
 
     library: type[JITCodeLibrary] = KernelCode
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        with _guarded():
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        with _recording_failures():
             library = self.library(self.state.targetctx.codegen(), "loop")
             library.enable_object_caching()
             self.state.library = library
 
     def _compile_bytecode(self) -> Any:
-        with _guarded():
+        with _recording_failures():
             function = self.state.func_id
-            where = (function.modname, function.func_qualname, function.firstlineno, stamp(Path(function.filename)))
+            name = function.modname, function.func_qualname, function.firstlineno
+            where = (*name, source_stamp(Path(function.filename)))
             number = int.from_bytes(hashlib.sha256(repr(where).encode()).digest()[:7], "big")
             function.unique_name = function.unique_name.replace(str(function.unique_id), str(number))
             function.unique_id = number
         return super()._compile_bytecode()
 
 
-class PartCompiler(KernelCompiler):
-    """The same for parts."""
+class InlineCompiler(KernelCompiler):
+    """Compiler of inlined functions."""
 
     library = InlinedCode
 
 
-class OptimisedPartCompiler(KernelCompiler):
-    """The same for parts that are optimised in full by themselves as well."""
+class OptimizedInlineCompiler(KernelCompiler):
+    """Compiler of inlined functions that are also optimized in full by themselves."""
 
     library = OptimisedCode
 
 
 class CodeCache(FunctionCache):
-    """Numba's cache of a function, in other files: what cannot be loaded is compiled, what cannot be stored is not."""
+    """Numba's cache of a function with our files: failures to load or store only cost compilation time."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        state = stamp(Path(function.__code__.co_filename))
+        state = source_stamp(Path(function.__code__.co_filename))
         self.files = CodeFiles(Path(self.cache_path), self._impl.filename_base, state, serialize.dumps)
-        del self._cache_file  # fails where Numba calls it otherwise: it would go on with its own
+        del self._cache_file  # fails if Numba has renamed it, instead of silently using Numba's own files
         self._cache_file: Any = self.files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -208,23 +209,24 @@ class CodeCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not broken:
-            with _guarded(), contextlib.suppress(OSError):
+        if not failures:
+            with _recording_failures(), contextlib.suppress(OSError):
                 super().save_overload(sig, data)
 
 
 def cache_on_disk(loop: Any) -> None:
-    """Store a loop's code in files, where a folder can be written, and let one process compile where several need it."""
+    """Store the code of a loop on disk if possible, and let one process compile when several need it."""
     if not hasattr(loop, "_cache"):
         raise AttributeError("Dispatcher._cache")
     try:
         loop._cache = CodeCache(loop.py_func)
-    except (OSError, RuntimeError):  # Numba's words for a folder that cannot be written
+    except (OSError, RuntimeError):  # Numba's errors for an unwritable folder
         return
     compile_now, files = loop.compile, loop._cache.files
 
     def compile_in_turn(signature: Any) -> Any:
-        with global_compiler_lock, files.turn(signature):  # in this order: no thread waits for another's process
+        # in this order, so that threads never wait for a lock of their own process
+        with global_compiler_lock, files.compile_lock(signature):
             return compile_now(signature)
 
     loop.compile, loop.code_files = compile_in_turn, files

@@ -1,4 +1,4 @@
-"""Large arrays of zeros, on large pages where the system has them."""
+"""Large zeroed arrays on huge pages, if the system has them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from riverboat.core.arrays import Array
 
-_PAGE = 1 << 21
+_HUGEPAGE_BYTES = 1 << 21
 
 
-def zeros(count: int, dtype: Any) -> Array:
-    """An array of zeros. On large pages the first touch costs a tenth, and so does finding one's way at random."""
+def hugepage_zeros(count: int, dtype: Any) -> Array:
+    """Allocate an array of zeros on huge pages: first touch and random access cost a tenth."""
     kind = np.dtype(dtype)
     size = count * kind.itemsize
-    if sys.platform != "linux" or size < _PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if sys.platform != "linux" or size < _HUGEPAGE_BYTES or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(count, kind)
-    memory = mmap.mmap(-1, -(-size // _PAGE) * _PAGE)
-    with contextlib.suppress(OSError):  # a kernel that was built without large pages
+    memory = mmap.mmap(-1, -(-size // _HUGEPAGE_BYTES) * _HUGEPAGE_BYTES)
+    with contextlib.suppress(OSError):  # a kernel built without huge pages
         memory.madvise(mmap.MADV_HUGEPAGE)
     array: Array = np.frombuffer(memory, kind, count)
     return array

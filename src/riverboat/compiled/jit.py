@@ -1,17 +1,17 @@
-"""How loops are compiled, once for the whole project, and how compiled code is stored on disk.
+"""Decorators that compile loops by Numba, with the same options everywhere, and store the code on disk.
 
-Kernels take arrays and allocate nothing, so they need no reference counts: without them (`_nrt=False`) a walk of a small
-game is several times faster and quicker to compile. `part` marks the small pieces of a kernel: they are inlined, since a
-call that passes a tuple of arrays costs more than the work behind it, and are never called from Python. `maker` is for the
-few loops that return arrays of their own.
+Kernels (`kernel`) take arrays and allocate nothing, so they need no reference counts: without them (`_nrt=False`) the
+traversal of a small game is several times faster and compiles faster. `inline` marks the building blocks of kernels.
+They are inlined, since a call that passes a tuple of arrays costs more than its work, and are never called from Python.
+`allocating_kernel` is for the few loops that return new arrays.
 
-A loop costs seconds to compile, so it is done once: code is stored on disk under the state of the sources that it is made
-from (`riverboat.compiled.code_sources`), with a checksum, and where several processes need the same loop, one compiles and the
-others wait for its file (`riverboat.compiled.code_files`). What a loop computes does not depend on when, where or after what it was
-compiled (`riverboat.compiled.code_linking`).
+Compiling a loop takes seconds, so it is done once: `riverboat.compiled.code_cache` stores code on disk under the state
+of the sources that it is compiled from, with a checksum. If several processes need the same loop, one compiles and the
+others wait for its file. The result of a loop does not depend on when, where or after what it was compiled
+(`riverboat.compiled.code_linking`).
 
-The last needs inner names of Numba. With a version that has others, loops are compiled in each process: the same results
-after a longer start, and a warning that says so.
+This needs internals of Numba. With an unsupported version each process compiles its loops: the results are the same
+after a longer start, and a warning says so.
 """
 
 from __future__ import annotations
@@ -22,33 +22,62 @@ from typing import Any
 from numba import njit
 from numba.core.cpu import CPUTargetOptions
 
-from riverboat.compiled.code_files import warn_unsupported
+from riverboat.compiled.code_cache import warn_unsupported
 
 try:
     from riverboat.compiled import code_linking
 
-    missing = ""
+    unsupported_reason = ""
 except (ImportError, AttributeError) as error:
     code_linking = None  # type: ignore[assignment]
-    missing = str(error)
+    unsupported_reason = str(error)
 
 
-def _known(**options: Any) -> dict[str, Any]:
-    """Leave out options that Numba does not know: they save time, and change no results."""
+def _supported_options(**options: Any) -> dict[str, Any]:
+    """Drop options that this version of Numba does not know: they save time and change no results."""
     return {name: value for name, value in options.items() if hasattr(CPUTargetOptions, name)}
 
 
 # Re-association lets sums use vector registers; NaN and infinity keep their meaning. Multiplications and additions are
-# not fused: where that happens depends on what is inlined where, and equal runs must stay equal bit for bit.
-FAST = {"reassoc", "nsz", "arcp"}
-OPTIONS: dict[str, Any] = {**_known(nogil=True, error_model="numpy", fastmath=FAST), **_known(_nrt=False)}
-_INLINED = {**OPTIONS, **_known(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)}
+# not fused: fusion would depend on inlining, and equal runs must be equal bit for bit.
+FASTMATH_FLAGS = {"reassoc", "nsz", "arcp"}
+KERNEL_OPTIONS: dict[str, Any] = {
+    **_supported_options(nogil=True, error_model="numpy", fastmath=FASTMATH_FLAGS),
+    **_supported_options(_nrt=False),
+}
+_INLINE_OPTIONS = {
+    **KERNEL_OPTIONS,
+    **_supported_options(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True),
+}
 
 
-def _compiler(compiler: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def _make_decorator(compiler: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Make a decorator that compiles functions on their first call."""
 
     def compile_later(function: Callable[..., Any]) -> Any:
+        """Compile a loop on its first call, and store its code on disk.
+
+        Parameters
+        ----------
+        function
+            Function over arrays and scalars, in the part of Python that Numba compiles.
+
+        Returns
+        -------
+        Dispatcher
+            The compiled function; `py_func` is the original.
+
+        Examples
+        --------
+        >>> @kernel
+        ... def total(x):
+        ...     result = 0.0
+        ...     for k in range(len(x)):
+        ...         result += x[k]
+        ...     return result
+        >>> total.py_func([1.0, 2.5])
+        3.5
+        """
         if code_linking is not None:
             try:
                 loop = njit(**options, pipeline_class=getattr(code_linking, compiler))(function)
@@ -61,16 +90,32 @@ def _compiler(compiler: str, **options: Any) -> Callable[[Callable[..., Any]], A
     return compile_later
 
 
-def on_disk(loop: Any) -> bool:
-    """Whether an earlier process has left a loop compiled, for some arguments."""
+def is_cached(loop: Any) -> bool:
+    """Return whether an earlier process has stored the compiled loop, for some argument types.
+
+    Parameters
+    ----------
+    loop
+        A function made by a decorator of this module.
+
+    Returns
+    -------
+    bool
+        False if the loop would be compiled on its first call.
+
+    Examples
+    --------
+    >>> is_cached(lambda: None)
+    False
+    """
     files = getattr(loop, "code_files", None)
-    return files is not None and files.any()
+    return files is not None and files.has_code()
 
 
 if code_linking is None:
-    warn_unsupported(missing)
-kernel: Any = _compiler("KernelCompiler", **OPTIONS)
-part: Any = _compiler("PartCompiler", **_INLINED)
-# For walks that branch a lot, which are a tenth faster so; all parts of the project would take a fifth longer to compile.
-walked_part: Any = _compiler("OptimisedPartCompiler", **_INLINED)
-maker: Any = _compiler("KernelCompiler", nogil=True)
+    warn_unsupported(unsupported_reason)
+kernel: Any = _make_decorator("KernelCompiler", **KERNEL_OPTIONS)
+inline: Any = _make_decorator("InlineCompiler", **_INLINE_OPTIONS)
+# For traversals with many branches, which get a tenth faster; using it everywhere would compile a fifth longer.
+inline_optimized: Any = _make_decorator("OptimizedInlineCompiler", **_INLINE_OPTIONS)
+allocating_kernel: Any = _make_decorator("KernelCompiler", nogil=True)

@@ -1,6 +1,7 @@
-"""Compiled loops of rivers by thresholds. Arrays and scalars in, arrays out.
+"""Compiled kernels for rivers with threshold strategies: best responses, CFR+ and Newton's method.
 
-Ranks are atoms: K of them, numbered from weak to strong, equal ones share. Strategies are [situations, moves, ranks].
+The signal of a hand is its rank. A rank is an atom; ranks are numbered from weak to strong, and equal ranks split the
+pot. Strategies are arrays [situations, moves, ranks]. A situation is an information set without the signal.
 """
 
 from __future__ import annotations
@@ -9,153 +10,157 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
 
-_PIVOT = 1e-11  # below this, relative to the largest, a column says nothing: its threshold stays
+_PIVOT = 1e-11  # a column whose pivot is smaller, relative to the largest entry, leaves its threshold unchanged
 
 
-class Shape(NamedTuple):
-    """A game of two players as arrays: its situations, parents before children, and its leaves."""
+class ContinuousGameArrays(NamedTuple):
+    """A two-player continuous game as arrays: its situations, parents before children, and its leaves."""
 
     player: Array  # int64 [situations]
-    parent: Array  # int64 [situations, 2]: the own situation and move before, -1 where there is none
-    width: Array  # int64 [situations]: moves
-    length: Array  # int64 [leaves, 2]: own choices on the way
-    choice: Array  # int64 [leaves, 2, longest, 2]: situation and move of each
+    parent: Array  # int64 [situations, 2]: the player's previous situation and action, -1 if there is none
+    width: Array  # int64 [situations]: number of actions
+    length: Array  # int64 [leaves, 2]: number of choices of each player on the path
+    choice: Array  # int64 [leaves, 2, longest, 2]: situation and action of each choice
     base: Array  # float64 [leaves, 2]
     prize: Array  # float64 [leaves]
 
 
-class Bands(NamedTuple):
-    """A model as arrays: the moves of all bands, situation by situation, and its thresholds."""
+class BandArrays(NamedTuple):
+    """A qualitative model as arrays: the actions of all bands, situation by situation, and its thresholds."""
 
     moves: Array  # int64 [bands]
-    first: Array  # int64 [situations + 1]: where the bands of each begin
+    first: Array  # int64 [situations + 1]: offset of the bands of each situation
     situation: Array  # int64 [thresholds]
-    below: Array  # int64 [thresholds]: move of the band below
+    below: Array  # int64 [thresholds]: action of the band below
     above: Array  # int64 [thresholds]
 
 
-@part
-def leaf_values(shape, z, me, mass, strategy, out):
-    """Add what a leaf is worth to a player with each rank: the other's ranks that play there, times what it pays."""
+@inline
+def leaf_values(game, z, me, mass, strategy, out):
+    """Add the value of a leaf to a player, for each of its ranks.
+
+    The value is the payoff against the opponent's ranks, weighted by their reach of the leaf. Equal ranks split the
+    prize.
+    """
     other = 1 - me
     ranks = mass.shape[1]
-    total, prize, base = 0.0, shape.prize[z], shape.base[z, me]
+    total, prize, base = 0.0, game.prize[z], game.base[z, me]
     for k in range(ranks):
         reach = mass[other, k]
-        for n in range(shape.length[z, other]):
-            reach *= strategy[shape.choice[z, other, n, 0], shape.choice[z, other, n, 1], k]
+        for n in range(game.length[z, other]):
+            reach *= strategy[game.choice[z, other, n, 0], game.choice[z, other, n, 1], k]
         out[k] += prize * (total + reach / 2)
         total += reach
     for k in range(ranks):
         out[k] += base * total
 
 
-@part
-def action_values(shape, me, mass, strategy, worth):
-    """What the leaves right after each own choice are worth. worth: float64 [situations + 1, moves, ranks] OUT
+@inline
+def action_values(game, me, mass, strategy, values):
+    """Compute the values of the leaves right after each action of a player, at the profile `strategy`.
 
-    The last row has the leaves before any own choice.
+    values: float64 [situations + 1, moves, ranks] OUT. The last row has the leaves before any choice of the player.
     """
-    last = len(shape.player)
-    worth[:] = 0.0
-    for z in range(len(shape.prize)):
-        count = shape.length[z, me]
+    last = len(game.player)
+    values[:] = 0.0
+    for z in range(len(game.prize)):
+        count = game.length[z, me]
         if count == 0:
-            leaf_values(shape, z, me, mass, strategy, worth[last, 0])
+            leaf_values(game, z, me, mass, strategy, values[last, 0])
         else:
-            s, m = shape.choice[z, me, count - 1, 0], shape.choice[z, me, count - 1, 1]
-            leaf_values(shape, z, me, mass, strategy, worth[s, m])
+            s, m = game.choice[z, me, count - 1, 0], game.choice[z, me, count - 1, 1]
+            leaf_values(game, z, me, mass, strategy, values[s, m])
 
 
 @kernel
-def gains(
-    shape,
+def value_and_best_response(
+    game,
     mass,  # float64 [2, ranks]
     strategy,  # float64 [situations, moves, ranks]
-    worth,  # float64 [situations + 1, moves, ranks] room
-    out,  # float64 [2, 2] OUT: by player what it gets, and what its best response gets
+    values,  # float64 [situations + 1, moves, ranks] workspace
+    out,  # float64 [2, 2] OUT: by player its expected value and its best-response value
 ):
-    """Value and best response of both players."""
-    last, ranks = len(shape.player), mass.shape[1]
+    """Compute the expected value and the best-response value of both players."""
+    last, ranks = len(game.player), mass.shape[1]
     for me in (0, 1):
         for best in (0, 1):
-            action_values(shape, me, mass, strategy, worth)
+            action_values(game, me, mass, strategy, values)
             for s in range(last - 1, -1, -1):
-                if shape.player[s] != me:
+                if game.player[s] != me:
                     continue
-                up, move = shape.parent[s, 0], shape.parent[s, 1]
+                parent, parent_move = game.parent[s, 0], game.parent[s, 1]
                 for k in range(ranks):
                     value = -np.inf if best else 0.0
-                    for m in range(shape.width[s]):
+                    for m in range(game.width[s]):
                         if best:
-                            value = max(value, worth[s, m, k])
+                            value = max(value, values[s, m, k])
                         else:
-                            value += strategy[s, m, k] * worth[s, m, k]
-                    if up < 0:
-                        worth[last, 0, k] += value
+                            value += strategy[s, m, k] * values[s, m, k]
+                    if parent < 0:
+                        values[last, 0, k] += value
                     else:
-                        worth[up, move, k] += value
+                        values[parent, parent_move, k] += value
             total = 0.0
             for k in range(ranks):
-                total += mass[me, k] * worth[last, 0, k]
+                total += mass[me, k] * values[last, 0, k]
             out[me, best] = total
 
 
 @kernel
-def regret_matching(
-    shape,
+def cfr_plus(
+    game,
     mass,  # float64 [2, ranks]
     iterations,
     regret,  # float64 [situations, moves, ranks] INOUT
-    sums,  # float64 [situations, moves, ranks] INOUT: the average, by own reach and iteration
-    strategy,  # float64 [situations, moves, ranks] room
-    worth,  # float64 [situations + 1, moves, ranks] room
+    sums,  # float64 [situations, moves, ranks] INOUT: average strategy, weighted by own reach and iteration
+    strategy,  # float64 [situations, moves, ranks] workspace
+    values,  # float64 [situations + 1, moves, ranks] workspace
 ):
-    """CFR+ on the ranks: regrets above zero, alternating, averages weighted by the iteration."""
-    last, ranks = len(shape.player), mass.shape[1]
+    """Run CFR+ on the ranks (Tammelin 2014): alternating updates, regrets floored at zero, linear averaging."""
+    last, ranks = len(game.player), mass.shape[1]
     for t in range(1, iterations + 1):
         for me in (0, 1):
             for s in range(last):
-                width = shape.width[s]
+                width = game.width[s]
                 for k in range(ranks):
                     total = 0.0
                     for m in range(width):
                         total += regret[s, m, k]
                     for m in range(width):
                         strategy[s, m, k] = regret[s, m, k] / total if total > 0 else 1.0 / width
-            action_values(shape, me, mass, strategy, worth)
+            action_values(game, me, mass, strategy, values)
             for s in range(last - 1, -1, -1):
-                if shape.player[s] != me:
+                if game.player[s] != me:
                     continue
-                up, move = shape.parent[s, 0], shape.parent[s, 1]
+                parent, parent_move = game.parent[s, 0], game.parent[s, 1]
                 for k in range(ranks):
                     value = 0.0
-                    for m in range(shape.width[s]):
-                        value += strategy[s, m, k] * worth[s, m, k]
-                    for m in range(shape.width[s]):
-                        regret[s, m, k] = max(regret[s, m, k] + worth[s, m, k] - value, 0.0)
-                    if up >= 0:
-                        worth[up, move, k] += value
+                    for m in range(game.width[s]):
+                        value += strategy[s, m, k] * values[s, m, k]
+                    for m in range(game.width[s]):
+                        regret[s, m, k] = max(regret[s, m, k] + values[s, m, k] - value, 0.0)
+                    if parent >= 0:
+                        values[parent, parent_move, k] += value
             for s in range(last):
-                if shape.player[s] != me:
+                if game.player[s] != me:
                     continue
                 for k in range(ranks):
                     reach = float(t)
-                    a, b = shape.parent[s, 0], shape.parent[s, 1]
+                    a, b = game.parent[s, 0], game.parent[s, 1]
                     while a >= 0:
                         reach *= strategy[a, b, k]
-                        a, b = shape.parent[a, 0], shape.parent[a, 1]
-                    for m in range(shape.width[s]):
+                        a, b = game.parent[a, 0], game.parent[a, 1]
+                    for m in range(game.width[s]):
                         sums[s, m, k] += reach * strategy[s, m, k]
 
 
-@part
+@inline
 def band_move(bands, s, cuts, x):
-    """The move of a situation at a place."""
-    b, first = bands.first[s], bands.first[s] - s  # one threshold less than bands, situation by situation
+    """Return the action of a situation at a position on the axis."""
+    b, first = bands.first[s], bands.first[s] - s  # each situation has one threshold less than it has bands
     while b < bands.first[s + 1] - 1 and cuts[first] <= x:
         b += 1
         first += 1
@@ -163,16 +168,17 @@ def band_move(bands, s, cuts, x):
 
 
 @kernel
-def fill(
-    shape,
+def fill_frequencies(
+    game,
     bands,
     edges,  # float64 [ranks + 1]
     cuts,  # float64 [thresholds]
     strategy,  # float64 [situations, moves, ranks] OUT
 ):
-    """Bands as frequencies: of the part of an atom that comes to a situation by its own moves, the part of each move.
+    """Convert bands to frequencies of actions for each rank.
 
-    Where none comes there, the part of the whole atom.
+    Only the part of an atom that reaches a situation by the player's own actions counts; the whole atom if no part
+    reaches it.
     """
     ranks = len(edges) - 1
     strategy[:] = 0.0
@@ -181,32 +187,32 @@ def fill(
             for whole in (False, True):
                 low, total = edges[k], 0.0
                 while low < edges[k + 1]:
-                    high = edges[k + 1]  # up to the next threshold of this situation or of one before it
+                    high = edges[k + 1]  # up to the next threshold of this situation or of an earlier own situation
                     a = s
                     while a >= 0:
                         for j in range(bands.first[a] - a, bands.first[a + 1] - a - 1):
                             if low < cuts[j] < high:
                                 high = cuts[j]
-                        a = shape.parent[a, 0]
+                        a = game.parent[a, 0]
                     x = (low + high) / 2
-                    comes = True
-                    a, m = shape.parent[s, 0], shape.parent[s, 1]
-                    while a >= 0 and comes and not whole:
-                        comes = band_move(bands, a, cuts, x) == m
-                        a, m = shape.parent[a, 0], shape.parent[a, 1]
-                    if comes:
+                    reached = True
+                    a, m = game.parent[s, 0], game.parent[s, 1]
+                    while a >= 0 and reached and not whole:
+                        reached = band_move(bands, a, cuts, x) == m
+                        a, m = game.parent[a, 0], game.parent[a, 1]
+                    if reached:
                         strategy[s, band_move(bands, s, cuts, x), k] += high - low
                         total += high - low
                     low = high
                 if total > 0:
-                    for m in range(shape.width[s]):
+                    for m in range(game.width[s]):
                         strategy[s, m, k] /= total
                     break
 
 
-@part
+@inline
 def cell_move(bands, place_of, s, done, cell):
-    """The move of a situation in a cell: the band above all its thresholds that lie below the cell."""
+    """Return the action of a situation in a cell: the band above all its thresholds below the cell."""
     b = bands.first[s]
     for j in range(bands.first[s + 1] - bands.first[s] - 1):
         if place_of[done + j] < cell:
@@ -214,10 +220,10 @@ def cell_move(bands, place_of, s, done, cell):
     return bands.moves[b]
 
 
-class NewtonRoom(NamedTuple):
-    """Scratch of Newton's method."""
+class NewtonWorkspace(NamedTuple):
+    """Scratch memory of Newton's method."""
 
-    order: Array  # int64 [2, thresholds]: by place the threshold, by threshold its place; at first as numbered
+    order: Array  # int64 [2, thresholds]: threshold at each position, position of each one; initially the identity
     act: Array  # int64 [situations, thresholds + 1]
     at: Array  # float64 [4, thresholds + 2]: distribution functions and densities at the sorted thresholds
     row: Array  # float64 [thresholds + 1]
@@ -227,20 +233,23 @@ class NewtonRoom(NamedTuple):
 
 @kernel
 def newton(
-    shape,
+    game,
     bands,
     edges,  # float64 [ranks + 1]
     below,  # float64 [2, ranks + 1]: distribution functions at the edges
     steps,
     cuts,  # float64 [thresholds] INOUT
-    room,  # NewtonRoom
+    workspace,  # NewtonWorkspace
 ):
-    """Newton's method on the equations of indifference; the least largest one. Atoms are told apart inside."""
-    order, act, at, row, system, best = room.order, room.act, room.at, room.row, room.system, room.best
+    """Run damped Newton steps on the indifference equations and return the smallest maximum residual.
+
+    `cuts` ends at the thresholds with that residual. Positions inside an atom are distinct signals here.
+    """
+    order, act, at, row, system, best = workspace
     n, situations, ranks = len(cuts), len(bands.first) - 1, len(edges) - 1
-    least, damp = np.inf, 1.0
+    least_residual, damp = np.inf, 1.0
     for _ in range(steps):
-        for j in range(n):  # sort: insertion, as the order hardly changes
+        for j in range(n):  # insertion sort: the order hardly changes between steps
             i = j
             while i > 0 and cuts[order[0, i - 1]] > cuts[j]:
                 order[0, i] = order[0, i - 1]
@@ -265,45 +274,45 @@ def newton(
         for p in (0, 1):
             at[p, 0], at[p, n + 1] = 0.0, 1.0
         for j in range(n):
-            s, here = bands.situation[j], order[1, j]
-            me = shape.player[s]
+            s, position = bands.situation[j], order[1, j]
+            me = game.player[s]
             other = 1 - me
             row[:] = 0.0
-            for z in range(len(shape.prize)):
-                sign, seen = 0.0, False
-                for c in range(shape.length[z, me]):
-                    a, m = shape.choice[z, me, c, 0], shape.choice[z, me, c, 1]
-                    if seen and act[a, here + 1] != m:
+            for z in range(len(game.prize)):
+                sign, passed = 0.0, False
+                for c in range(game.length[z, me]):
+                    a, m = game.choice[z, me, c, 0], game.choice[z, me, c, 1]
+                    if passed and act[a, position + 1] != m:
                         sign = 0.0
                     if a == s:
-                        seen = True
+                        passed = True
                         sign = (1.0 if m == bands.above[j] else 0.0) - (1.0 if m == bands.below[j] else 0.0)
                 if sign == 0.0:
                     continue
                 for cell in range(n + 1):
-                    plays = True
-                    for c in range(shape.length[z, other]):
-                        if act[shape.choice[z, other, c, 0], cell] != shape.choice[z, other, c, 1]:
-                            plays = False
+                    reached = True
+                    for c in range(game.length[z, other]):
+                        if act[game.choice[z, other, c, 0], cell] != game.choice[z, other, c, 1]:
+                            reached = False
                             break
-                    if plays:
-                        row[cell] += sign * (shape.base[z, me] + (shape.prize[z] if cell <= here else 0.0))
+                    if reached:
+                        row[cell] += sign * (game.base[z, me] + (game.prize[z] if cell <= position else 0.0))
             gap = 0.0
             for cell in range(n + 1):
                 gap += row[cell] * (at[other, cell + 1] - at[other, cell])
             for i in range(n):
                 system[j, order[0, i]] = (row[i] - row[i + 1]) * at[2 + other, i + 1]
             system[j, n] = -gap
-        worst = settle(bands, cuts, edges[0], edges[ranks], system)
-        if worst < least * 0.999:
-            least, damp = worst, min(1.0, 2 * damp)
+        residual = drop_empty_bands(bands, cuts, edges[0], edges[ranks], system)
+        if residual < least_residual * 0.999:
+            least_residual, damp = residual, min(1.0, 2 * damp)
             for j in range(n):
                 best[j] = cuts[j]
         else:
             damp /= 2
-        if worst < 1e-13 or damp < 1e-2:
+        if residual < 1e-13 or damp < 1e-2:
             break
-        eliminate(system)
+        solve_linear_system(system)
         first = 0
         for s in range(situations):
             count = bands.first[s + 1] - bands.first[s] - 1
@@ -314,52 +323,53 @@ def newton(
             first += count
     for j in range(n):
         cuts[j] = best[j]
-    return least
+    return least_residual
 
 
-@part
-def settle(bands, cuts, low, high, system):
-    """Give up equations of bands that are empty and should be; the largest gap of those that are left.
+@inline
+def drop_empty_bands(bands, cuts, low, high, system):
+    """Replace the equations of bands that are rightly empty, and return the largest residual of the others.
 
-    A band at an end of the axis is rightly empty if its neighbour is better there; one between two thresholds that meet, if
-    its lower neighbour is better than it. Then the two neighbours have one threshold, or none where they are the same move.
+    A band at an end of the axis is rightly empty if its neighbour is better there. A band between two coinciding
+    thresholds is rightly empty if its lower neighbour is better than it. Then the two neighbours share one threshold,
+    or have none if they are the same action.
     """
     n = len(cuts)
     near = 1e-12 * (high - low)
     for j in range(n):
-        gap = -system[j, n]  # what the band above gains on the one below
+        gap = -system[j, n]  # gain of the action above over the action below
         if (cuts[j] <= low + near and gap >= 0) or (cuts[j] >= high - near and gap <= 0):
-            still(system, j, j)
+            fix_threshold(system, j, j)
         elif j + 1 < n and bands.situation[j] == bands.situation[j + 1] and cuts[j + 1] - cuts[j] <= near and gap <= 0:
             if bands.below[j] == bands.above[j + 1]:
-                still(system, j, j)
-                still(system, j + 1, j + 1)
+                fix_threshold(system, j, j)
+                fix_threshold(system, j + 1, j + 1)
             else:
                 for c in range(n + 1):
                     system[j, c] += system[j + 1, c]
-                still(system, j + 1, j)
-    worst = 0.0
+                fix_threshold(system, j + 1, j)
+    residual = 0.0
     for j in range(n):
-        worst = max(worst, abs(system[j, n]))
-    return worst
+        residual = max(residual, abs(system[j, n]))
+    return residual
 
 
-@part
-def still(system, j, with_):
-    """Replace an equation: threshold j stays, or moves with another one."""
+@inline
+def fix_threshold(system, j, other):
+    """Replace an equation: fix threshold j, or tie its step to the step of another threshold."""
     n = len(system)
     for c in range(n + 1):
         system[j, c] = 0.0
     system[j, j] = 1.0
-    if with_ != j:
-        system[j, with_] = -1.0
+    if other != j:
+        system[j, other] = -1.0
 
 
-@part
-def eliminate(system):
-    """Solve a linear system in place by Gauss and Jordan with row pivots; the answer is in the last column.
+@inline
+def solve_linear_system(system):
+    """Solve a linear system in place by Gauss-Jordan elimination with row pivots; the solution is in the last column.
 
-    A column without a pivot belongs to a threshold that nothing depends on: it is left where it is.
+    A column without a pivot belongs to a threshold that no equation depends on: it stays unchanged.
     """
     n = len(system)
     size = 0.0
@@ -374,7 +384,7 @@ def eliminate(system):
         if abs(system[top, j]) <= _PIVOT * size:
             for i in range(n):
                 system[i, j] = 0.0
-            system[j, n] = 0.0  # its equation is given up with it
+            system[j, n] = 0.0  # drop its equation too
             for c in range(n):
                 system[j, c] = 0.0
             system[j, j] = 1.0

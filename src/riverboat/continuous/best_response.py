@@ -1,9 +1,9 @@
-"""Exact values and best responses over the continuum, and the ε that they certify.
+"""Exact values and best responses over continuous signals, and the ε that they certify.
 
-Against bands, what a player expects at a leaf is a polynomial in its own signal between any two thresholds or edges: the
-probability that an opponent is below it and plays so is piecewise linear (quadratic where densities are linear), and
-of several opponents their product. A best response takes the upper envelope of its moves in each situation, from the last
-to the first, and its gain is an integral of polynomials. There is no grid anywhere.
+Against bands, the expected payoff of a leaf is a polynomial in the player's own signal between any two thresholds or
+edges. The probability that an opponent has a lower signal and reaches the leaf is piecewise linear, or quadratic where
+densities are linear; for several opponents it is the product. A best response takes the upper envelope of the action
+values in each situation, from the last to the first. Its gain is an integral of polynomials, so no grid is needed.
 """
 
 from __future__ import annotations
@@ -16,24 +16,50 @@ from typing import Any
 import numpy as np
 
 from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.piecewise import Piecewise, envelope, evaluate, integral, product
-from riverboat.continuous.profile import Bands, Profile
+from riverboat.continuous.piecewise import (
+    PiecewisePolynomial,
+    evaluate_polynomial,
+    integrate,
+    multiply_polynomials,
+    upper_envelope,
+)
+from riverboat.continuous.strategies import ActionBands, ThresholdProfile
 from riverboat.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
-    """How good a profile is: what each player gets, and could get by its best response."""
+class EquilibriumCertificate:
+    """Quality of a profile: each player's value and best-response value.
+
+    Attributes
+    ----------
+    game
+        The game.
+    values
+        Expected value of each player.
+    best_response_values
+        Value of each player's best response.
+    responses
+        Best response at each situation, of the player who acts there.
+
+    Examples
+    --------
+    >>> from riverboat.continuous.examples import river
+    >>> game = river(street="half")
+    >>> profile = ThresholdProfile.from_words(game, {"root": ("b x b", (0.1, 0.7)), "b": ("f c", (0.4,))})
+    >>> certify(profile).epsilon < 1e-12
+    True
+    """
 
     game: ContinuousGame
     values: tuple[float, ...]
-    best: tuple[float, ...]
-    responses: tuple[Bands, ...]  # [situations]: the best response of whoever decides there
+    best_response_values: tuple[float, ...]
+    responses: tuple[ActionBands, ...]  # [situations]: the best response of the player who acts there
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """What each player could gain by deviating alone."""
-        return tuple(max(b - v, 0.0) for b, v in zip(self.best, self.values, strict=True))
+        """Gain of each player by deviating alone."""
+        return tuple(max(b - v, 0.0) for b, v in zip(self.best_response_values, self.values, strict=True))
 
     @property
     def epsilon(self) -> float:
@@ -41,39 +67,76 @@ class Certificate:
         return max(self.gains)
 
     @property
-    def share(self) -> float:
-        """The same as a share of the pot (of `game.scale`)."""
+    def epsilon_share(self) -> float:
+        """The largest gain as a share of the pot (of `game.scale`)."""
         return self.epsilon / self.game.scale
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to a dictionary for JSON."""
         return {
             "values": list(self.values),
-            "best_responses": list(self.best),
+            "best_responses": list(self.best_response_values),
             "epsilon": self.epsilon,
-            "epsilon_share": self.share,
+            "epsilon_share": self.epsilon_share,
             "unit": self.game.unit,
         }
 
 
-def certify(profile: Profile) -> Certificate:
-    """Best responses of all players to a profile."""
-    evaluation = Evaluation(profile)
+def certify(profile: ThresholdProfile) -> EquilibriumCertificate:
+    """Compute best responses of all players to a profile.
+
+    Parameters
+    ----------
+    profile
+        Threshold profile.
+
+    Returns
+    -------
+    EquilibriumCertificate
+        Exact values, best responses and ε.
+
+    Examples
+    --------
+    The first player never bluffs, so the second player should fold more:
+
+    >>> from riverboat.continuous.examples import river
+    >>> game = river(street="half")
+    >>> honest = ThresholdProfile.from_words(game, {"root": ("x b", (0.7,)), "b": ("f c", (0.4,))})
+    >>> [round(gain, 4) for gain in certify(honest).gains]
+    [0.01, 0.1013]
+    """
+    evaluation = ProfileEvaluation(profile)
     game = profile.game
     values, best = [], []
-    responses: dict[int, Bands] = {}
+    responses: dict[int, ActionBands] = {}
     for player in range(game.players):
-        values.append(evaluation.value(player))
-        worth, bands = evaluation.respond(player)
-        best.append(worth)
+        values.append(evaluation.expected_value(player))
+        value, bands = evaluation.best_response(player)
+        best.append(value)
         responses |= bands
-    return Certificate(game, tuple(values), tuple(best), tuple(responses[s] for s in range(len(game.situations))))
+    return EquilibriumCertificate(
+        game, tuple(values), tuple(best), tuple(responses[s] for s in range(len(game.situations)))
+    )
 
 
-class Evaluation:
-    """A profile cut into pieces between thresholds and edges, and what its leaves pay there."""
+class ProfileEvaluation:
+    """A profile split into pieces between thresholds and edges, with the values of its leaves on each piece.
 
-    def __init__(self, profile: Profile) -> None:
+    Parameters
+    ----------
+    profile
+        Threshold profile.
+
+    Examples
+    --------
+    >>> from riverboat.continuous.examples import river
+    >>> game = river(street="half")
+    >>> profile = ThresholdProfile.from_words(game, {"root": ("b x b", (0.1, 0.7)), "b": ("f c", (0.4,))})
+    >>> round(ProfileEvaluation(profile).expected_value(0), 4)
+    0.1
+    """
+
+    def __init__(self, profile: ThresholdProfile) -> None:
         self.profile, self.game = profile, profile.game
         signals = self.game.signals
         cuts = np.clip(profile.cuts, signals.low, signals.high)
@@ -81,13 +144,11 @@ class Evaluation:
         self.middle = (self.breaks[:-1] + self.breaks[1:]) / 2
         self.segment = signals.segment(self.middle)
         self.width = np.diff(self.breaks)
-        self.choice = [bands.at(self.middle) for bands in profile.bands]
-
-    # --- densities ------------------------------------------------------------------------------
+        self.choice = [bands.moves_at(self.middle) for bands in profile.bands]
 
     @cached_property
-    def _unit(self) -> Array:
-        """Density of each player given its segment of the axis, as a line on each piece. float64 [players, pieces, 2]"""
+    def _segment_density(self) -> Array:
+        """Density of each player given the segment of the axis, linear on each piece. float64 [players, pieces, 2]"""
         signals, k = self.game.signals, self.segment
         length = signals.edges[k + 1] - signals.edges[k]
         start = (self.breaks[:-1] - signals.edges[k]) / length
@@ -95,33 +156,37 @@ class Evaluation:
         return np.stack([(1 + tilt * (2 * start - 1)) / length, 2 * tilt / length**2], axis=-1)
 
     @cached_property
-    def _part(self) -> Array:
-        """Share of its segment that each piece has. float64 [players, pieces]"""
-        part: Array = self._unit[..., 0] * self.width + self._unit[..., 1] * self.width**2 / 2
+    def _piece_share(self) -> Array:
+        """Share of each piece in its segment. float64 [players, pieces]"""
+        part: Array = self._segment_density[..., 0] * self.width + self._segment_density[..., 1] * self.width**2 / 2
         return part
 
     def density(self, player: int) -> Array:
-        """A player's density on the pieces. float64 [pieces, 2]"""
-        densities: Array = self.game.signals.mass[player, self.segment][:, None] * self._unit[player]
-        return densities
+        """Return a player's density on the pieces. float64 [pieces, 2]
 
-    # --- leaves ---------------------------------------------------------------------------------
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
+        densities: Array = self.game.signals.mass[player, self.segment][:, None] * self._segment_density[player]
+        return densities
 
     @cached_property
     def _reach(self) -> Array:
-        """Whether a player plays to a leaf. float64 [players, leaves, pieces]"""
+        """Whether each player's actions lead to each leaf, by piece of its signal. float64 [players, leaves, pieces]"""
         game = self.game
-        out = np.ones((game.players, len(game.endings), len(self.middle)))
-        for z, ending in enumerate(game.endings):
-            for p, choices in enumerate(ending.choices):
+        out = np.ones((game.players, len(game.leaf_paths), len(self.middle)))
+        for z, path in enumerate(game.leaf_paths):
+            for p, choices in enumerate(path.choices):
                 for s, move in choices:
                     out[p, z] *= self.choice[s] == move
         return out
 
-    def _against(self, me: int, other: int) -> tuple[Array, Array]:
-        """Probability that the other plays to each leaf: in all, and with a lower signal, given the own piece.
+    def _opponent_probabilities(self, me: int, other: int) -> tuple[Array, Array]:
+        """Return the probability that an opponent reaches each leaf, in total and with a lower signal.
 
-        float64 [leaves, pieces], float64 [leaves, pieces, 3]
+        Both are given the own piece. float64 [leaves, pieces], float64 [leaves, pieces, 3]
         """
         signals, k = self.game.signals, self.segment
         reach, pieces = self._reach[other], np.arange(len(k))
@@ -129,128 +194,158 @@ class Evaluation:
             table = signals.conditional[me]
         else:
             table = signals.mass[other][None]
-        own = k if len(table) > 1 else np.zeros_like(k)  # the row of the table for each own piece
-        chance = table[:, k] * self._part[other]  # [rows, pieces]
-        held = reach[:, None, :] * chance
-        below = np.concatenate([np.zeros((*held.shape[:2], 1)), np.cumsum(held, axis=2)], axis=2)
+        own = k if len(table) > 1 else np.zeros_like(k)  # row of the table for each own piece
+        chance = table[:, k] * self._piece_share[other]  # [rows, pieces]
+        weight = reach[:, None, :] * chance
+        below = np.concatenate([np.zeros((*weight.shape[:2], 1)), np.cumsum(weight, axis=2)], axis=2)
         total = below[:, own, -1]
         terms = np.zeros((len(reach), len(k), 3))
         terms[..., 0] = below[:, own, pieces]
         inside = reach * table[own, k]
-        terms[..., 1] = inside * self._unit[other, :, 0]
-        terms[..., 2] = inside * self._unit[other, :, 1] / 2
+        terms[..., 1] = inside * self._segment_density[other, :, 0]
+        terms[..., 2] = inside * self._segment_density[other, :, 1] / 2
         if signals.tied.any():
             first = np.searchsorted(k, k, side="left")
             after = np.searchsorted(k, k, side="right")
-            even = (below[:, own, first] + below[:, own, after]) / 2  # equal signals share
+            half = (below[:, own, first] + below[:, own, after]) / 2  # equal signals split the prize
             tied = signals.tied[k]
             terms[:, tied] = 0.0
-            terms[:, tied, 0] = even[:, tied]
+            terms[:, tied, 0] = half[:, tied]
         return total, terms
 
-    def leaves(self, me: int) -> Array:
-        """What a player expects from each leaf, on each piece of its own signal. float64 [leaves, pieces, degree + 1]"""
+    def leaf_values(self, me: int) -> Array:
+        """Return the expected payoff of a player at each leaf, on each piece of its signal.
+
+        float64 [leaves, pieces, degree + 1]
+
+        Parameters
+        ----------
+        me
+            Player, from 0.
+        """
         game = self.game
         others = [p for p in range(game.players) if p != me]
-        against = {p: self._against(me, p) for p in others}
-        start, slope = game.signals.value_line(self.segment)
+        against = {p: self._opponent_probabilities(me, p) for p in others}
+        start, slope = game.signals.value_and_slope(self.segment)
         start = start + slope * (self.breaks[:-1] - game.signals.edges[self.segment])
         value = np.stack([start, slope], axis=-1)
         rows = []
-        for z, ending in enumerate(game.endings):
-            leaf = ending.leaf
-            met = np.prod([against[p][0][z] for p in others], axis=0)[:, None]
-            pay = leaf.base[me] * met
-            parts = [pay]
+        for z, path in enumerate(game.leaf_paths):
+            leaf = path.leaf
+            reach = np.prod([against[p][0][z] for p in others], axis=0)[:, None]
+            base = leaf.base[me] * reach
+            parts = [base]
             if me in leaf.contenders:
-                won = leaf.prize * np.ones((1, 1))
+                prize = leaf.prize * np.ones((1, 1))
                 for p in others:
-                    won = product(won, against[p][1][z] if p in leaf.contenders else against[p][0][z][:, None])
-                parts.append(won)
-            if leaf.worth[me]:
-                parts.append(leaf.worth[me] * product(met, value))
+                    prize = multiply_polynomials(
+                        prize, against[p][1][z] if p in leaf.contenders else against[p][0][z][:, None]
+                    )
+                parts.append(prize)
+            if leaf.signal_weights[me]:
+                parts.append(leaf.signal_weights[me] * multiply_polynomials(reach, value))
             rows.append(parts)
         degree = max(part.shape[-1] for parts in rows for part in parts)
         out = np.zeros((len(rows), len(self.middle), degree))
         for z, parts in enumerate(rows):
             for part in parts:
                 out[z, :, : part.shape[-1]] += part
-        top = np.flatnonzero(np.abs(out).max(axis=(0, 1)) > 0)
-        return out[..., : (int(top[-1]) if len(top) else 0) + 1]
+        nonzero = np.flatnonzero(np.abs(out).max(axis=(0, 1)) > 0)
+        return out[..., : (int(nonzero[-1]) if len(nonzero) else 0) + 1]
 
-    # --- values ---------------------------------------------------------------------------------
-
-    def _own(self, me: int) -> Iterator[int]:
-        """A player's situations, the last ones first."""
+    def _own_situations(self, me: int) -> Iterator[int]:
+        """Iterate over a player's situations, children before parents."""
         for s in range(len(self.game.situations) - 1, -1, -1):
             if self.game.situations[s].player == me:
                 yield s
 
-    def moves(self, me: int) -> tuple[dict[int, Array], Array]:
-        """What each move of each situation is worth to its player, who goes on as the profile does; and the whole.
+    def action_values(self, me: int) -> tuple[dict[int, Array], Array]:
+        """Return the value of each action of each situation when the player continues by the profile, and the total.
 
         {situation: float64 [moves, pieces, degree + 1]}, float64 [pieces, degree + 1]
+
+        Parameters
+        ----------
+        me
+            Player, from 0.
         """
-        leaves = self.leaves(me)
+        leaves = self.leaf_values(me)
         total = np.zeros(leaves.shape[1:])
-        worth = {s: np.zeros((len(self.game.situations[s].moves), *leaves.shape[1:])) for s in self._own(me)}
-        for z, ending in enumerate(self.game.endings):
-            if ending.choices[me]:
-                s, move = ending.choices[me][-1]
-                worth[s][move] += leaves[z]
+        values = {
+            s: np.zeros((len(self.game.situations[s].moves), *leaves.shape[1:])) for s in self._own_situations(me)
+        }
+        for z, path in enumerate(self.game.leaf_paths):
+            if path.choices[me]:
+                s, move = path.choices[me][-1]
+                values[s][move] += leaves[z]
             else:
                 total += leaves[z]
         pieces = np.arange(leaves.shape[1])
-        for s in self._own(me):
-            value = worth[s][self.choice[s], pieces]
+        for s in self._own_situations(me):
+            value = values[s][self.choice[s], pieces]
             parent = self.game.situations[s].parent
             if parent is None:
                 total += value
             else:
-                worth[parent[0]][parent[1]] += value
-        return worth, total
+                values[parent[0]][parent[1]] += value
+        return values, total
 
-    def value(self, me: int) -> float:
-        """What a player gets on average."""
-        total = self.moves(me)[1]
-        return integral(product(total, self.density(me)), self.width)
+    def expected_value(self, me: int) -> float:
+        """Return the expected value of the profile to a player.
 
-    def respond(self, me: int) -> tuple[float, dict[int, Bands]]:
-        """What a player's best response gets, and the response: bands for each of its situations."""
-        leaves = self.leaves(me)
-        total = Piecewise(self.breaks, np.zeros((len(self.middle), 1)))
-        worths: dict[int, list[Piecewise]] = {}
-        for s in self._own(me):
+        Parameters
+        ----------
+        me
+            Player, from 0.
+        """
+        total = self.action_values(me)[1]
+        return integrate(multiply_polynomials(total, self.density(me)), self.width)
+
+    def best_response(self, me: int) -> tuple[float, dict[int, ActionBands]]:
+        """Return a player's best-response value, and the response: bands for each of its situations.
+
+        Parameters
+        ----------
+        me
+            Player, from 0.
+        """
+        leaves = self.leaf_values(me)
+        total = PiecewisePolynomial(self.breaks, np.zeros((len(self.middle), 1)))
+        values: dict[int, list[PiecewisePolynomial]] = {}
+        for s in self._own_situations(me):
             moves = len(self.game.situations[s].moves)
-            worths[s] = [Piecewise(self.breaks, np.zeros(leaves.shape[1:])) for _ in range(moves)]
-        for z, ending in enumerate(self.game.endings):
-            worth = Piecewise(self.breaks, leaves[z])
-            if ending.choices[me]:
-                s, move = ending.choices[me][-1]
-                worths[s][move] = worths[s][move] + worth
+            values[s] = [PiecewisePolynomial(self.breaks, np.zeros(leaves.shape[1:])) for _ in range(moves)]
+        for z, path in enumerate(self.game.leaf_paths):
+            leaf_value = PiecewisePolynomial(self.breaks, leaves[z])
+            if path.choices[me]:
+                s, move = path.choices[me][-1]
+                values[s][move] = values[s][move] + leaf_value
             else:
-                total = total + worth
-        bands: dict[int, Bands] = {}
-        for s in self._own(me):
-            best, which = envelope(worths[s])
-            bands[s] = Bands(tuple(map(int, which)), tuple(map(float, best.breaks[1:-1]))).merged()
+                total = total + leaf_value
+        bands: dict[int, ActionBands] = {}
+        for s in self._own_situations(me):
+            best, which = upper_envelope(values[s])
+            bands[s] = ActionBands(tuple(map(int, which)), tuple(map(float, best.breaks[1:-1]))).merge_narrow()
             parent = self.game.situations[s].parent
             if parent is None:
                 total = total + best
             else:
-                worths[parent[0]][parent[1]] = worths[parent[0]][parent[1]] + best
-        own = Piecewise(self.breaks, self.density(me)).refined(total.breaks)
-        return integral(product(total.coef, own.coef), np.diff(total.breaks)), bands
+                values[parent[0]][parent[1]] = values[parent[0]][parent[1]] + best
+        density = PiecewisePolynomial(self.breaks, self.density(me)).refine(total.breaks)
+        return integrate(multiply_polynomials(total.coef, density.coef), np.diff(total.breaks)), bands
 
-    def indifference(self) -> Array:
-        """At each threshold, what the move above it is worth more than the move below it. float64 [thresholds]"""
-        worth: dict[int, Array] = {}
+    def indifference_gaps(self) -> Array:
+        """Return, at each threshold, the value of the action above it less that of the action below it.
+
+        float64 [thresholds]
+        """
+        values: dict[int, Array] = {}
         for player in range(self.game.players):
-            worth |= self.moves(player)[0]
+            values |= self.action_values(player)[0]
         out = []
         for s, k, cut in self.profile.thresholds():
             bands = self.profile.bands[s]
             piece = int(np.clip(np.searchsorted(self.breaks, cut, side="right") - 1, 0, len(self.middle) - 1))
-            gap = worth[s][bands.moves[k + 1], piece] - worth[s][bands.moves[k], piece]
-            out.append(float(evaluate(gap, np.asarray(cut - self.breaks[piece]))))
+            gap = values[s][bands.moves[k + 1], piece] - values[s][bands.moves[k], piece]
+            out.append(float(evaluate_polynomial(gap, np.asarray(cut - self.breaks[piece]))))
         return np.array(out)

@@ -1,7 +1,8 @@
-"""Finite games that stand for continuous ones: every player's signal is one of some steps of the axis.
+"""Discretized games: finite approximations of continuous games, where a signal is one of a number of steps of the axis.
 
-A step is a part of the axis that is as likely as the others, on average over the players; two signals in one step are equal.
-The finite game is public and has as many hands as there are steps, so that every solver of the package can be asked.
+A step is an interval of the axis; all steps are equally likely on average over the players. Two signals in one step are
+equal. The finite game is a public game with one hand for each step, so every solver of the package applies. CFR+
+handles games without a linear program: more than two players, hidden actions, payoffs with no constant sum.
 """
 
 from __future__ import annotations
@@ -11,83 +12,173 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.continuous.game import JOINER, ROOT, ContinuousGame, Decision, Leaf, Situation, Tree
-from riverboat.continuous.iteration import steps_of
+from riverboat.continuous.game import (
+    JOINER,
+    ROOT,
+    ContinuousGame,
+    ContinuousTree,
+    DecisionNode,
+    Leaf,
+)
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.base import TERMINAL, Compare, Constant, Deal, Matrix, Outcome, Payoff
+from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Outcome, Payoff, PrivateDeal
 from riverboat.strategies.tabular import Strategy
+
+# --- CFR+ on steps ---
+
+
+def _partition_signals(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
+    """Return the edges of steps that are equally likely on average, and each player's probability of each step.
+
+    Where signals are discrete and there are as many steps as values, each value is a step and the partition is
+    lossless. float64 [steps + 1], float64 [players, steps]
+    """
+    signals = game.signals
+    if signals.tied.all() and steps == signals.mass.shape[1]:
+        return signals.edges, signals.mass
+    if steps < 2:
+        raise InputError(f"{game.name}: {steps} steps: must be 2 or more")
+    edges = np.interp(np.linspace(0.0, 1.0, steps + 1), signals.cdf_at_edges.mean(axis=0), signals.edges)
+    edges[0], edges[-1] = signals.low, signals.high
+    edges = np.maximum.accumulate(edges)
+    weights = np.stack([np.diff(signals.cdf(p, edges)) for p in range(game.players)])
+    return edges, weights
+
+
+def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tuple[Array, Array, dict[int, Array]]:
+    """Run CFR+ on the steps; return edges, probabilities of steps and average strategies.
+
+    {situation: float64 [moves, steps]}
+    """
+    if game.signals.joint is not None:
+        raise InputError(f"{game.name}: CFR+ on steps needs independent signals")
+    edges, weights = _partition_signals(game, steps)
+    middle = (edges[:-1] + edges[1:]) / 2
+    value = np.array([game.signals.value(float(x)) for x in middle])
+    regret = [np.zeros((len(s.moves), steps)) for s in game.situations]
+    sums = [np.zeros((len(s.moves), steps)) for s in game.situations]
+    for iteration in range(1, rounds + 1):
+        for me in range(game.players):
+            strategy = [_regret_matching(r) for r in regret]
+            values = _action_values(game, me, weights, value, strategy)
+            own = [s for s, situation in enumerate(game.situations) if situation.player == me]
+            for s in reversed(own):
+                mean = (strategy[s] * values[s]).sum(axis=0)
+                regret[s] = np.maximum(regret[s] + values[s] - mean, 0.0)
+                parent = game.situations[s].parent
+                if parent is not None:
+                    values[parent[0]][parent[1]] += mean
+            reach: dict[int, Array] = {}
+            for s in own:
+                reach[s] = np.full(steps, float(iteration))
+                if (parent := game.situations[s].parent) is not None:
+                    reach[s] = reach[parent[0]] * strategy[parent[0]][parent[1]]
+                sums[s] += reach[s] * strategy[s]
+    return edges, weights, {s: _regret_matching(table) for s, table in enumerate(sums)}
+
+
+def _action_values(
+    game: ContinuousGame, me: int, weights: Array, value: Array, strategy: list[Array]
+) -> dict[int, Array]:
+    """Return the values of the leaves right after each action of a player. {situation: float64 [moves, steps]}"""
+    values = {s: np.zeros_like(strategy[s]) for s, situation in enumerate(game.situations) if situation.player == me}
+    for path in game.leaf_paths:
+        if not path.choices[me]:
+            continue
+        leaf = path.leaf
+        opponents_reach = np.ones(weights.shape[1])
+        prize = np.full(weights.shape[1], leaf.prize if me in leaf.contenders else 0.0)
+        for p in range(game.players):
+            if p == me:
+                continue
+            reach = weights[p].copy()
+            for s, move in path.choices[p]:
+                reach *= strategy[s][move]
+            total = reach.sum()
+            opponents_reach *= total
+            prize *= np.cumsum(reach) - reach / 2 if p in leaf.contenders else total
+        s, move = path.choices[me][-1]
+        values[s][move] += (leaf.base[me] + leaf.signal_weights[me] * value) * opponents_reach + prize
+    return values
+
+
+def _regret_matching(regret: Array) -> Array:
+    """Compute a strategy by regret matching; also normalizes sums to frequencies."""
+    total = regret.sum(axis=0)
+    return np.where(total > 0, regret / np.where(total > 0, total, 1.0), 1.0 / len(regret))
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """A two-player game whose signals are steps of the axis. A public game of `riverboat.games.base`."""
+class DiscretizedGame:
+    """A two-player continuous game with signals grouped into steps; a public game of `riverboat.games.base`."""
 
     game: ContinuousGame
     steps: int
 
     def __post_init__(self) -> None:
-        _ = self._cut  # refuses too few
-        if not has_program(self.game):
+        _ = self._partition  # raises if there are too few steps
+        if not has_linear_program(self.game):
             raise InputError(
-                f"{self.game.name}: a game in steps has a linear program for two players whose moves are all seen and whose "
-                "pay-offs have one sum; use the iteration instead"
+                f"{self.game.name}: a discretized game has a linear program only for two players with public actions and "
+                "constant-sum payoffs; use CFR+ on steps instead"
             )
 
     @property
     def name(self) -> str:
-        """Of the game and how many steps."""
+        """Name of the continuous game and number of steps."""
         return f"{self.game.name} in {self.steps} steps"
 
     @property
     def unit(self) -> str:
-        """Of the game."""
+        """Unit of the payoffs."""
         return self.game.unit
 
     @property
     def joiner(self) -> str:
-        """Between moves."""
+        """Separator between actions of a line."""
         return JOINER
 
     @cached_property
-    def _cut(self) -> tuple[Array, Array]:
-        return steps_of(self.game, self.steps)
+    def _partition(self) -> tuple[Array, Array]:
+        return _partition_signals(self.game, self.steps)
 
     @property
     def edges(self) -> Array:
-        """Borders of the steps. float64 [steps + 1]"""
-        return self._cut[0]
+        """Edges of the steps. float64 [steps + 1]"""
+        return self._partition[0]
 
     @cached_property
     def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The steps by number."""
+        """Names of the hands of both players: the indices of the steps."""
         names = tuple(f"{k}" for k in range(self.steps))
         return names, names
 
     @cached_property
     def weights(self) -> tuple[Array, Array]:
-        """Probability of each step, for each player."""
-        first, second = self._cut[1]
+        """Probability of each step, for each player. float64 [steps] each"""
+        first, second = self._partition[1]
         return first, second
 
     @cached_property
-    def deal(self) -> Deal:
-        """Independent; what depends is put into the pay-offs."""
-        return Deal.independent(list(self.weights[0]), list(self.weights[1]))
+    def deal(self) -> PrivateDeal:
+        """The deal as independent steps; the payoffs carry any correlation as a likelihood ratio."""
+        return PrivateDeal.independent(list(self.weights[0]), list(self.weights[1]))
 
     @cached_property
-    def _ratio(self) -> Array | None:
-        """How much likelier each pair of steps is than if they were independent. float64 [steps, steps]"""
+    def _likelihood_ratio(self) -> Array | None:
+        """Probability of each pair of steps over that of independent steps; None if independent.
+
+        float64 [steps, steps]
+        """
         signals = self.game.signals
         if signals.joint is None:
             return None
-        part = np.zeros((2, self.steps, len(signals.edges) - 1))  # of a step in each segment
+        part = np.zeros((2, self.steps, len(signals.edges) - 1))  # share of each segment that lies in each step
         for k in range(self.steps):
             for segment in range(len(signals.edges) - 1):
-                low, high = (
-                    max(self.edges[k], signals.edges[segment]),
-                    min(self.edges[k + 1], signals.edges[segment + 1]),
-                )
+                low = max(self.edges[k], signals.edges[segment])
+                high = min(self.edges[k + 1], signals.edges[segment + 1])
                 if high > low:
                     part[:, k, segment] = (high - low) / (signals.edges[segment + 1] - signals.edges[segment])
         joint = part[0] @ signals.joint @ part[1].T
@@ -95,45 +186,40 @@ class Steps:
         ratio: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
         return ratio
 
-    def root(self) -> _State:
-        """Both have seen their signals."""
-        return _State(self, self.game.tree)
+    def root(self) -> _DiscretizedState:
+        """Return the public state after both players have seen their signals."""
+        return _DiscretizedState(self, self.game.tree)
 
     def payoff(self, leaf: Leaf) -> Payoff:
-        """Of a leaf, less what all leaves pay in all, which is shared."""
+        """Return the payoff of a leaf, less half of the constant sum for each player."""
         half = (self.game.constant_sum or 0.0) / 2
         base = tuple(b - half for b in leaf.base)
         if not leaf.prize:
-            fixed = Constant((base[0], base[1]))
-            return fixed if self._ratio is None else self._matrix(base, 0.0, self._ratio)
+            fixed = ConstantPayoff((base[0], base[1]))
+            return fixed if self._likelihood_ratio is None else self._matrix(base, 0.0, self._likelihood_ratio)
         if len(leaf.contenders) == 1:
-            raise InputError(f"{self.game.name}: a prize for one")
-        if self._ratio is not None:
-            return self._matrix(base, leaf.prize, self._ratio)
+            raise InputError(f"{self.game.name}: a prize with a single contender")
+        if self._likelihood_ratio is not None:
+            return self._matrix(base, leaf.prize, self._likelihood_ratio)
         strengths = tuple(range(self.steps))
         win = (base[0] + leaf.prize, base[1])
         tie = (base[0] + leaf.prize / 2, base[1] + leaf.prize / 2)
-        return Compare((strengths, strengths), win, tie, (base[0], base[1] + leaf.prize))
+        return ComparisonPayoff((strengths, strengths), win, tie, (base[0], base[1] + leaf.prize))
 
-    def _matrix(self, base: tuple[float, ...], prize: float, ratio: Array) -> Matrix:
+    def _matrix(self, base: tuple[float, ...], prize: float, ratio: Array) -> MatrixPayoff:
         order = np.arange(self.steps)
         won = np.where(order[:, None] > order, 1.0, np.where(order[:, None] == order, 0.5, 0.0))
         first = (base[0] + prize * won) * ratio
         second = (base[1] + prize * (1 - won)) * ratio
-        return Matrix((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
-
-    # --- the way back ---------------------------------------------------------------------------
-
-    def line(self, situation: Situation) -> str:
-        """As the finite game writes it, whatever the situation is called."""
-        return self._lines[situation.name]
+        return MatrixPayoff((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
 
     @cached_property
-    def _lines(self) -> dict[str, str]:
+    def lines(self) -> dict[str, str]:
+        """Line of each situation, by its name, in the notation of the finite game."""
         lines: dict[str, str] = {}
 
-        def visit(tree: Tree, line: str) -> None:
-            if isinstance(tree, Decision):
+        def visit(tree: ContinuousTree, line: str) -> None:
+            if isinstance(tree, DecisionNode):
                 lines[tree.situation or line or ROOT] = line
                 for label, child in tree.moves:
                     visit(child, f"{line}{JOINER}{label}" if line else label)
@@ -142,48 +228,48 @@ class Steps:
         return lines
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
-        """Probability of each move with each step, by situation. float64 [moves, steps] each
+        """Return the probability of each action at each step, by situation. float64 [moves, steps] each
 
-        All are equal where a step is never dealt.
+        Actions are uniform where a step is never dealt.
         """
-        played = {}
-        for number, situation in enumerate(self.game.situations):
-            played[number] = np.full((len(situation.moves), self.steps), 1.0 / len(situation.moves))
+        probabilities = {}
+        for s, situation in enumerate(self.game.situations):
+            probabilities[s] = np.full((len(situation.moves), self.steps), 1.0 / len(situation.moves))
             for k in np.flatnonzero(self.weights[situation.player] > 0):
-                row = strategy[f"{k}:{self.line(situation)}"]
-                played[number][:, k] = [row[move] for move in situation.moves]
-        return played
+                row = strategy[f"{k}:{self.lines[situation.name]}"]
+                probabilities[s][:, k] = [row[move] for move in situation.moves]
+        return probabilities
 
 
-def has_program(game: ContinuousGame) -> bool:
-    """Two players, one sum, and no hidden moves: the game in steps is a linear program."""
-    seen = len(game.situations) == _decisions(game.tree)
-    return game.players == 2 and game.constant_sum is not None and seen
+def has_linear_program(game: ContinuousGame) -> bool:
+    """Whether the discretized game has a linear program: two players, constant sum, and no hidden actions."""
+    public = len(game.situations) == _count_decisions(game.tree)
+    return game.players == 2 and game.constant_sum is not None and public
 
 
-def _decisions(tree: Tree) -> int:
-    return 0 if isinstance(tree, Leaf) else 1 + sum(_decisions(child) for _, child in tree.moves)
+def _count_decisions(tree: ContinuousTree) -> int:
+    return 0 if isinstance(tree, Leaf) else 1 + sum(_count_decisions(child) for _, child in tree.moves)
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
-    game: Steps
-    tree: Tree
+class _DiscretizedState:
+    game: DiscretizedGame
+    tree: ContinuousTree
 
     @property
     def actor(self) -> int:
         return TERMINAL if isinstance(self.tree, Leaf) else self.tree.player
 
     def actions(self) -> tuple[str, ...]:
-        assert isinstance(self.tree, Decision)
+        assert isinstance(self.tree, DecisionNode)
         return tuple(label for label, _ in self.tree.moves)
 
     def outcomes(self) -> tuple[Outcome, ...]:
         return ()
 
-    def child(self, index: int) -> _State:
-        assert isinstance(self.tree, Decision)
-        return _State(self.game, self.tree.moves[index][1])
+    def child(self, index: int) -> _DiscretizedState:
+        assert isinstance(self.tree, DecisionNode)
+        return _DiscretizedState(self.game, self.tree.moves[index][1])
 
     def payoff(self) -> Payoff:
         assert isinstance(self.tree, Leaf)

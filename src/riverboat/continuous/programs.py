@@ -1,60 +1,194 @@
-"""Programs that find the thresholds of a model whose order is known, for two players with independent signals.
+"""Mathematical programs for the thresholds of a model with a known order, for two players with independent signals.
 
-- `linear`: equal distributions. In u = F(x) both players are uniform and the equations of indifference are a square linear
-  system: one elimination, in time that is polynomial in the number of thresholds.
-- `lp`: equal distributions, with all rows of optimality; the least violation is minimised.
-- `milp`: different distributions that are piecewise linear. A binary for each threshold and segment of the axis says where
-  the threshold lies, and ties it to the values of both distribution functions there (Ganzfried & Sandholm 2010).
+- `linear`: equal distributions. In u = F(x) both players are uniform and the indifference equations are a square linear
+  system, solved by one elimination in time polynomial in the number of thresholds.
+- `lp`: equal distributions, with all optimality constraints; the program minimizes the largest violation.
+- `milp`: different piecewise linear distributions. A binary for each threshold and segment of the axis locates the
+  threshold, and ties it to the values of both distribution functions there (Ganzfried & Sandholm 2010).
 
-Each returns thresholds and `slack`, the largest violation of a row. Where it is above zero there is no equilibrium with this
-model and order, and `worst` names a row that stands in the way.
+Each returns thresholds and `slack`, the largest violation of a constraint. If it is positive, no equilibrium has this
+model and order, and `worst` names a violated constraint.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, lil_array
 
-from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.linear_forms import Forms, Label
+from riverboat.continuous.game import Choice, ContinuousGame
+from riverboat.continuous.strategies import QualitativeModel, ThresholdOrder
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, RiverboatError
 
+# --- Linear forms of a model with an order of thresholds ---
+
+
+def has_linear_forms(game: ContinuousGame) -> bool:
+    """Whether programs apply: two players, independent piecewise linear signals, payoffs by who is higher."""
+    weighted = any(any(path.leaf.signal_weights) for path in game.leaf_paths)
+    return game.players == 2 and game.signals.piecewise_linear and not weighted
+
+
+@dataclass(frozen=True)
+class ConstraintLabel:
+    """A label of an optimality constraint: it compares the model's plan with another plan at one end of a cell."""
+
+    player: int
+    situation: int
+    cell: int
+    plan: str  # actions of the other plan
+
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
-    """Thresholds in the order of the model, as places on the axis."""
+class LinearForms:
+    """Indifference equations and optimality constraints, linear in the opponent's probabilities of the cells."""
+
+    order: ThresholdOrder
+    players: Array  # int [N]: player of each threshold, in the order
+    indifference: Array  # float64 [N, N + 1]: over the opponent's cells
+    optimality: tuple[Array, Array]  # float64 [rows, N + 1]: of each player over the cells of the other
+    labels: tuple[tuple[ConstraintLabel, ...], tuple[ConstraintLabel, ...]]
+    order_index: Array  # int [N]: position in the order of each threshold of the model
+
+    @staticmethod
+    def from_model(
+        game: ContinuousGame, model: QualitativeModel, order: ThresholdOrder, *, rows: bool = True
+    ) -> LinearForms:
+        """Build the forms of a model with an order; without `rows` only the indifference equations."""
+        if not has_linear_forms(game):
+            raise InputError(
+                f"{game.name}: programs need two players, independent signals with piecewise linear distributions, and "
+                "payoffs by who is higher; use the method newton"
+            )
+        return _build_forms(game, model, order, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _PlanValues:
+    """Values of a player's actions, by end of the own cell, own cell, and opponent's cell.
+
+    float64 [2, N + 1, N + 1].
+    """
+
+    continuation_values: dict[Choice, Array]  # continuing by the model
+    immediate_values: dict[Choice, Array]  # leaves right after the action
+    model_values: dict[int, Array]  # by situation: value of the model's action
+
+
+def _build_forms(game: ContinuousGame, model: QualitativeModel, order: ThresholdOrder, rows: bool) -> LinearForms:
+    count = len(order)
+    position = {threshold: j for j, threshold in enumerate(order)}
+    cells = np.arange(count + 1)
+    acts = []
+    for s, moves in enumerate(model.bands):
+        passed = np.zeros(count + 1, int)
+        for k in range(len(moves) - 1):
+            passed[position[s, k] + 1 :] += 1  # cell j + 1 is above threshold j
+        acts.append(np.asarray(moves)[passed])
+    lower = cells[None, :] < cells[:, None] + np.array([0, 1])[:, None, None]  # [end, own cell, cell]
+    plan_values: list[_PlanValues] = []
+    for me in (0, 1):
+        values = {
+            (s, move): np.zeros((2, count + 1, count + 1))
+            for s, situation in enumerate(game.situations)
+            for move in range(len(situation.moves))
+            if situation.player == me
+        }
+        for path in game.leaf_paths:
+            if not path.choices[me]:
+                continue
+            reach = np.ones(count + 1)
+            for s, move in path.choices[1 - me]:
+                reach = reach * (acts[s] == move)
+            pay = path.leaf.base[me] + (path.leaf.prize * lower if me in path.leaf.contenders else 0.0)
+            values[path.choices[me][-1]] += np.broadcast_to(pay * reach, lower.shape)
+        own = [s for s, situation in enumerate(game.situations) if situation.player == me]
+        chosen: dict[int, Array] = {}
+        immediate = {choice: row.copy() for choice, row in values.items()}  # without later situations
+        for s in reversed(own):
+            each = np.stack([values[s, move] for move in range(len(game.situations[s].moves))])
+            chosen[s] = np.take_along_axis(each, acts[s][None, None, :, None], axis=0)[0]
+            parent = game.situations[s].parent
+            if parent is not None:
+                values[parent] += chosen[s]
+        plan_values.append(_PlanValues(values, immediate, chosen))
+    players = np.array([game.situations[s].player for s, _ in order], int)
+    indifference = np.zeros((count, count + 1))
+    for j, (s, k) in enumerate(order):
+        values = plan_values[players[j]].continuation_values
+        low, high = model.bands[s][k], model.bands[s][k + 1]
+        indifference[j] = values[s, high][0, j + 1] - values[s, low][0, j + 1]
+    tables: list[Array] = []
+    labels: list[tuple[ConstraintLabel, ...]] = []
+    for me in (0, 1):
+        table, names = _optimality_rows(game, me, plan_values[me]) if rows else (np.zeros((0, count + 1)), [])
+        tables.append(table)
+        labels.append(tuple(names))
+    order_index = np.array([position[t] for t in model.thresholds], int)
+    return LinearForms(order, players, indifference, (tables[0], tables[1]), (labels[0], labels[1]), order_index)
+
+
+def _optimality_rows(game: ContinuousGame, me: int, plan_values: _PlanValues) -> tuple[Array, list[ConstraintLabel]]:
+    """Build the constraints of one player: the model's plan less every other plan, by first situation, cell and end."""
+    children: dict[tuple[int, int], list[int]] = {}
+    first = []
+    for s, situation in enumerate(game.situations):
+        if situation.player == me:
+            if situation.parent is None:
+                first.append(s)
+            else:
+                children.setdefault(situation.parent, []).append(s)
+
+    def plans(s: int) -> list[tuple[str, Array]]:
+        out = []
+        for move, label in enumerate(game.situations[s].moves):
+            below = [plans(child) for child in children.get((s, move), [])]
+            for rest in product(*below):
+                plan = " then ".join([label, *(plan for plan, _ in rest)])
+                out.append((plan, plan_values.immediate_values[s, move] + sum(row for _, row in rest)))
+        return out
+
+    rows, labels = [], []
+    for s in first:
+        for plan, row in plans(s):
+            gap = plan_values.model_values[s] - row
+            for end, cell in zip(*np.nonzero(np.abs(gap).max(axis=2) > 0), strict=True):
+                rows.append(gap[end, cell])
+                labels.append(ConstraintLabel(me, s, int(cell), plan))
+    width = next(iter(plan_values.model_values.values())).shape[-1] if plan_values.model_values else 1
+    return np.array(rows).reshape(-1, width), labels
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdOptimum:
+    """Thresholds of a program in the order of the model, as positions on the axis."""
 
     cuts: Array
     slack: float  # in the game's unit
-    worst: Label | None
+    worst: ConstraintLabel | None
 
 
-def linear(game: ContinuousGame, forms: Forms) -> Optimum:
-    """Solve the equations of indifference, then look at all rows."""
-    _need_equal(game)
-    matrix, right = _in_u(forms.indifference)
+def solve_threshold_system(game: ContinuousGame, forms: LinearForms) -> ThresholdOptimum:
+    """Solve the indifference equations, then check all optimality constraints."""
+    _require_equal_distributions(game)
+    matrix, right = _cdf_rows(forms.indifference)
     u = np.linalg.lstsq(matrix, right, rcond=1e-12)[0] if len(right) else np.zeros(0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
-    slack, worst = max(0.0, -float(mass.min()) * game.scale), None
-    for rows, labels in zip(forms.optimality, forms.labels, strict=True):
-        if len(rows):
-            gaps = rows @ mass
-            k = int(np.argmin(gaps))
-            if -gaps[k] > slack:
-                slack, worst = float(-gaps[k]), labels[k]
+    slack, worst = _largest_violation(forms, (mass, mass), max(0.0, -float(mass.min()) * game.scale))
     residual = np.abs(forms.indifference @ mass).max(initial=0.0)
-    return Optimum(_places(game, np.sort(np.clip(u, 0.0, 1.0)), forms), max(slack, float(residual)), worst)
+    return ThresholdOptimum(_quantile_cuts(game, np.sort(np.clip(u, 0.0, 1.0))), max(slack, float(residual)), worst)
 
 
-def lp(game: ContinuousGame, forms: Forms) -> Optimum:
-    """Thresholds that violate the rows of optimality least."""
-    _need_equal(game)
+def solve_threshold_lp(game: ContinuousGame, forms: LinearForms) -> ThresholdOptimum:
+    """Find thresholds that minimize the largest violation of the optimality constraints."""
+    _require_equal_distributions(game)
     count = len(forms.order)
-    rows, right = zip(*(_in_u(table) for table in forms.optimality), strict=True)
+    rows, right = zip(*(_cdf_rows(table) for table in forms.optimality), strict=True)
     # -(A u - b) - slack <= 0, where a row of the form is b' = A u - b
     table = np.concatenate([np.concatenate(rows), np.ones((sum(map(len, rows)), 1))], axis=1)
     order = np.zeros((max(count - 1, 0), count + 1))
@@ -66,50 +200,50 @@ def lp(game: ContinuousGame, forms: Forms) -> Optimum:
         constraints=[LinearConstraint(table, np.concatenate(right), np.inf), LinearConstraint(order, 0.0, np.inf)],
         bounds=Bounds(np.zeros(count + 1), np.concatenate([np.ones(count), [np.inf]])),
     )
-    _solved(optimum, game)
+    _check_solved(optimum, game)
     u = np.clip(optimum.x[:count], 0.0, 1.0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
-    return Optimum(_places(game, u, forms), float(optimum.x[-1]), _binding(forms, (mass, mass)))
+    return ThresholdOptimum(_quantile_cuts(game, u), float(optimum.x[-1]), _largest_violation(forms, (mass, mass))[1])
 
 
-def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -> Optimum:
-    """The same for different distributions: t, F_0(t), F_1(t) of each threshold, and its segment of the axis."""
+def solve_threshold_milp(game: ContinuousGame, forms: LinearForms, seconds: float = 60.0) -> ThresholdOptimum:
+    """Solve the program for different distributions: t, F_0(t), F_1(t) and the segment of each threshold."""
     signals, count = game.signals, len(forms.order)
     segments = len(signals.edges) - 1
-    if not signals.linear:
+    if not signals.piecewise_linear:
         raise InputError(f"{game.name}: the MILP needs independent signals with piecewise linear distributions")
-    # variables: for each threshold and segment a binary z and a distance w from the segment's begin; then the slack
+    # variables: for each threshold and segment a binary z and a distance w from the start of the segment; then the slack
     size = 2 * count * segments + 1
     width = np.diff(signals.edges)
     z = np.arange(count * segments).reshape(count, segments)
     w = z + count * segments
-    place = lil_array((count, size))
-    share = [lil_array((count, size)) for _ in (0, 1)]
+    position = lil_array((count, size))
+    cdf = [lil_array((count, size)) for _ in (0, 1)]
     for j in range(count):
-        place[j, z[j]] = signals.edges[:-1]
-        place[j, w[j]] = 1.0
+        position[j, z[j]] = signals.edges[:-1]
+        position[j, w[j]] = 1.0
         for p in (0, 1):
-            share[p][j, z[j]] = signals.below[p, :-1]
-            share[p][j, w[j]] = signals.mass[p] / width
+            cdf[p][j, z[j]] = signals.cdf_at_edges[p, :-1]
+            cdf[p][j, w[j]] = signals.mass[p] / width
     inside = lil_array((count * segments, size))  # 0 <= w <= width z
-    one = lil_array((count, size))  # one segment each
+    single = lil_array((count, size))  # each threshold lies in one segment
     for j in range(count):
-        one[j, z[j]] = 1.0
+        single[j, z[j]] = 1.0
         for k in range(segments):
             inside[z[j, k], z[j, k]] = width[k]
             inside[z[j, k], w[j, k]] = -1.0
-    rises = csr_array(place)[1:] - csr_array(place)[:-1]
+    increments = csr_array(position)[1:] - csr_array(position)[:-1]
     constraints = [
         LinearConstraint(csr_array(inside), 0.0, np.inf),
-        LinearConstraint(csr_array(one), 1.0, 1.0),
-        LinearConstraint(rises, 0.0, np.inf),
+        LinearConstraint(csr_array(single), 1.0, 1.0),
+        LinearConstraint(increments, 0.0, np.inf),
     ]
     last = lil_array((1, size))
     last[0, size - 1] = 1.0
     for me, table in enumerate(forms.optimality):
         if len(table):
-            matrix, right = _in_u(table)
-            rows = csr_array(csr_array(matrix) @ csr_array(share[1 - me])) + csr_array(
+            matrix, right = _cdf_rows(table)
+            rows = csr_array(csr_array(matrix) @ csr_array(cdf[1 - me])) + csr_array(
                 np.ones((len(table), 1)) @ last.toarray()
             )
             constraints.append(LinearConstraint(rows, right, np.inf))
@@ -124,39 +258,51 @@ def milp_thresholds(game: ContinuousGame, forms: Forms, seconds: float = 60.0) -
         bounds=Bounds(np.zeros(size), upper),
         options={"time_limit": seconds},
     )
-    _solved(optimum, game)
-    cuts = np.sort(csr_array(place) @ optimum.x)
+    _check_solved(optimum, game)
+    cuts = np.sort(csr_array(position) @ optimum.x)
     ends = np.concatenate([[signals.low], cuts, [signals.high]])
-    mass = tuple(np.diff(signals.cdf(p, ends)) for p in (0, 1))
-    return Optimum(cuts, float(optimum.x[-1]), _binding(forms, (mass[0], mass[1])))
+    mass = np.diff(signals.cdf(0, ends)), np.diff(signals.cdf(1, ends))
+    return ThresholdOptimum(cuts, float(optimum.x[-1]), _largest_violation(forms, mass)[1])
 
 
-def _need_equal(game: ContinuousGame) -> None:
-    if not game.signals.equal:
-        raise InputError(f"{game.name}: players have different distributions, or ties; use the method milp")
+SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = {
+    "linear": solve_threshold_system,
+    "lp": solve_threshold_lp,
+    "milp": solve_threshold_milp,
+}  # by method
 
 
-def _in_u(rows: Array) -> tuple[Array, Array]:
-    """Rows over probabilities of cells as rows over distribution functions at thresholds: A u and what to compare it with."""
+def _require_equal_distributions(game: ContinuousGame) -> None:
+    if not game.signals.identically_distributed:
+        raise InputError(f"{game.name}: the method needs equal distributions without ties; use the method milp")
+
+
+def _cdf_rows(rows: Array) -> tuple[Array, Array]:
+    """Convert forms over probabilities of cells to A u ≥ b, u the distribution function at thresholds.
+
+    Return A and b.
+    """
     return rows[:, :-1] - rows[:, 1:], -rows[:, -1]
 
 
-def _places(game: ContinuousGame, u: Array, forms: Forms) -> Array:
+def _quantile_cuts(game: ContinuousGame, u: Array) -> Array:
     return np.array([game.signals.quantile(0, float(share)) for share in u])
 
 
-def _binding(forms: Forms, mass: tuple[Array, Array]) -> Label | None:
-    """The row that is violated most."""
-    worst, label = 0.0, None
-    for me, (rows, labels) in enumerate(zip(forms.optimality, forms.labels, strict=True)):
+def _largest_violation(
+    forms: LinearForms, mass: tuple[Array, Array], least: float = 0.0
+) -> tuple[float, ConstraintLabel | None]:
+    """Return the largest violation of a constraint above `least` and its label; `least` and None without one."""
+    violation, label = least, None
+    for rows, labels, other in zip(forms.optimality, forms.labels, mass[::-1], strict=True):
         if len(rows):
-            gaps = rows @ mass[1 - me]
+            gaps = rows @ other
             k = int(np.argmin(gaps))
-            if gaps[k] < worst:
-                worst, label = float(gaps[k]), labels[k]
-    return label
+            if -gaps[k] > violation:
+                violation, label = float(-gaps[k]), labels[k]
+    return violation, label
 
 
-def _solved(optimum: object, game: ContinuousGame) -> None:
+def _check_solved(optimum: object, game: ContinuousGame) -> None:
     if getattr(optimum, "x", None) is None:
         raise RiverboatError(f"{game.name}: HiGHS stopped: {getattr(optimum, 'message', 'no answer')}")

@@ -1,245 +1,261 @@
-"""Models that are proposed: read off the solution of a finite game, simplified, and put in the order of their fit.
+"""Proposal of qualitative models: read off the solution of a discretized game, simplified, and sorted by fit.
 
-The linear program of the game in steps gives each situation the frequencies of its moves, step by step. Steps that neighbour
-each other and play alike are clustered into bands by dynamic programming: the bands that agree with the most of what is
-played, less a penalty for each band. Each penalty gives a model, few bands to many. Steps that a player's own moves never
-reach count for nothing.
+The linear program of the discretized game gives the frequency of each action at each step. Dynamic programming clusters
+neighbouring steps with the same action into bands: it maximizes agreement with the solution less a penalty for each
+band. Each penalty gives a model, from few bands to many. Steps that a player's own actions never reach have no weight.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from riverboat.continuous.discretization import Steps, has_program
+from riverboat.continuous.discretization import DiscretizedGame, has_linear_program, run_cfr_plus
 from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.iteration import iterate
-from riverboat.continuous.profile import Bands, Profile
-from riverboat.continuous.qualitative_model import Model, every, of_profile
+from riverboat.continuous.strategies import (
+    ActionBands,
+    QualitativeModel,
+    ThresholdProfile,
+    enumerate_models,
+    model_of_profile,
+)
 from riverboat.core.arrays import Array
-from riverboat.solvers.exact.lp import preferred
+from riverboat.solvers.exact.lp import preferred_equilibrium
 from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 
-_NOISE = 1e-9  # frequencies that a linear program leaves where there are none
-_SEEN = 0.02  # frequencies below this are noise of the solver
-MOST_KNOWN = 128  # models of rivers that are tried: those with one raise; further raises multiply them
+_LP_NOISE = 1e-9  # smaller frequencies are numerical errors of the linear program
+_MIN_FREQUENCY = 0.02  # smaller frequencies are noise of the solver
+MAX_KNOWN_MODELS = 128  # river models to try: one raise stays below this limit, further raises multiply their number
 PENALTIES = (0.03, 0.02, 0.01, 0.005, 0.002)
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """What a finite game plays: by situation the frequency of each move, and how often each step gets there."""
+class DiscretizedSolution:
+    """The solution of a discretized game: the frequency of each action by situation, and the reach of each step."""
 
     game: ContinuousGame
     edges: Array  # float64 [steps + 1]
     frequencies: dict[int, Array]  # float64 [moves, steps]
-    weights: dict[int, Array]  # float64 [steps], by the player's own moves and the probability of the step
+    weights: dict[int, Array]  # float64 [steps]: probability of the step times the player's own reach
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
-    """A model with thresholds to start from."""
+class ModelProposal:
+    """A model with initial thresholds."""
 
-    model: Model
-    profile: Profile
-    fit: float  # share of what is played that the bands agree with, from 0 to 1
+    model: QualitativeModel
+    profile: ThresholdProfile
+    fit: float  # share of the frequencies on which the bands agree, from 0 to 1
 
 
-def read(game: ContinuousGame, steps: int = 60) -> Reading:
-    """Solve the game in steps: by linear programming and the tidiest of its equilibria, else by iteration.
+def solve_discretized(game: ContinuousGame, steps: int = 60) -> DiscretizedSolution:
+    """Solve the discretized game: the most readable equilibrium of the linear program, or CFR+ where no program exists.
 
-    Discrete signals are as many steps as there are values.
+    Discrete signals have one step for each value.
     """
     if game.signals.tied.all():
         steps = game.signals.mass.shape[1]
-    if has_program(game):
-        finite = Steps(game, steps)
+    if has_linear_program(game):
+        finite = DiscretizedGame(game, steps)
         tree = compile_game(finite)
-        played = finite.frequencies(preferred(tree, _tidy(finite, tree)).strategy)
+        frequencies = finite.frequencies(preferred_equilibrium(tree, _tidy_objective(finite, tree)).strategy)
         edges, dealt = finite.edges, np.stack(finite.weights)
     else:
-        edges, dealt, played = iterate(game, steps)
+        edges, dealt, frequencies = run_cfr_plus(game, steps)
     weights: dict[int, Array] = {}
     for s, situation in enumerate(game.situations):
         reach = dealt[situation.player]
         if situation.parent is not None:
-            before, move = situation.parent
-            reach = weights[before] * played[before][move]
+            parent, move = situation.parent
+            reach = weights[parent] * frequencies[parent][move]
         weights[s] = reach
-    return Reading(game, edges, played, weights)
+    return DiscretizedSolution(game, edges, frequencies, weights)
 
 
-def _tidy(finite: Steps, tree: Tree) -> Array:
-    """What makes an equilibrium easy to read: strong hands call, bets and raises are made with the extremes.
+def _tidy_objective(finite: DiscretizedGame, tree: Tree) -> Array:
+    """Build a secondary objective for readable equilibria: strong hands call, and extreme hands bet and raise.
 
-    Often a player is indifferent over a whole interval of signals, and only how many of them play a move counts. Then bluffs
-    belong to the weakest, calls to the stronger ones, and of the strongest those that raise later lie above those that bet.
-    Moves that are not named as in poker are left as they are.
+    Often a player is indifferent over a whole interval of signals, and only the total frequency of an action matters.
+    Then the objective assigns bluffs to the weakest hands and calls to stronger ones. Of the strongest hands, those
+    that raise later lie above those that bet. Actions without a poker letter are not affected.
     """
     t = (np.arange(finite.steps) + 0.5) / finite.steps - 0.5
     low, high = np.maximum(-t, 0.0), np.maximum(t, 0.0)
-    wishes = {"c": t, "b": low + high, "r": 0.8 * low + 1.2 * high}
-    out = np.zeros(tree.table)
+    preferences = {"c": t, "b": low + high, "r": 0.8 * low + 1.2 * high}
+    out = np.zeros(tree.table_size)
     for situation in finite.game.situations:
-        line = finite.line(situation)
+        line = finite.lines[situation.name]
         for step in np.flatnonzero(finite.weights[situation.player] > 0):
             infoset = tree.infoset(f"{step}:{line}")
             for move, label in enumerate(situation.moves):
-                if label[:1] in wishes:
+                if label[:1] in preferences:
                     weight = finite.weights[situation.player][step]
-                    out[infoset.offset + move * infoset.stride] = weight * wishes[label[:1]][step]
+                    out[infoset.offset + move * infoset.stride] = weight * preferences[label[:1]][step]
     return out
 
 
-def propose(game: ContinuousGame, steps: int = 60) -> list[Proposal]:
-    """Models for a game, the best fit first, where each threshold counts for half a percent of it.
+def propose_models(game: ContinuousGame, steps: int = 60) -> list[ModelProposal]:
+    """Propose models for a game, best fit first; each threshold costs half a percent of fit.
 
-    Those that are read off the game in steps, and for rivers with one size of bet also the known ones.
+    The proposals come from the discretized game, and for rivers with one bet size also from the list of known models.
     """
-    reading = read(game, steps)
-    proposals: dict[tuple[tuple[int, ...], ...], Proposal] = {}
+    discretized = solve_discretized(game, steps)
+    proposals: dict[tuple[tuple[int, ...], ...], ModelProposal] = {}
     for penalty in PENALTIES:
-        proposal = simplify(reading, penalty)
+        proposal = _propose_by_penalty(discretized, penalty)
         proposals.setdefault(proposal.model.bands, proposal)
-    known = river_models(game)
-    for model in known if len(known) <= MOST_KNOWN else []:
-        proposals.setdefault(model.bands, fit(reading, model))
-    return sorted([by_mass(reading), *proposals.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit)
+    candidates = river_models(game)
+    for model in candidates if len(candidates) <= MAX_KNOWN_MODELS else []:
+        proposals.setdefault(model.bands, fit_thresholds(discretized, model))
+    return sorted(
+        [_propose_by_mass(discretized), *proposals.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit
+    )
 
 
-def simplify(reading: Reading, penalty: float) -> Proposal:
-    """The bands that agree best with what is played, less `penalty` for each."""
+def _propose_by_penalty(discretized: DiscretizedSolution, penalty: float) -> ModelProposal:
+    """Find the bands with the best agreement, less `penalty` for each band."""
+
+    def fit(s: int, weights: Array) -> tuple[ActionBands, float]:
+        return _best_bands(weights, discretized.edges, penalty * max(float(discretized.weights[s].sum()), 1e-9))
+
+    profile, agreement = _fit_profile(discretized, fit)
+    return ModelProposal(model_of_profile(profile), profile, agreement)
+
+
+def _fit_profile(
+    discretized: DiscretizedSolution, fit: Callable[[int, Array], tuple[ActionBands, float]]
+) -> tuple[ThresholdProfile, float]:
+    """Fit bands to weighted frequencies, situation by situation; return them and the share that they agree on."""
     bands, agreed, weight = [], 0.0, 0.0
-    for s in range(len(reading.game.situations)):
-        worth = reading.frequencies[s] * reading.weights[s]
-        one, score = _segments(worth, reading.edges, penalty * max(float(reading.weights[s].sum()), 1e-9))
-        bands.append(one)
+    for s in range(len(discretized.game.situations)):
+        action_bands, score = fit(s, discretized.frequencies[s] * discretized.weights[s])
+        bands.append(action_bands)
         agreed += score
-        weight += float(reading.weights[s].sum())
-    profile = Profile(reading.game, tuple(bands))
-    return Proposal(of_profile(profile), profile, agreed / weight)
+        weight += float(discretized.weights[s].sum())
+    return ThresholdProfile(discretized.game, tuple(bands)), agreed / weight
 
 
-def by_mass(reading: Reading) -> Proposal:
-    """Bands that play every move as often as it is played, however thinly it is spread.
+def _propose_by_mass(discretized: DiscretizedSolution) -> ModelProposal:
+    """Build bands that keep the total frequency of every action, even if it is spread thinly.
 
-    The likeliest moves give runs of steps. What another move has inside a run widens its own neighbouring run where it
-    touches it, and becomes a band of its own where it does not.
+    The most frequent actions give runs of steps. The frequency of another action inside a run widens an adjacent run of
+    that action; without an adjacent run it becomes a band of its own.
     """
     bands = []
-    for s in range(len(reading.game.situations)):
-        played, weight = reading.frequencies[s], reading.weights[s]
-        reached = np.flatnonzero(weight >= 1e-3 * weight.max())  # all of them where nobody comes there
+    for s in range(len(discretized.game.situations)):
+        frequencies, weight = discretized.frequencies[s], discretized.weights[s]
+        reached = np.flatnonzero(weight >= 1e-3 * weight.max())  # all steps if none reaches the situation
         nearest = reached[np.abs(np.arange(len(weight))[:, None] - reached).argmin(axis=1)]
-        moves, widths = _runs(played[:, nearest])
-        cuts = np.interp(np.cumsum(widths)[:-1], np.arange(len(reading.edges)), reading.edges)
-        bands.append(Bands(tuple(moves), tuple(map(float, cuts))).merged())
-    profile = Profile(reading.game, tuple(bands))
-    return Proposal(of_profile(profile), profile, 1.0)
+        moves, widths = _band_runs(frequencies[:, nearest])
+        cuts = np.interp(np.cumsum(widths)[:-1], np.arange(len(discretized.edges)), discretized.edges)
+        bands.append(ActionBands(tuple(moves), tuple(map(float, cuts))).merge_narrow())
+    profile = ThresholdProfile(discretized.game, tuple(bands))
+    return ModelProposal(model_of_profile(profile), profile, 1.0)
 
 
-def of_atoms(reading: Reading) -> Profile:
-    """Bands of a game with discrete signals, read in as many steps: a value's moves have the shares of the reading.
+def profile_of_atoms(discretized: DiscretizedSolution) -> ThresholdProfile:
+    """Build bands of a game with discrete signals and one step for each value: actions keep their frequencies.
 
-    Where a player has moved before, they share the part of the value that has moved there.
+    After an earlier own action, they divide the part of the value that took that action.
     """
-    game, bands = reading.game, []
-    parts: dict[tuple[int, int, int], tuple[float, float]] = {}  # by situation, move and value
+    game, bands = discretized.game, []
+    parts: dict[tuple[int, int, int], tuple[float, float]] = {}  # by situation, action and value
     for s, situation in enumerate(game.situations):
         dealt, last = game.signals.mass[situation.player], 0
         moves, cuts = list[int](), list[float]()
-        for k, whole in enumerate(pairwise(reading.edges.tolist())):
+        for k, whole in enumerate(pairwise(discretized.edges.tolist())):
             low, high = whole if situation.parent is None else parts.get((*situation.parent, k), (whole[0], whole[0]))
-            played = reading.frequencies[s][:, k]
-            some = np.flatnonzero(played > _NOISE).tolist() if dealt[k] > 0 and high > low else [last]
-            inside = sorted(some, key=lambda move: move != last)  # goes on with the move before, where it can
-            ends = low + (high - low) * np.cumsum(played[inside]) / max(float(played[inside].sum()), _NOISE)
+            frequencies = discretized.frequencies[s][:, k]
+            actions = np.flatnonzero(frequencies > _LP_NOISE).tolist() if dealt[k] > 0 and high > low else [last]
+            inside = sorted(actions, key=lambda move: move != last)  # the previous action first, to merge bands
+            ends = low + (high - low) * np.cumsum(frequencies[inside]) / max(
+                float(frequencies[inside].sum()), _LP_NOISE
+            )
             for move, begin, end in zip(inside, [low, *ends[:-1]], ends, strict=True):
                 parts[s, move, k] = float(begin), float(end)
             moves += inside
             cuts += [*ends[:-1].tolist(), whole[1]]
             last = inside[-1]
-        bands.append(Bands(tuple(moves), tuple(cuts[:-1])).merged())
-    return Profile(game, tuple(bands))
+        bands.append(ActionBands(tuple(moves), tuple(cuts[:-1])).merge_narrow())
+    return ThresholdProfile(game, tuple(bands))
 
 
-def _runs(played: Array) -> tuple[list[int], list[float]]:
-    """Moves and widths in steps, so that every move keeps its share. played: float64 [moves, steps]"""
-    steps = played.shape[1]
-    best = np.argmax(played, axis=0)
+def _band_runs(frequencies: Array) -> tuple[list[int], list[float]]:
+    """Return actions and widths in steps that keep the total frequency of every action.
+
+    frequencies: float64 [moves, steps]
+    """
+    steps = frequencies.shape[1]
+    best = np.argmax(frequencies, axis=0)
     borders = [0, *(np.flatnonzero(np.diff(best)) + 1), steps]
     runs = [(int(best[a]), a, b) for a, b in pairwise(borders)]
-    more = np.zeros(len(runs))  # what neighbours give to each run
-    pieces: list[list[tuple[float, int, float]]] = [[] for _ in runs]  # bands inside: where, which, how wide
+    extra_width = np.zeros(len(runs))  # width that each run gains from its neighbours
+    pieces: list[list[tuple[float, int, float]]] = [[] for _ in runs]  # bands inside: center, action, width
     for n, (move, low, high) in enumerate(runs):
-        for other in range(len(played)):
+        for other in range(len(frequencies)):
             if other == move:
                 continue
-            inside = played[other, low:high] > _SEEN
+            inside = frequencies[other, low:high] > _MIN_FREQUENCY
             ends = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
             for a, b in ends.reshape(-1, 2) + low:
-                width = float(played[other, a:b].sum())
-                more[n] -= width
+                width = float(frequencies[other, a:b].sum())
+                extra_width[n] -= width
                 if a == low and n > 0 and runs[n - 1][0] == other:
-                    more[n - 1] += width
+                    extra_width[n - 1] += width
                 elif b == high and n + 1 < len(runs) and runs[n + 1][0] == other:
-                    more[n + 1] += width
+                    extra_width[n + 1] += width
                 else:
-                    centre = float((played[other, a:b] * (np.arange(a, b) + 0.5)).sum() / width)
+                    centre = float((frequencies[other, a:b] * (np.arange(a, b) + 0.5)).sum() / width)
                     pieces[n].append((centre, other, width))
     moves: list[int] = []
     widths: list[float] = []
-    for (move, low, high), extra, inner in zip(runs, more, pieces, strict=True):
-        left = max(high - low + extra, 0.0)
+    for (move, low, high), extra, inner in zip(runs, extra_width, pieces, strict=True):
+        remaining = max(high - low + extra, 0.0)
         taken = 0.0
         for centre, other, width in sorted(inner):
-            part = min(max((centre - low) / (high - low) * left - taken, 0.0), left - taken)
+            part = min(max((centre - low) / (high - low) * remaining - taken, 0.0), remaining - taken)
             moves += [move, other]
             widths += [part, width]
             taken += part
         moves.append(move)
-        widths.append(left - taken)
+        widths.append(remaining - taken)
     return moves, widths
 
 
-def fit(reading: Reading, model: Model) -> Proposal:
-    """A given model at the thresholds that agree best with what is played."""
-    bands, agreed, weight = [], 0.0, 0.0
-    for s, moves in enumerate(model.bands):
-        worth = reading.frequencies[s] * reading.weights[s]
-        one, score = _placed(worth, reading.edges, moves)
-        bands.append(one)
-        agreed += score
-        weight += float(reading.weights[s].sum())
-    return Proposal(model, Profile(reading.game, tuple(bands)), agreed / weight)
+def fit_thresholds(discretized: DiscretizedSolution, model: QualitativeModel) -> ModelProposal:
+    """Fit the thresholds of a model to the discretized solution."""
+    return ModelProposal(
+        model, *_fit_profile(discretized, lambda s, weights: _best_cuts(weights, discretized.edges, model.bands[s]))
+    )
 
 
-def _segments(worth: Array, edges: Array, penalty: float) -> tuple[Bands, float]:
-    """Bands of any moves; worth is float64 [moves, steps]."""
-    moves, steps = worth.shape
-    best = worth[:, 0].copy()
+def _best_bands(weights: Array, edges: Array, penalty: float) -> tuple[ActionBands, float]:
+    """Find the best bands of any actions by dynamic programming; weights: float64 [moves, steps]."""
+    moves, steps = weights.shape
+    best = weights[:, 0].copy()
     back = np.zeros((moves, steps), int)
     for k in range(1, steps):
         jump = int(np.argmax(best))
         stay = best >= best[jump] - penalty
         back[:, k] = np.where(stay, np.arange(moves), jump)
-        best = np.where(stay, best, best[jump] - penalty) + worth[:, k]
-    here = int(np.argmax(best))
-    played = [here]
+        best = np.where(stay, best, best[jump] - penalty) + weights[:, k]
+    move = int(np.argmax(best))
+    moves_by_step = [move]
     for k in range(steps - 1, 0, -1):
-        here = int(back[here, k])
-        played.append(here)
-    played.reverse()
-    score = float(worth[played, np.arange(steps)].sum())
-    return Bands(tuple(played), tuple(map(float, edges[1:-1]))).merged(), score
+        move = int(back[move, k])
+        moves_by_step.append(move)
+    moves_by_step.reverse()
+    score = float(weights[moves_by_step, np.arange(steps)].sum())
+    return ActionBands(tuple(moves_by_step), tuple(map(float, edges[1:-1]))).merge_narrow(), score
 
 
-def _placed(worth: Array, edges: Array, moves: tuple[int, ...]) -> tuple[Bands, float]:
-    """Given moves at the best cuts between steps."""
-    total = np.concatenate([np.zeros((len(worth), 1)), np.cumsum(worth, axis=1)], axis=1)  # up to each edge
+def _best_cuts(weights: Array, edges: Array, moves: tuple[int, ...]) -> tuple[ActionBands, float]:
+    """Find the best cuts between steps for given actions by dynamic programming."""
+    total = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)  # up to each edge
     score = total[moves[0]].copy()
     back = []
     for move in moves[1:]:
@@ -252,14 +268,14 @@ def _placed(worth: Array, edges: Array, moves: tuple[int, ...]) -> tuple[Bands, 
     for at in reversed(back):
         k = int(at[k])
         cuts.append(float(edges[k]))
-    return Bands(moves, tuple(reversed(cuts))), float(score[-1])
+    return ActionBands(moves, tuple(reversed(cuts))), float(score[-1])
 
 
-def river_models(game: ContinuousGame) -> list[Model]:
-    """All models of a river with one size of bet that are plausible; none for other games.
+def river_models(game: ContinuousGame) -> list[QualitativeModel]:
+    """List all plausible models of a river with one bet size; none for other games.
 
-    Who opens may bluff, who answers may raise as a bluff. The first to act may also check its best hands, to raise; a
-    bluff-raise is made with the weakest hands, or with the best of those that would fold.
+    The opener may bluff, and the caller may bluff-raise. The first player may also check its best hands to raise. A
+    bluff-raise uses the weakest hands, or the best of those that would fold.
     """
     opening = ("x b", "b x b", "b x b x", "b x b x b")
     choices: dict[str, tuple[str, ...]] = {}
@@ -272,29 +288,24 @@ def river_models(game: ContinuousGame) -> list[Model]:
             choices[situation.name] = ("f c",)
         else:
             return []
-    return every(game, choices)
+    return enumerate_models(game, choices)
 
 
-def further_raises(model: Model, smaller: ContinuousGame, larger: ContinuousGame) -> Model:
-    """A model for a game with one more raise than the model's game: what is new answers as the last raise was answered.
+def add_raise(model: QualitativeModel, smaller: ContinuousGame, larger: ContinuousGame) -> QualitativeModel:
+    """Extend a model to a game with one more raise: new situations respond as those after the last raise did.
 
-    The situation that could only fold or call now also raises: with its strongest hands, and with its weakest as a bluff. The
-    new situations fold and call.
+    The situation that could only fold or call now also raises: with its strongest hands, and with its weakest as a
+    bluff. The new situations fold and call.
     """
     old = {situation.name: s for s, situation in enumerate(smaller.situations)}
     bands = []
     for situation in larger.situations:
         if situation.name not in old:
-            bands.append(_weak_to_strong(situation.moves))
+            bands.append(tuple(range(len(situation.moves))))  # fold, call, and every raise once
             continue
         s = old[situation.name]
         words = [smaller.situations[s].moves[m] for m in model.bands[s]]
         new = [m for m in situation.moves if m not in smaller.situations[s].moves]
         moves = [situation.moves.index(word) for word in words]
         bands.append((situation.moves.index(new[0]), *moves, situation.moves.index(new[0])) if new else tuple(moves))
-    return Model(f"{model.name}, one raise more", tuple(bands))
-
-
-def _weak_to_strong(moves: tuple[str, ...]) -> tuple[int, ...]:
-    """Fold, call, and every raise once, in the order of the moves."""
-    return tuple(range(len(moves)))
+    return QualitativeModel(f"{model.name}, one raise more", tuple(bands))

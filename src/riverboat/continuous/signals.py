@@ -1,10 +1,10 @@
-"""`Signals`: the private numbers of the players, on one axis from weak to strong.
+"""Private signals of the players, on one axis from weak to strong.
 
-The axis is cut into segments. Inside a segment every player's density is constant, or linear where `tilt` says so. A segment
-may be *tied*: it is an atom, one value of the signal that is spread out so that a threshold can lie inside it (the
-player mixes there); two signals inside one tied segment are equal. Distribution functions that are piecewise linear, discrete
-ones, and mixtures of both are of this kind. Signals of two players may depend on each other: `joint` gives the probability
-of each pair of segments, and inside a pair of segments they are independent.
+The axis has segments. Inside a segment every player's density is constant, or linear where `tilt` is not zero. A *tied*
+segment is an atom: one value of the signal, spread out so that a threshold can lie inside it (the player mixes there).
+Two signals inside one tied segment are equal. This covers piecewise linear and discrete distribution functions and
+mixtures of both. Signals of two players may be correlated: `joint` has the probability of each pair of segments; inside
+a pair they are independent.
 """
 
 from __future__ import annotations
@@ -19,24 +19,49 @@ import numpy as np
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
-_CLOSE = 1e-9  # how far probabilities may be from a sum of one
+_PROBABILITY_TOLERANCE = 1e-9  # tolerance of sums of probabilities
 
 
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """How signals are dealt. Places on the axis are what thresholds count in; `values` are the users' numbers there."""
+    """A distribution of signals.
 
-    edges: Array  # float64 [segments + 1], rising
+    Thresholds are positions on the axis, and `values` maps positions to the user's units. The constructors of this module
+    build it from distribution functions, values, densities or joint probabilities.
+
+    Attributes
+    ----------
+    edges
+        Edges of the segments of the axis, increasing, float64 [segments + 1].
+    mass
+        Probability of each segment, float64 [players, segments].
+    tied
+        Whether a segment is an atom, bool [segments].
+    values
+        The signal just before and just after each edge, float64 [segments + 1, 2].
+    tilt
+        Slope of the density in a segment from -1 to 1, float64 [players, segments].
+    joint
+        Probability of each pair of segments of two correlated players, float64 [segments, segments]; None if independent.
+
+    Examples
+    --------
+    >>> signals = uniform()
+    >>> signals.players, signals.quantile(0, 0.25)
+    (2, 0.25)
+    """
+
+    edges: Array  # float64 [segments + 1], increasing
     mass: Array  # float64 [players, segments]: probability of each segment
     tied: Array  # bool [segments]
     values: Array  # float64 [segments + 1, 2]: the signal just before and just after each edge
     tilt: Array  # float64 [players, segments] in [-1, 1]: density m (1 + tilt (2t - 1)) for t from 0 to 1
-    joint: Array | None = None  # float64 [segments, segments]: of two players who are not independent
+    joint: Array | None = None  # float64 [segments, segments]: for two players with correlated signals
 
     def __post_init__(self) -> None:
         if len(self.edges) < 2 or not np.all(np.isfinite(self.edges)) or not np.all(np.diff(self.edges) > 0):
-            raise InputError("signals: the axis needs two or more rising edges")
-        if self.mass.min() < 0 or np.any(np.abs(self.mass.sum(axis=1) - 1.0) > _CLOSE):
+            raise InputError("signals: the axis needs two or more increasing edges")
+        if self.mass.min() < 0 or np.any(np.abs(self.mass.sum(axis=1) - 1.0) > _PROBABILITY_TOLERANCE):
             raise InputError(f"signals: probabilities of the players sum to {self.mass.sum(axis=1)}: must be 1")
         if np.any(np.abs(self.tilt) > 1.0):
             raise InputError("signals: a density falls below zero: tilts are from -1 to 1")
@@ -45,28 +70,31 @@ class Signals:
 
     @property
     def players(self) -> int:
-        """How many."""
+        """Number of players."""
         return len(self.mass)
 
     @property
     def low(self) -> float:
-        """Where the axis begins."""
+        """Start of the axis."""
         return float(self.edges[0])
 
     @property
     def high(self) -> float:
-        """Where it ends."""
+        """End of the axis."""
         return float(self.edges[-1])
 
     @cached_property
-    def below(self) -> Array:
+    def cdf_at_edges(self) -> Array:
         """Distribution function of each player at the edges. float64 [players, segments + 1]"""
         zero = np.zeros((self.players, 1))
         return np.concatenate([zero, np.cumsum(self.mass, axis=1)], axis=1)
 
     @cached_property
     def conditional(self) -> tuple[Array, Array]:
-        """Of the other player's segments, given the own one: for player 0, for player 1. float64 [1 or segments, segments]"""
+        """Probabilities of the opponent's signal intervals given one's own interval, for each player.
+
+        float64 [1 or intervals, intervals] each; one row if signals are independent
+        """
         if self.joint is None:
             return self.mass[1][None], self.mass[0][None]
         tables = []
@@ -75,31 +103,53 @@ class Signals:
         return tables[0], tables[1]
 
     @property
-    def equal(self) -> bool:
+    def identically_distributed(self) -> bool:
         """Whether all players draw from one distribution, independently and without ties."""
         same = np.allclose(self.mass, self.mass[0]) and np.allclose(self.tilt, self.tilt[0])
         return bool(same and self.joint is None and not self.tied.any())
 
     @property
-    def linear(self) -> bool:
+    def piecewise_linear(self) -> bool:
         """Whether distribution functions are piecewise linear and independent."""
         return self.joint is None and not self.tilt.any()
 
     def segment(self, place: Array) -> Array:
-        """The segment in which a place lies. int [...]"""
+        """Return the index of the segment of a position. int [...]
+
+        Parameters
+        ----------
+        place
+            Positions on the axis, float64 [...].
+        """
         numbers: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
         return numbers
 
     def cdf(self, player: int, place: Array) -> Array:
-        """Probability of a signal below a place. float64 [...]"""
+        """Return the probability of a signal below a position. float64 [...]
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        place
+            Positions on the axis, float64 [...].
+        """
         place = np.clip(np.asarray(place, float), self.low, self.high)
         k = self.segment(place)
         t = (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
-        below: Array = self.below[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
+        below: Array = self.cdf_at_edges[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
         return below
 
     def density(self, player: int, place: Array) -> Array:
-        """Slope of the distribution function. float64 [...]"""
+        """Return the density at a position. float64 [...]
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        place
+            Positions on the axis, float64 [...].
+        """
         k = self.segment(place)
         width = self.edges[k + 1] - self.edges[k]
         t = (np.asarray(place, float) - self.edges[k]) / width
@@ -107,46 +157,106 @@ class Signals:
         return heights
 
     def quantile(self, player: int, share: float) -> float:
-        """The lowest place with this probability below it, for distribution functions that are piecewise linear."""
-        below = self.below[player]
+        """Return the lowest position with this probability below it, for piecewise linear distribution functions.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        share
+            Probability, from 0 to 1.
+        """
+        below = self.cdf_at_edges[player]
         k = int(np.clip(np.searchsorted(below, share, side="left") - 1, 0, len(self.edges) - 2))
         inside = (share - below[k]) / self.mass[player, k] if self.mass[player, k] > 0 else 0.0
         return float(self.edges[k] + np.clip(inside, 0.0, 1.0) * (self.edges[k + 1] - self.edges[k]))
 
     def value(self, place: float) -> float:
-        """The users' number at a place."""
+        """Return the signal at a position, in the user's units.
+
+        Parameters
+        ----------
+        place
+            Position on the axis.
+        """
         k = int(self.segment(np.asarray(place)))
         share = (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
         return float(self.values[k, 1] + share * (self.values[k + 1, 0] - self.values[k, 1]))
 
-    def value_line(self, segments: Array) -> tuple[Array, Array]:
-        """The users' number at the begin of segments, and how much it grows for one unit of the axis."""
+    def value_and_slope(self, segments: Array) -> tuple[Array, Array]:
+        """Return the signal at the start of segments in the user's units, and its slope along the axis.
+
+        Parameters
+        ----------
+        segments
+            Indices of segments, int [...].
+        """
         k = segments
         slope = (self.values[k + 1, 0] - self.values[k, 1]) / (self.edges[k + 1] - self.edges[k])
         return self.values[k, 1], slope
 
-    def untied(self) -> Signals:
-        """The same axis with values inside an atom told apart: distribution functions through the points."""
+    def without_ties(self) -> Signals:
+        """Return signals on the same axis whose values inside an atom are distinct."""
         none = np.zeros_like(self.tied)
         return Signals(self.edges, self.mass, none, self.values, self.tilt, self.joint)
 
 
-# --- makers -----------------------------------------------------------------------------------
+# --- Constructors ---
 
 
 def uniform(players: int = 2, low: float = 0.0, high: float = 1.0) -> Signals:
-    """Every player's signal is uniform."""
-    return piecewise([[(low, 0.0), (high, 1.0)]] * players)
+    """Build signals that are uniform for every player.
 
+    Parameters
+    ----------
+    players
+        Number of players.
+    low
+        Lowest signal.
+    high
+        Highest signal.
 
-def piecewise(cdfs: Sequence[Sequence[tuple[float, float]]]) -> Signals:
-    """Independent signals from their distribution functions, given by points `(signal, probability below)`.
+    Returns
+    -------
+    Signals
+        Independent signals.
 
-    Between points they are linear. Two points with one signal are a jump: an atom.
+    Examples
+    --------
+    >>> uniform(3, 0, 10).high
+    10.0
     """
-    tables = [_check(points, f"signals of player {p}") for p, points in enumerate(cdfs)]
+    return from_cdfs([[(low, 0.0), (high, 1.0)]] * players)
+
+
+def from_cdfs(cdfs: Sequence[Sequence[tuple[float, float]]]) -> Signals:
+    """Build independent signals from distribution functions.
+
+    Parameters
+    ----------
+    cdfs
+        For each player points `(signal, probability below)`. Functions are linear between points; two points with the same
+        signal are a jump: an atom.
+
+    Returns
+    -------
+    Signals
+        Independent signals.
+
+    Raises
+    ------
+    InputError
+        If a function decreases, or does not go from 0 to 1.
+
+    Examples
+    --------
+    >>> from_cdfs([[(0, 0), (1, 1)], [(0, 0), (0.5, 0.9), (1, 1)]]).mass
+    array([[0.5, 0.5],
+           [0.9, 0.1]])
+    """
+    tables = [_validate_cdf(points, f"signals of player {p}") for p, points in enumerate(cdfs)]
     marks = sorted({x for points in tables for x, _ in points})
-    jumps = [{x: _jump(points, x) for x in marks} for points in tables]
+    jumps = [{x: _cdf_jump(points, x) for x in marks} for points in tables]
     edges, values, tied, mass = [marks[0]], [(marks[0], marks[0])], [], []
     span = marks[-1] - marks[0] or 1.0
     at = marks[0]
@@ -170,8 +280,29 @@ def piecewise(cdfs: Sequence[Sequence[tuple[float, float]]]) -> Signals:
     return Signals(np.array(edges), masses, np.array(tied), np.array(values), np.zeros_like(masses))
 
 
-def discrete(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
-    """Independent signals with finitely many values, given by `(signal, probability)`. The axis has atoms alone."""
+def from_values(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
+    """Build independent signals with finitely many values. All segments are atoms.
+
+    Parameters
+    ----------
+    points
+        For each player pairs `(signal, probability)`.
+
+    Returns
+    -------
+    Signals
+        Independent discrete signals.
+
+    Raises
+    ------
+    InputError
+        If a probability is negative, or they do not sum to 1.
+
+    Examples
+    --------
+    >>> from_values([[(1, 0.5), (2, 0.5)]] * 2).tied
+    array([ True,  True])
+    """
     marks = sorted({float(x) for table in points for x, _ in table})
     if not marks or any(not table for table in points):
         raise InputError("signals: a player has no values")
@@ -181,33 +312,78 @@ def discrete(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
             if not chance >= 0:
                 raise InputError(f"signals of player {p}: probability {chance:g} of {x:g}: must not be negative")
             mass[p, marks.index(x)] += chance
-        if not abs(mass[p].sum() - 1.0) <= _CLOSE:
+        if not abs(mass[p].sum() - 1.0) <= _PROBABILITY_TOLERANCE:
             raise InputError(f"signals of player {p}: probabilities sum to {mass[p].sum():g}: must be 1")
     edges = np.concatenate([[0.0], np.cumsum(np.maximum(mass.mean(axis=0), 1e-9))])
     low, high = [marks[0], *marks], [*marks, marks[-1]]
     return Signals(edges, mass, np.ones(len(marks), bool), np.stack([low, high], axis=1), np.zeros_like(mass))
 
 
-def dependent(edges: Sequence[float], joint: Sequence[Sequence[float]], *, tied: bool = False) -> Signals:
-    """Signals of two players by the probability of each pair of segments; independent inside a pair.
+def correlated(edges: Sequence[float], joint: Sequence[Sequence[float]], *, tied: bool = False) -> Signals:
+    """Build correlated signals of two players from the probability of each pair of segments; independent inside a pair.
 
-    Row k is player 0 in segment k: divided by its sum it is the distribution of player 1 given that.
+    Parameters
+    ----------
+    edges
+        Edges of the segments, increasing.
+    joint
+        Probabilities, one row for each segment of player 0. Divided by its sum, a row is the distribution of player 1.
+    tied
+        Whether every segment is an atom.
+
+    Returns
+    -------
+    Signals
+        Correlated signals.
+
+    Raises
+    ------
+    InputError
+        If the shape does not match the edges, or probabilities are negative or do not sum to 1.
+
+    Examples
+    --------
+    >>> correlated([0, 1, 2], [[0.3, 0.2], [0.1, 0.4]]).mass
+    array([[0.5, 0.5],
+           [0.4, 0.6]])
     """
     table = np.asarray(joint, float)
     points = np.asarray(edges, float)
     if table.ndim != 2 or table.shape != (len(points) - 1,) * 2:
         raise InputError(
-            f"signals: joint is {table.shape} for {len(points)} edges: one row and column for each segment"
+            f"signals: joint is {table.shape} for {len(points)} edges: must have one row and column for each segment"
         )
-    if table.min() < 0 or not abs(table.sum() - 1.0) <= _CLOSE:
+    if table.min() < 0 or not abs(table.sum() - 1.0) <= _PROBABILITY_TOLERANCE:
         raise InputError(f"signals: joint probabilities sum to {table.sum():g}: must be 1, and none negative")
     mass = np.stack([table.sum(axis=1), table.sum(axis=0)])
     values = np.stack([points, points], axis=1)
     return Signals(points, mass, np.full(len(table), tied), values, np.zeros_like(mass), table)
 
 
-def densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
-    """Independent signals from densities that are linear between points `(signal, density)`; they are normalised."""
+def from_densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
+    """Build independent signals from densities that are linear between points. They are normalized.
+
+    Parameters
+    ----------
+    points
+        For each player points `(signal, density)`.
+
+    Returns
+    -------
+    Signals
+        Independent signals.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two points, or a density is negative or zero everywhere.
+
+    Examples
+    --------
+    >>> from_densities([[(0, 1), (1, 3)]] * 2).tilt
+    array([[0.5],
+           [0.5]])
+    """
     marks = np.array(sorted({float(x) for table in points for x, _ in table}))
     if len(marks) < 2:
         raise InputError("signals: a density needs two points or more")
@@ -216,7 +392,9 @@ def densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
     for p, table in enumerate(points):
         x, y = np.array(sorted(table), float).T
         if y.min() < 0 or y.max() <= 0:
-            raise InputError(f"signals of player {p}: densities {y}: must not be negative, and one above zero")
+            raise InputError(
+                f"signals of player {p}: densities {y}: must not be negative, and at least one must be above zero"
+            )
         heights = np.interp(marks, x, y, left=0.0, right=0.0)
         left, right = heights[:-1].copy(), heights[1:].copy()
         outside = (marks[1:] <= x[0]) | (marks[:-1] >= x[-1])
@@ -228,23 +406,23 @@ def densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
     return Signals(marks, mass, np.zeros(len(marks) - 1, bool), np.stack([marks, marks], axis=1), tilt)
 
 
-def _check(points: Sequence[tuple[float, float]], where: str) -> list[tuple[float, float]]:
+def _validate_cdf(points: Sequence[tuple[float, float]], where: str) -> list[tuple[float, float]]:
     table = [(float(x), float(p)) for x, p in points]
     if len(table) < 2 or not np.all(np.isfinite(table)):
         raise InputError(f"{where}: a distribution function needs two points or more, all finite")
     for before, after in itertools.pairwise(table):
         if after[0] < before[0] or after[1] < before[1]:
-            raise InputError(f"{where}: {after} after {before}: signals and probabilities must not fall")
-    if abs(table[0][1]) > _CLOSE or abs(table[-1][1] - 1.0) > _CLOSE:
+            raise InputError(f"{where}: {after} after {before}: signals and probabilities must not decrease")
+    if abs(table[0][1]) > _PROBABILITY_TOLERANCE or abs(table[-1][1] - 1.0) > _PROBABILITY_TOLERANCE:
         raise InputError(f"{where}: goes from {table[0][1]:g} to {table[-1][1]:g}: must go from 0 to 1")
     return table
 
 
-def _jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
-    """The distribution function just below and at a signal."""
-    here = [p for at, p in points if at == x]
-    if here:
-        return here[0], here[-1]
+def _cdf_jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
+    """Return the distribution function just below and at a signal."""
+    probabilities = [p for at, p in points if at == x]
+    if probabilities:
+        return probabilities[0], probabilities[-1]
     xs, ps = zip(*points, strict=True)
     value = float(np.interp(x, xs, ps))
     return value, value

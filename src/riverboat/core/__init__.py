@@ -1,1 +1,1 @@
-"""Errors, validation, files, caches, formatting: what every package uses."""
+"""Errors, validation, files, caches and formatting: the ground that every package builds on."""

@@ -1,7 +1,7 @@
-"""Artefacts on disk: a folder with `manifest.json`, `.npy` files that can be memory-mapped, and checksums.
+"""Artifacts on disk: folders with `manifest.json`, memory-mapped `.npy` files, and checksums.
 
-A folder is written beside its place and renamed into it, so that what bears the name is whole. Readers
-check every file against the manifest before they use it.
+A folder is written under a temporary name next to its target and then renamed, so that a folder of the final name is
+always complete. Readers verify every file against the manifest before they use it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from riverboat import __version__
-from riverboat.core import atomic_io, text_files
-from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, DiskError, InputError, shown
-from riverboat.core.npy_file import map_numbers, write_numbers
-from riverboat.core.schema import Arrays, Fields
+from riverboat.core import files as core_files
+from riverboat.core.arrays import Array, map_npy, write_npy
+from riverboat.core.errors import CorruptError, DiskError, InputError, short_repr
+from riverboat.core.schema import ArtifactArrays, FileEntries
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-MOST_MANIFEST = 64 << 20  # bytes
+MAX_MANIFEST_BYTES = 64 << 20
 T = TypeVar("T")
 
 
@@ -34,51 +33,92 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-Stamp: TypeAlias = tuple[int, int, int, int]
-_CHECKED: dict[Path, tuple[Stamp, str]] = {}  # files whose checksums this process has computed, as they were then
-_MOST_CHECKED = 4096
+FileStamp: TypeAlias = tuple[int, int, int, int]
+# checksums that this process has computed, with the stamp of the file at that time
+_CHECKSUM_CACHE: dict[Path, tuple[FileStamp, str]] = {}
+_MAX_CACHED_CHECKSUMS = 4096
 
 
-def stamp(path: Path) -> Stamp:
-    """What changes when a file does: which it is, its size, and when it was written."""
-    facts = path.stat()
-    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+def file_stamp(path: Path) -> FileStamp:
+    """Return the identity, size and modification time of a file, which change when its content does.
+
+    Parameters
+    ----------
+    path
+        An existing file.
+
+    Returns
+    -------
+    tuple of int
+        Device, inode, size in bytes, and modification time in nanoseconds.
+
+    Examples
+    --------
+    >>> file_stamp(Path(__file__)) == file_stamp(Path(__file__))
+    True
+    """
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _known_checksum(path: Path) -> str:
-    """The checksum of a file, computed once while the file stays as it is."""
-    now, place = stamp(path), path.absolute()
-    kept = _CHECKED.get(place)
-    if kept is None or kept[0] != now:
-        if len(_CHECKED) >= _MOST_CHECKED:
-            _CHECKED.clear()
-        kept = _CHECKED[place] = now, _checksum(path)
-    return kept[1]
+def _cached_checksum(path: Path) -> str:
+    """Return the checksum of a file, computed once as long as its stamp does not change."""
+    stamp, key = file_stamp(path), path.absolute()
+    entry = _CHECKSUM_CACHE.get(key)
+    if entry is None or entry[0] != stamp:
+        if len(_CHECKSUM_CACHE) >= _MAX_CACHED_CHECKSUMS:
+            _CHECKSUM_CACHE.clear()
+        entry = _CHECKSUM_CACHE[key] = stamp, _checksum(path)
+    return entry[1]
 
 
-class Opened(Generic[T]):
-    """What was made from artefacts lately, the last few; made again where a file has changed."""
+class ArtifactCache(Generic[T]):
+    """Cache of the last few objects made from artifacts, invalidated when a file changes.
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._kept: dict[tuple[Path, tuple[Stamp, ...]], T] = {}
+    Parameters
+    ----------
+    max_entries
+        Number of objects that are held.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache = ArtifactCache[str](2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache.get(Path(folder), lambda: "made"), cache.get(Path(folder), lambda: "made again")
+    ('made', 'made')
+    """
+
+    def __init__(self, max_entries: int) -> None:
+        self.max_entries = max_entries
+        self._entries: dict[tuple[Path, tuple[FileStamp, ...]], T] = {}
         self._lock = threading.Lock()
 
     def get(self, folder: Path, make: Callable[[], T], *others: Path) -> T:
-        """What is made from a folder and perhaps others; the oldest is let go where there are too many."""
+        """Return the object made from a folder (and perhaps others); evict the oldest entries beyond the limit.
+
+        Parameters
+        ----------
+        folder
+            Folder of the artifact.
+        make
+            Called to make the object if it is not cached, or if a file of the folders has changed.
+        *others
+            Further folders that the object depends on.
+        """
         try:
-            read = [path for place in (folder, *others) if place.is_dir() for path in place.iterdir()]
-            key = folder.absolute(), tuple(sorted(stamp(path) for path in read if path.is_file()))
-        except OSError:  # a run has put a newer checkpoint in its place
+            paths = [path for parent in (folder, *others) if parent.is_dir() for path in parent.iterdir()]
+            key = folder.absolute(), tuple(sorted(file_stamp(path) for path in paths if path.is_file()))
+        except OSError:  # a run has replaced the checkpoint by a newer one
             return make()
         with self._lock:
-            value = self._kept.pop(key, None)
+            value = self._entries.pop(key, None)
         if value is None:
             value = make()
         with self._lock:
-            self._kept[key] = value
-            for old in list(self._kept)[: -self.most]:
-                del self._kept[old]
+            self._entries[key] = value
+            for old in list(self._entries)[: -self.max_entries]:
+                del self._entries[old]
         return value
 
 
@@ -87,94 +127,162 @@ def write(
     kind: str,
     arrays: Mapping[str, Array],
     meta: Mapping[str, Any],
-    kept: Mapping[str, str] | None = None,
+    text_files: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write an artefact; the folder appears whole or not at all, and replaces an older one."""
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    """Write an artifact atomically: the folder appears complete or not at all, and replaces an older one.
+
+    Parameters
+    ----------
+    folder
+        Folder of the artifact; its parents are created.
+    kind
+        Kind of the artifact, such as `solution`.
+    arrays
+        Arrays by name; each becomes a `.npy` file.
+    meta
+        Further entries of the manifest, as JSON allows them.
+    text_files
+        Texts by file name.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    InputError
+        The folder holds an artifact of another kind, or other files.
+    DiskError
+        The folder is a file, or the operating system rejects a file access.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     folder = write(Path(home) / "example", "example", {"values": np.arange(3)}, {"game": "kuhn"})
+    ...     entries, arrays = read(folder)
+    ...     entries.text("game"), arrays["values"].tolist()
+    ('kuhn', [0, 1, 2])
+    """
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
-        with atomic_io.told(folder):
-            _write(folder, beside, kind, arrays, meta, kept or {})
+        with core_files.disk_errors(folder):
+            _check_replaceable(folder, kind)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if draft.exists():
+                shutil.rmtree(draft)
+            draft.mkdir()
+            _write_files(folder, draft, kind, arrays, meta, text_files or {})
+            _move_into_place(draft, folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)  # where it was not renamed: no room is taken by what is of no use
+        shutil.rmtree(draft, ignore_errors=True)  # if it was not renamed: do not leave a useless copy on the disk
     return folder
 
 
-def _write(
+def _check_replaceable(folder: Path, kind: str) -> None:
+    """Raise an error if writing an artifact to a folder would lose other files, or if the folder is a file."""
+    if (folder / MANIFEST).is_file():
+        with contextlib.suppress(CorruptError):  # an unreadable manifest can be overwritten
+            old_kind = read_manifest(folder).get("kind")
+            if old_kind != kind:
+                raise InputError(f"{folder}: holds a {old_kind}, which would be lost; choose another folder")
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder}: holds other files, which would be lost; choose another folder")
+    if folder.exists() and not folder.is_dir():
+        raise DiskError(f"{folder}: is a file, but must be a folder")
+
+
+def _write_files(
     folder: Path,
-    beside: Path,
+    draft: Path,
     kind: str,
     arrays: Mapping[str, Array],
     meta: Mapping[str, Any],
-    kept: Mapping[str, str],
+    text_files: Mapping[str, str],
 ) -> None:
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
-        raise InputError(f"{folder}: holds other files, which would be lost; choose another folder")
-    if (folder / MANIFEST).is_file():
-        with contextlib.suppress(CorruptError):  # what cannot be read is no loss
-            there = manifest(folder).get("kind")
-            if there != kind:
-                raise InputError(f"{folder}: holds a {there}, which would be lost; choose another folder")
-    if folder.exists() and not folder.is_dir():
-        raise DiskError(f"{folder}: is a file, and a folder is to be written")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if beside.exists():
-        shutil.rmtree(beside)
-    beside.mkdir()
-    files: list[str] = []
+    """Write all files of an artifact to its draft, and flush them to the disk; errors name the final folder."""
     for name, array in arrays.items():
-        with atomic_io.told(folder / f"{name}.npy"):
-            write_numbers(beside / f"{name}.npy", array)
-        files.append(f"{name}.npy")
-    for name, words in kept.items():
-        with atomic_io.told(folder / name):
-            (beside / name).write_text(words, encoding="utf-8", newline="")
-        files.append(name)
-    made = {
+        with core_files.disk_errors(folder / f"{name}.npy"):
+            write_npy(draft / f"{name}.npy", array)
+    for name, text in text_files.items():
+        with core_files.disk_errors(folder / name):
+            (draft / name).write_text(text, encoding="utf-8", newline="")
+    files = [draft / name for name in (*(f"{name}.npy" for name in arrays), *text_files)]
+    manifest = {
         "format_version": FORMAT_VERSION,
         "kind": kind,
         "version": __version__,
         **meta,
-        "files": {
-            name: {"sha256": _checksum(beside / name), "bytes": (beside / name).stat().st_size} for name in files
-        },
+        "files": {path.name: {"sha256": _checksum(path), "bytes": path.stat().st_size} for path in files},
     }
-    body = json.dumps(made, indent=2, sort_keys=True)
-    signed = {"manifest": made, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    with atomic_io.told(folder / MANIFEST):
-        (beside / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    for path in beside.iterdir():
-        with atomic_io.told(folder / path.name):
-            atomic_io.sync(path)
+    body = json.dumps(manifest, indent=2, sort_keys=True)
+    signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+    with core_files.disk_errors(folder / MANIFEST):
+        (draft / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    for path in draft.iterdir():
+        with core_files.disk_errors(folder / path.name):
+            core_files.sync_file(path)
+
+
+def _move_into_place(draft: Path, folder: Path) -> None:
+    """Rename a complete draft to its folder; an older folder is restored if that fails."""
     if folder.exists():
         old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-        atomic_io.replace(folder, old)
+        core_files.replace(folder, old)
         try:
-            atomic_io.replace(beside, folder)
+            core_files.replace(draft, folder)
         except BaseException:
-            atomic_io.replace(old, folder)
+            core_files.replace(old, folder)
             raise
         shutil.rmtree(old)
     else:
-        atomic_io.replace(beside, folder)
-    atomic_io.sync(folder.parent)
+        core_files.replace(draft, folder)
+    core_files.sync_file(folder.parent)
 
 
-def manifest(folder: Path) -> Fields:
-    """An artefact's manifest, checked against its own checksum."""
+def read_manifest(folder: Path) -> FileEntries:
+    """Read the manifest of an artifact and verify it against its own checksum.
+
+    Parameters
+    ----------
+    folder
+        Folder of the artifact.
+
+    Returns
+    -------
+    FileEntries
+        The entries, with `format_version` and `kind` already checked.
+
+    Raises
+    ------
+    InputError
+        There is no manifest, or it has a format version of another release.
+    CorruptError
+        The manifest is torn or altered.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     read_manifest(write(Path(home) / "example", "example", {}, {})).text("kind")
+    'example'
+    """
     path = folder / MANIFEST
     if not path.is_file():
-        raise InputError(f"{folder}: no artefact here ({MANIFEST} is missing)")
-    right = False
-    with atomic_io.told(path), contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-        if path.stat().st_size <= MOST_MANIFEST and not path.is_symlink():
+        raise InputError(f"{folder}: no artifact here ({MANIFEST} is missing)")
+    is_valid = False
+    with core_files.disk_errors(path), contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+        if path.stat().st_size <= MAX_MANIFEST_BYTES and not path.is_symlink():
             signed = json.loads(path.read_text(encoding="utf-8"))
             entries = signed["manifest"]
             body = json.dumps(entries, indent=2, sort_keys=True)
-            right = signed["sha256"] == hashlib.sha256(body.encode()).hexdigest()
-    if not right:
+            is_valid = signed["sha256"] == hashlib.sha256(body.encode()).hexdigest()
+    if not is_valid:
         raise CorruptError(f"{path}: the manifest is torn or altered; delete {folder} to do without it")
-    fields = Fields(str(path), entries)
-    version = fields.whole("format_version")
+    fields = FileEntries(str(path), entries)
+    version = fields.integer("format_version")
     if version != FORMAT_VERSION:
         raise InputError(
             f"{path}: format version {version}; this release reads version {FORMAT_VERSION} (docs/formats.md)"
@@ -183,72 +291,192 @@ def manifest(folder: Path) -> Fields:
     return fields
 
 
-def read(folder: Path, names: Collection[str] | None = None, *, private: bool = False) -> tuple[Fields, Arrays]:
-    """An artefact's manifest and its arrays, memory-mapped; refused unless every checksum agrees.
+def read(
+    folder: Path, names: Collection[str] | None = None, *, private: bool = False
+) -> tuple[FileEntries, ArtifactArrays]:
+    """Read the manifest and the memory-mapped arrays of an artifact, after verifying all checksums.
 
-    With `names`, only these files are looked at. Mappings that are `private` can be written to, in memory alone: compiled
-    loops take them for ordinary arrays.
+    Parameters
+    ----------
+    folder
+        Folder of the artifact.
+    names
+        Names of the files to read, such as `values.npy`; all by default.
+    private
+        Whether the mappings are writable. Writes stay in memory, and compiled loops treat such arrays as ordinary ones.
+
+    Returns
+    -------
+    tuple of FileEntries and ArtifactArrays
+        The manifest, and the arrays by name.
+
+    Raises
+    ------
+    InputError
+        There is no artifact in the folder.
+    CorruptError
+        A file is missing, truncated or altered.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     entries, arrays = read(write(Path(home) / "example", "example", {"values": np.arange(3)}, {}), private=True)
+    ...     arrays["values"] += 1
+    ...     arrays["values"].tolist()
+    [1, 2, 3]
     """
-    entries = manifest(folder)
+    entries = read_manifest(folder)
     arrays: dict[str, Array] = {}
     listed = entries.table("files")
     for name in listed:
         if names is not None and name not in names:
             continue
-        path, facts = folder / name, listed.table(name)
+        path, entry = folder / name, listed.table(name)
         if Path(name).name != name or "\\" in name or name in ("", ".", ".."):
-            raise CorruptError(f"{folder / MANIFEST}: file {shown(name)}: files of an artefact lie in its folder")
-        with atomic_io.told(path):
+            raise CorruptError(
+                f"{folder / MANIFEST}: file {short_repr(name)}: files of an artifact must be in its folder"
+            )
+        with core_files.disk_errors(path):
             if path.is_symlink() or not path.is_file():
                 raise CorruptError(f"{path}: missing, or not a plain file; delete {folder} to do without it")
-            size, written = path.stat().st_size, facts.whole("bytes")
-            if size != written:
+            size, expected = path.stat().st_size, entry.integer("bytes")
+            if size != expected:
                 raise CorruptError(
-                    f"{path}: {size:,} bytes where {written:,} were written: truncated; delete {folder} to do without it"
+                    f"{path}: {size:,} bytes where {expected:,} were written: truncated; delete {folder} to do without it"
                 )
-            if _known_checksum(path) != facts.text("sha256"):
+            if _cached_checksum(path) != entry.text("sha256"):
                 raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
             if path.suffix == ".npy":
-                arrays[path.stem] = map_numbers(path, private=private)
-    return entries, Arrays(str(folder), arrays)
+                arrays[path.stem] = map_npy(path, private=private)
+    return entries, ArtifactArrays(str(folder), arrays)
 
 
-def text(folder: Path, entries: Fields, name: str) -> str:
-    """A file of text that `read` has checked."""
+def read_text_file(folder: Path, entries: FileEntries, name: str) -> str:
+    """Read a text file of an artifact that `read` has verified.
+
+    Parameters
+    ----------
+    folder
+        Folder of the artifact.
+    entries
+        Its manifest.
+    name
+        Name of the file.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    CorruptError
+        The manifest does not list the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     folder = write(Path(home) / "example", "example", {}, {}, {"spot.toml": "pot = 180"})
+    ...     read_text_file(folder, read(folder)[0], "spot.toml")
+    'pot = 180'
+    """
     if name not in entries.table("files"):
         raise CorruptError(f"{folder}: no {name}; it was not written by this release, or was altered")
-    return text_files.read_text(folder / name, "file")
+    return core_files.read_text(folder / name, "file")
 
 
 def link(source: Path, folder: Path) -> Path:
-    """Have an artefact in another place too: by hard links, which take no room, or as a copy where there are none."""
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    with atomic_io.told(folder):
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
+    """Make an artifact available in a second folder, by hard links or, where there are none, by copies.
+
+    Parameters
+    ----------
+    source
+        Folder of the artifact.
+    folder
+        The second folder, which must not exist.
+
+    Returns
+    -------
+    Path
+        The second folder.
+
+    Raises
+    ------
+    InputError, CorruptError
+        The manifest of the artifact is missing or damaged.
+    DiskError
+        The operating system rejects a file access.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     first = write(Path(home) / "first", "example", {}, {})
+    ...     read_manifest(link(first, Path(home) / "second")).text("kind")
+    'example'
+    """
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    with core_files.disk_errors(folder):
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
         try:
-            for name in (MANIFEST, *manifest(source).table("files")):
+            for name in (MANIFEST, *read_manifest(source).table("files")):
                 try:
-                    os.link(source / name, beside / name)
+                    os.link(source / name, draft / name)
                 except OSError:
-                    shutil.copyfile(source / name, beside / name)
-            atomic_io.replace(beside, folder)
+                    shutil.copyfile(source / name, draft / name)
+            core_files.replace(draft, folder)
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
 def remove(folder: Path) -> None:
-    """Remove an artefact, where it is there. A process that is killed meanwhile leaves nothing half-removed of its name."""
-    away = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    shutil.rmtree(away, ignore_errors=True)
+    """Remove an artifact if it exists.
+
+    A process killed in between leaves no half-removed folder under that name.
+
+    Parameters
+    ----------
+    folder
+        Folder of the artifact.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     folder = write(Path(home) / "example", "example", {}, {})
+    ...     remove(folder)
+    ...     folder.exists()
+    False
+    """
+    doomed = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(doomed, ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
-        folder.rename(away)
-    shutil.rmtree(away, ignore_errors=True)
+        folder.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def discard_leftovers(folder: Path) -> None:
-    """Remove what a killed writer has left beside its artefacts. What it was about to replace comes back."""
+    """Remove temporary folders of killed writers, and restore an artifact that was about to be replaced.
+
+    Parameters
+    ----------
+    folder
+        Folder that contains artifacts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     (Path(home) / ".run.1.tmp").mkdir()
+    ...     discard_leftovers(Path(home))
+    ...     list(Path(home).iterdir())
+    []
+    """
     for path in folder.glob(".*.tmp"):
         shutil.rmtree(path, ignore_errors=True)
     for path in folder.glob(".*.old"):

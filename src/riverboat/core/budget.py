@@ -1,9 +1,9 @@
-"""Work that grows: counted while it does, told to whoever listens, refused where memory would not hold it.
+"""Report progress and enforce memory limits while a tree is built.
 
-A tree is as large as it turns out to be. Whoever builds one counts its nodes through a `Growth`; whoever asked for it may
-listen, and may say how much memory it may take (`heard`). Where nobody says, that is half of what is free.
+The size of a tree is known only after it was built. Builders count its nodes through a `BuildMonitor`. Callers may
+install a listener and a memory limit by `build_context`; without a limit, half of the free memory may be used.
 
-    with heard(print, memory=2_000_000_000):
+    with build_context(print, memory=2_000_000_000):
         compile_game(game)
 """
 
@@ -18,151 +18,163 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, TypeAlias
 
-from riverboat.core.cancellation import poll
+from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, MemoryLimitError
-from riverboat.core.formatting import show_bytes
+from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory, resident_memory
 
-SHARE = 0.5  # of the free memory, where nobody says how much may be taken
-UNKNOWN = 4_000_000_000  # bytes, where the system does not say how much is free
-BEAT = 0.25  # seconds between two looks
-PATIENCE = 1.0  # seconds before the size is guessed
-GUESSING = 0.4  # seconds that the guess may take
-# A guess is unbiased and never negative, so one of SURE times the truth or more has a chance of at most 1 / SURE.
-SURE = 50.0
-ENOUGH = 200_000  # counted before the memory of each is taken from what the process holds
-MOST = 2**31 - 2**24  # nodes are numbered in 32 bits
+MEMORY_SHARE = 0.5  # of the free memory: the limit if the caller sets none
+DEFAULT_MEMORY_BUDGET = 4_000_000_000  # bytes, if the system does not report its free memory
+CHECK_INTERVAL = 0.25  # seconds between two checks
+ESTIMATE_DELAY = 1.0  # seconds before the size is estimated
+ESTIMATE_SECONDS = 0.4  # seconds that the estimate may take
+# The estimate is unbiased and never negative. So it exceeds REFUSAL_FACTOR times the true size with probability
+# at most 1 / REFUSAL_FACTOR (Markov's inequality).
+REFUSAL_FACTOR = 50.0
+MIN_COUNT_TO_EXTRAPOLATE = 200_000  # nodes before the memory per node is measured from the process
+MAX_COUNT = 2**31 - 2**24  # nodes are numbered in 32 bits
 
 
 @dataclass(frozen=True)
-class Grown:
-    """How far something has grown."""
+class BuildProgress:
+    """Progress of a build."""
 
-    what: str  # `building the tree of leduc`
+    task: str  # `building the tree of leduc`
     unit: str  # `histories`
     count: int
-    about: float | None  # how many there may be in the end, where that was guessed
+    expected: float | None  # estimated final count, if there is an estimate
     seconds: float
     state: Literal["growing", "done", "interrupted"] = "growing"
 
 
-Listener: TypeAlias = Callable[[Grown], None]
-Guess: TypeAlias = Callable[[float], float]  # seconds it may take; how many there may be
+ProgressListener: TypeAlias = Callable[[BuildProgress], None]
+SizeEstimator: TypeAlias = Callable[[float], float]  # time limit in seconds -> estimated count
 
 
 @dataclass(frozen=True)
-class _Terms:
-    listener: Listener | None = None
+class _BuildLimits:
+    listener: ProgressListener | None = None
     memory: int | None = None
 
 
-_TERMS: ContextVar[_Terms] = ContextVar("terms", default=_Terms())  # noqa: B039  # frozen
+_BUILD_LIMITS: ContextVar[_BuildLimits] = ContextVar("terms", default=_BuildLimits())  # noqa: B039  # frozen
 
 
 @contextmanager
-def heard(listener: Listener | None = None, memory: int | None = None) -> Iterator[None]:
-    """Inside, tell `listener` of whatever grows, and let it take `memory` bytes; what is None stays as it was."""
+def build_context(listener: ProgressListener | None = None, memory: int | None = None) -> Iterator[None]:
+    """Report builds inside the block to `listener`, and limit them to `memory` bytes.
+
+    An argument that is None leaves the current setting unchanged.
+    """
     if memory is not None and memory <= 0:
         raise InputError(f"memory={memory}: must be above zero bytes")
-    before = _TERMS.get()
-    token = _TERMS.set(_Terms(listener or before.listener, before.memory if memory is None else memory))
+    before = _BUILD_LIMITS.get()
+    token = _BUILD_LIMITS.set(_BuildLimits(listener or before.listener, before.memory if memory is None else memory))
     try:
         yield
     finally:
-        _TERMS.reset(token)
+        _BUILD_LIMITS.reset(token)
 
 
-def allowed(share: float = SHARE) -> int:
-    """Bytes that may be taken: those that were said, or a share of what is free."""
-    said = _TERMS.get().memory
-    if said is not None:
-        return said
+def memory_budget(share: float = MEMORY_SHARE) -> int:
+    """Return the bytes that may be used: the limit of `build_context`, or a share of the free memory."""
+    limit = _BUILD_LIMITS.get().memory
+    if limit is not None:
+        return limit
     free = available_memory()
-    return UNKNOWN if free is None else int(share * free)
+    return DEFAULT_MEMORY_BUDGET if free is None else int(share * free)
 
 
-def _terms(most: int, share: float = SHARE) -> str:
-    """What is allowed, and the way out."""
-    if _TERMS.get().memory is not None:
-        return f"{show_bytes(most)} are allowed; take a smaller game, or allow more"
+def _describe_budget(most: int, share: float = MEMORY_SHARE) -> str:
+    """Describe the memory limit and the way out, for error messages."""
+    if _BUILD_LIMITS.get().memory is not None:
+        return f"{format_bytes(most)} are allowed; take a smaller game, or allow more"
     if share == 1.0:
-        return f"{show_bytes(most)} are free; take a smaller game"
-    return f"{show_bytes(most)}, half of what is free, are allowed; take a smaller game, or allow more by memory (--memory)"
+        return f"{format_bytes(most)} are free; take a smaller game"
+    return f"{format_bytes(most)}, half of what is free, are allowed; take a smaller game, or allow more by memory (--memory)"
 
 
-def guessed(about: float) -> str:
-    """A guess for a person: its order of magnitude."""
-    return f"about {about:.2g}" if math.isfinite(about) else "more than 1e+300"
+def format_estimate(count: float) -> str:
+    """Format an estimated count by its order of magnitude."""
+    return f"about {count:.2g}" if math.isfinite(count) else "more than 1e+300"
 
 
-def require(what: str, need: float, share: float = SHARE) -> None:
-    """Refuse work whose memory is known before it begins, where that is not there."""
-    most = allowed(share)
-    if need > most:
-        raise MemoryLimitError(f"{what}: needs {show_bytes(need)}, and {_terms(most, share)}")
+def require_memory(task: str, needed_bytes: float, share: float = MEMORY_SHARE) -> None:
+    """Raise MemoryLimitError if a task of known size does not fit in the memory budget."""
+    budget = memory_budget(share)
+    if needed_bytes > budget:
+        raise MemoryLimitError(f"{task}: needs {format_bytes(needed_bytes)}, and {_describe_budget(budget, share)}")
 
 
-class Growth:
-    """Counts what is made, and looks around now and then."""
+class BuildMonitor:
+    """Counter of built nodes that reports progress and checks the memory limit at intervals."""
 
     def __init__(
-        self, name: str, doing: str, unit: str, each: int, guess: Guess | None = None, about: float | None = None
+        self,
+        name: str,
+        activity: str,
+        unit: str,
+        bytes_each: int,
+        estimate: SizeEstimator | None = None,
+        expected: float | None = None,
     ) -> None:
         self.name, self.unit = name, unit
-        self.what = f"{doing} {name}"
+        self.task = f"{activity} {name}"
         self.count = 0
-        self.about = about  # how many there will be, or may be
-        self._each = each  # bytes of one, at the least
-        self._guess = guess
-        self._most = allowed()
+        self.expected = expected  # known or estimated final count
+        self._bytes_each = bytes_each  # minimum size of one node
+        self._estimate = estimate
+        self._budget = memory_budget()
         self._resident = resident_memory()
         self._started = clock.monotonic()
-        self._next = self._started + BEAT
+        self._next = self._started + CHECK_INTERVAL
 
-    def __enter__(self) -> Growth:
+    def __enter__(self) -> BuildMonitor:
         return self
 
     def __call__(self, count: int) -> None:
-        """There are `count` now."""
+        """Set the current count, and check the limits if it is time."""
         self.count = count
         if clock.monotonic() >= self._next:
-            self._look()
+            self._check()
 
-    def _look(self) -> None:
-        taken = self._taken()
-        if taken > self._most or self.count > MOST:
-            of = f" of about {self.about:.2g}" if self.about else ""
+    def _check(self) -> None:
+        used = self._used_bytes()
+        if used > self._budget or self.count > MAX_COUNT:
+            of = f" of about {self.expected:.2g}" if self.expected else ""
             raise MemoryLimitError(
-                f"{self.name}: {self.count:,}{of} {self.unit} take {show_bytes(taken)}, and {_terms(self._most)}"
+                f"{self.name}: {self.count:,}{of} {self.unit} take {format_bytes(used)}, and "
+                f"{_describe_budget(self._budget)}"
             )
-        if self._guess is not None and clock.monotonic() - self._started >= PATIENCE:
-            self.about = max(float(self.count), self._guess(GUESSING))
-            self._guess = None
-            need = self.about * (taken / self.count if self.count >= ENOUGH else self._each)
-            if need > SURE * self._most:
+        if self._estimate is not None and clock.monotonic() - self._started >= ESTIMATE_DELAY:
+            self.expected = max(float(self.count), self._estimate(ESTIMATE_SECONDS))
+            self._estimate = None
+            need = self.expected * (used / self.count if self.count >= MIN_COUNT_TO_EXTRAPOLATE else self._bytes_each)
+            if need > REFUSAL_FACTOR * self._budget:
                 raise MemoryLimitError(
-                    f"{self.name}: {guessed(self.about)} {self.unit}, which need {show_bytes(need)}, and {_terms(self._most)}"
+                    f"{self.name}: {format_estimate(self.expected)} {self.unit}, which need {format_bytes(need)}, and "
+                    f"{_describe_budget(self._budget)}"
                 )
-        self._tell()
-        poll()
-        self._next = clock.monotonic() + BEAT
+        self._report()
+        check_cancellation()
+        self._next = clock.monotonic() + CHECK_INTERVAL
 
-    def _taken(self) -> float:
-        """Bytes so far: what the process has grown by, where the system tells."""
+    def _used_bytes(self) -> float:
+        """Return the bytes used so far: the growth of the process, if the system reports it."""
         now = resident_memory()
         grown = 0 if now is None or self._resident is None else now - self._resident
-        return max(self.count * self._each, grown)
+        return max(self.count * self._bytes_each, grown)
 
-    def _tell(self, state: Literal["growing", "done", "interrupted"] = "growing") -> None:
-        listener = _TERMS.get().listener
+    def _report(self, state: Literal["growing", "done", "interrupted"] = "growing") -> None:
+        listener = _BUILD_LIMITS.get().listener
         if listener is not None:
             seconds = clock.monotonic() - self._started
-            listener(Grown(self.what, self.unit, self.count, self.about, seconds, state))
+            listener(BuildProgress(self.task, self.unit, self.count, self.expected, seconds, state))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._tell("interrupted" if isinstance(error, KeyboardInterrupt) else "done")
+        self._report("interrupted" if isinstance(error, KeyboardInterrupt) else "done")
         if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
             raise MemoryLimitError(
                 f"{self.name}: memory ran out after {self.count:,} {self.unit}; take a smaller game"

@@ -1,6 +1,6 @@
-"""Arrays that are costly to compute and cheap to keep: in the user's cache folder, with a checksum.
+"""Cache of expensive arrays in the user's cache folder, with checksums.
 
-`riverboat cache` shows and clears them.
+`riverboat cache` shows and clears it.
 """
 
 from __future__ import annotations
@@ -14,49 +14,47 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.core import atomic_io
+from riverboat.core import files
 from riverboat.core.arrays import Array
 
-_CHECK = "check"
+_CHECKSUM_KEY = "check"
 
 
-def folder() -> Path:
-    """Where they are."""
-    return own_folder("cache")
+def cache_folder() -> Path:
+    """Return the folder of the cache."""
+    return user_folder("cache")
 
 
-def own_folder(kind: str) -> Path:
-    """The user's folder for what can be made again (`cache`) or not (`data`). Servers may lack platformdirs."""
+def user_folder(kind: str) -> Path:
+    """Return the user's folder for files that can be recomputed (`cache`) or not (`data`).
+
+    Works without platformdirs, which servers may lack.
+    """
     try:
         import platformdirs
     except ImportError:
-        home = Path(
-            os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / {"cache": ".cache"}.get(kind, ".local/share")
-        )
-        return home / "riverboat"
-    return Path(
-        platformdirs.user_cache_dir("riverboat") if kind == "cache" else platformdirs.user_data_dir("riverboat")
-    )
+        default = Path.home() / {"cache": ".cache"}.get(kind, ".local/share")
+        return Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or default) / "riverboat"
+    find = platformdirs.user_cache_dir if kind == "cache" else platformdirs.user_data_dir
+    return Path(find("riverboat"))
 
 
-def kept(name: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
-    """The arrays of that name, from disk where they are there and whole, else made and written. Names carry a version."""
-    path = folder() / f"{name}.npz"
+def cached_arrays(name: str, compute: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
+    """Load arrays from the cache by name, or compute and store them. Names carry a version."""
+    path = cache_folder() / f"{name}.npz"
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
             arrays = {key: file_arrays[key] for key in file_arrays.files}
-        if str(arrays.pop(_CHECK)) == _checksum(arrays):
+        if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays):
             return arrays
-    except Exception:  # not there, or spoilt: readers of zip files and headers raise errors of many kinds
+    except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
         pass
-    arrays = dict(make())
-    with (
-        contextlib.suppress(OSError),
-        atomic_io.beside(path) as draft,
-    ):  # a place that cannot be written to only costs time
-        everything: dict[str, Any] = {**arrays, _CHECK: np.array(_checksum(arrays))}
+    arrays = dict(compute())
+    # an unwritable folder only costs time
+    with contextlib.suppress(OSError), files.atomic_write(path) as draft:
+        entries: dict[str, Any] = {**arrays, _CHECKSUM_KEY: np.array(_checksum(arrays))}
         with draft.open("wb") as opened:
-            np.savez(opened, **everything)
+            np.savez(opened, **entries)
     return arrays
 
 

@@ -1,10 +1,12 @@
-"""Cooperative cancellation: long computations call `poll` between two steps, and whoever started them may stop them there.
+"""Cooperative cancellation of long computations.
 
-    with polled(check):          # `check` raises CancelledError to stop, or waits to let something else go first
+Long computations call `check_cancellation` between two steps, where their caller may stop or delay them:
+
+    with cancellation_check(check):  # `check` raises CancelledError to stop, or waits to let other work go first
         solve_many(spots)
 
-The library owns no clock and no threads of others: without `polled`, `poll` does nothing. The check belongs to the thread
-that entered `polled`.
+Outside of such a block `check_cancellation` does nothing: the library owns neither a clock nor its callers' threads. A
+check belongs to the thread that entered the block.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ _CHECK: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None
 
 
 class CancelledError(RiverboatError):
-    """A computation was stopped by whoever started it."""
+    """A computation was stopped by its caller."""
 
 
 @contextmanager
-def polled(check: Callable[[], None] | None) -> Iterator[None]:
-    """Call `check` at every `poll` inside; None switches polling off."""
+def cancellation_check(check: Callable[[], None] | None) -> Iterator[None]:
+    """Call `check` at every `check_cancellation` inside the block; None switches it off."""
     token = _CHECK.set(check)
     try:
         yield
@@ -32,13 +34,13 @@ def polled(check: Callable[[], None] | None) -> Iterator[None]:
         _CHECK.reset(token)
 
 
-def is_polled() -> bool:
-    """Return whether somebody may stop this computation, so that it should work in small steps."""
+def has_cancellation_check() -> bool:
+    """Return whether the caller may stop this computation, so that it should work in small steps."""
     return _CHECK.get() is not None
 
 
-def poll() -> None:
-    """Give whoever started this computation the chance to stop or to delay it."""
+def check_cancellation() -> None:
+    """Let the caller of this computation stop or delay it."""
     check = _CHECK.get()
     if check is not None:
         check()

@@ -1,15 +1,15 @@
-"""The errors that users see. Each message shows the value, the place and the way out.
+"""Errors that users see. Each message shows the value, the place and the way out.
 
 RiverboatError
-├── InputError          bad names, options, files, strategies       exit code 2
+├── InputError          invalid names, options, files, strategies   exit code 2
 │   ├── GameFileError   a malformed game file, with its line
 │   └── UnknownKeyError a name that a mapping does not have: a KeyError too
 ├── RecallError         perfect recall is needed and missing        exit code 2
 ├── ZeroSumError        a zero-sum game is needed                   exit code 2
-├── NumericalError      numbers overflowed: no answer is given     exit code 2
-├── CorruptError        an artefact on disk is torn or altered      exit code 2
+├── NumericalError      numbers overflowed: there is no result      exit code 2
+├── CorruptError        an artifact on disk is torn or altered      exit code 2
 ├── MemoryLimitError    the work does not fit in memory             exit code 3
-└── DiskError           the operating system refuses a file         exit code 4
+└── DiskError           the operating system rejects a file access  exit code 4
     └── UnsavedError    … after the work was done: has its result
 """
 
@@ -19,33 +19,63 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-MOST_SHOWN = 100  # characters of a value in a message
-MOST_NAMES = 40  # known names that are listed
+MAX_REPR_LENGTH = 100  # characters of a value in a message
+MAX_LISTED_NAMES = 40  # known names that are listed
 
 
 class RiverboatError(Exception):
-    """Root of everything that Riverboat raises on purpose."""
+    """Base class of all errors that Riverboat raises on purpose."""
 
     exit_code = 2
 
 
-def shown(value: object, most: int = MOST_SHOWN) -> str:
-    """A value as it stands in a message: as Python writes it, and cut where it is long."""
+def short_repr(value: object, max_length: int = MAX_REPR_LENGTH) -> str:
+    """Return the `repr` of a value for a message, shortened where it is long.
+
+    Parameters
+    ----------
+    value
+        Any object.
+    max_length
+        Most characters of the result; a text may have two more, for its quotes.
+
+    Returns
+    -------
+    str
+        The `repr`, cut with an ellipsis; a description for objects whose `repr` fails.
+
+    Examples
+    --------
+    >>> short_repr("QsJh2h")
+    "'QsJh2h'"
+    >>> short_repr(list(range(1000)), 12)
+    '[0, 1, 2, 3…'
+    """
     if isinstance(value, str):
-        return repr(value if len(value) <= most else value[: most - 1] + "…")
+        return repr(value if len(value) <= max_length else value[: max_length - 1] + "…")
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested without end, or a whole number of thousands of digits
+    except (RecursionError, ValueError):  # infinitely nested, or an integer of thousands of digits
         return f"a very large {type(value).__name__}"
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 class InputError(RiverboatError, ValueError):
-    """Something given by the user cannot be understood or used."""
+    """An argument, option or file of the user is invalid."""
 
 
 class GameFileError(InputError):
-    """A game file is malformed."""
+    """A game file is malformed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    line
+        Line of the problem, from 1.
+    problem
+        What is wrong, and what to write instead.
+    """
 
     def __init__(self, path: str, line: int, problem: str) -> None:
         super().__init__(f"{path}, line {line}: {problem}")
@@ -53,13 +83,13 @@ class GameFileError(InputError):
 
 
 class UnknownKeyError(InputError, KeyError):
-    """A mapping has no such key, so that `in`, `get` and `except KeyError` work as everywhere."""
+    """A mapping has no such key. `in`, `get` and `except KeyError` work as usual."""
 
-    __str__ = Exception.__str__  # that of KeyError writes the message in quotes
+    __str__ = Exception.__str__  # KeyError's puts the message in quotes
 
 
 class RecallError(InputError):
-    """A player forgets what it knew or did, and the method needs perfect recall."""
+    """A player has imperfect recall, and the method needs perfect recall."""
 
 
 class ZeroSumError(InputError):
@@ -67,50 +97,117 @@ class ZeroSumError(InputError):
 
 
 class CorruptError(RiverboatError):
-    """A file of an artefact does not match its checksum, or is missing."""
+    """A file of an artifact is missing or does not match its checksum."""
 
 
 class NumericalError(RiverboatError, ArithmeticError):
-    """Numbers overflowed or lost their meaning; no answer is better than a wrong one."""
+    """Numbers overflowed or lost their meaning; no result is better than a wrong one."""
 
 
 class MemoryLimitError(RiverboatError, MemoryError):
-    """What was asked for does not fit in memory."""
+    """The requested work does not fit in memory."""
 
     exit_code = 3
 
 
 class DiskError(RiverboatError, OSError):
-    """The operating system refuses to read or write: no room, no permission, a file where a folder is needed."""
+    """The operating system cannot read or write: disk full, no permission, a file where a folder is needed."""
 
     exit_code = 4
 
 
 class UnsavedError(DiskError):
-    """The work is done, and could not be written. `result` has it."""
+    """The work is done, but its result could not be written.
+
+    Parameters
+    ----------
+    message
+        What could not be written, and why.
+    result
+        The result of the work, which the attribute of the same name holds.
+    """
 
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names with commas between them; the first ones of many."""
-    every = list(names)
-    more = [f"… {len(every) - MOST_NAMES:,} more"] if len(every) > MOST_NAMES else []
-    return ", ".join(every[:MOST_NAMES] + more)
+def join_names(names: Iterable[str]) -> str:
+    """Join names by commas, at most the first `MAX_LISTED_NAMES`.
+
+    Parameters
+    ----------
+    names
+        Names in the order in which they are listed.
+
+    Returns
+    -------
+    str
+        The names; the number of those left out comes last.
+
+    Examples
+    --------
+    >>> join_names(["kuhn", "leduc"])
+    'kuhn, leduc'
+    """
+    listed = list(names)
+    more = [f"… {len(listed) - MAX_LISTED_NAMES:,} more"] if len(listed) > MAX_LISTED_NAMES else []
+    return ", ".join(listed[:MAX_LISTED_NAMES] + more)
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """An error for an unknown name that lists the known ones and the closest."""
+def unknown_name_error(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """Return an error for an unknown name that lists the known ones and suggests the closest.
+
+    Parameters
+    ----------
+    kind
+        What the name was expected to be, such as `game`.
+    name
+        The unknown name.
+    known
+        Names that exist, in any order.
+
+    Returns
+    -------
+    InputError
+        The error, for the caller to raise.
+
+    Examples
+    --------
+    >>> print(unknown_name_error("game", "leduk", ["kuhn", "leduc"]))
+    unknown game 'leduk'; did you mean 'leduc'? (known: kuhn, leduc)
+    """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) if len(name) <= MOST_SHOWN else []
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) if len(name) <= MAX_REPR_LENGTH else []
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return InputError(f"unknown {kind} {shown(name)}{hint} (known: {listed(names)})")
+    return InputError(f"unknown {kind} {short_repr(name)}{hint} (known: {join_names(names)})")
 
 
-def within(name: str, value: int, low: int, high: int) -> None:
-    """Refuse a number outside its range."""
+def check_bounds(name: str, value: int, low: int, high: int) -> None:
+    """Raise InputError if a number is outside its range.
+
+    Parameters
+    ----------
+    name
+        Name of the number in the message.
+    value
+        The number.
+    low
+        Smallest number allowed.
+    high
+        Largest number allowed.
+
+    Raises
+    ------
+    InputError
+        The number is below `low` or above `high`.
+
+    Examples
+    --------
+    >>> check_bounds("samples", 0, 1, 1000)
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: samples=0: must be 1 to 1,000
+    """
     if not low <= value <= high:
         raise InputError(f"{name}={value:,}: must be {low:,} to {high:,}")
 
@@ -119,5 +216,20 @@ MAX_THREADS = 1024
 
 
 def check_threads(threads: int) -> None:
-    """Refuse a number of threads that no machine has."""
-    within("threads", threads, 1, MAX_THREADS)
+    """Raise InputError for a number of threads that no machine has.
+
+    Parameters
+    ----------
+    threads
+        Number of threads, from 1 to `MAX_THREADS`.
+
+    Raises
+    ------
+    InputError
+        The number is outside that range.
+
+    Examples
+    --------
+    >>> check_threads(2)
+    """
+    check_bounds("threads", threads, 1, MAX_THREADS)

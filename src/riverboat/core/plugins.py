@@ -1,7 +1,6 @@
-"""Objects of a user's own, named as `module:object`: imported as Python imports them, and called where they are makers.
+"""Plugins: objects of users that are named as `module:object` and imported like any Python module.
 
-What goes wrong inside of them is told in one line, with the file and the line where it happened; the exception itself is
-the cause of the one that is raised.
+Errors inside of them become one line with the file and line number; the original exception is the cause.
 """
 
 from __future__ import annotations
@@ -12,56 +11,58 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from riverboat.core.errors import InputError, shown
+from riverboat.core.errors import InputError, short_repr
 
-_forbidden: str | None = None  # who may not import by name in this process
+_forbidden: str | None = None  # what forbids imports by name in this process, for messages
 
 
-def forbid(who: str) -> None:
-    """Refuse every `module:object` from now on, in this process: `who` serves requests, or works for somebody who does."""
+def forbid_imports(who: str) -> None:
+    """Forbid every `module:object` in this process from now on, because `who` serves untrusted requests."""
     global _forbidden
     _forbidden = who
 
 
-def find(what: str, text: str, module: str) -> Any:
-    """The module that `text` names; `what` it should have is for errors."""
+def import_user_module(kind: str, spec: str, module: str) -> Any:
+    """Import the module that `spec` names; `kind` says in errors what it was expected to be."""
     if _forbidden is not None:
         raise InputError(
-            f"{what} {shown(text)}: code by name is not allowed in {_forbidden}; name what comes with Riverboat"
+            f"{kind} {short_repr(spec)}: code by name is not allowed in {_forbidden}; use a name that comes with Riverboat"
         )
-    with told(what, text, f"{module} cannot be imported"):
+    with user_code_errors(kind, spec, f"{module} cannot be imported"):
         try:
             return importlib.import_module(module)
         except ModuleNotFoundError as error:
             if error.name is not None and f"{module}.".startswith(f"{error.name}."):
                 raise InputError(
-                    f"{what} {shown(text)}: no module {module!r} here or among what is installed"
+                    f"{kind} {short_repr(spec)}: no module {module!r} in this folder or among the installed packages"
                 ) from None
-            raise  # the module is there, and needs another that is not
+            raise  # the module exists, but imports another that does not
 
 
-def attribute(what: str, text: str, module: str, name: str) -> Any:
-    """The object of a module that `text` names."""
-    home = find(what, text, module)
+def import_user_object(kind: str, spec: str, module: str, name: str) -> Any:
+    """Import the object of a module that `spec` names."""
+    home = import_user_module(kind, spec, module)
     try:
         return getattr(home, name)
     except AttributeError:
-        raise InputError(f"{what} {shown(text)}: {module} has no {name!r}") from None
+        raise InputError(f"{kind} {short_repr(spec)}: {module} has no {name!r}") from None
 
 
 @contextmanager
-def told(what: str, text: str, problem: str) -> Iterator[None]:
-    """Whatever a user's code raises becomes an InputError that says where."""
+def user_code_errors(kind: str, spec: str, problem: str) -> Iterator[None]:
+    """Turn exceptions of a user's code inside the block into InputErrors with file and line."""
     try:
         yield
     except (KeyboardInterrupt, InputError):
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"{what} {shown(text)}: {problem}: {type(error).__name__}: {error}{_place(error)}") from error
+        raise InputError(
+            f"{kind} {short_repr(spec)}: {problem}: {type(error).__name__}: {error}{_error_location(error)}"
+        ) from error
 
 
-def _place(error: BaseException) -> str:
-    """File and line where an exception was raised, or that does not parse."""
+def _error_location(error: BaseException) -> str:
+    """Return file and line where an exception was raised, or where a file does not parse."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f" ({error.filename}, line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)

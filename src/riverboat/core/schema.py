@@ -1,9 +1,9 @@
-"""What programs have written to files, read with its types: anybody may have altered it since.
+"""Typed reading of entries of files, which anybody may have altered.
 
-    entries.text("game"), entries.whole("iteration"), entries.table("state").number("seconds", 0)
+    entries.text("game"), entries.integer("iteration"), entries.table("state").number("seconds", 0)
 
-A checksum says that a file is as its writer left it, not who that was. So nothing is taken from a file that is not of the
-type and in the range that it must have; what is not is refused by its name.
+A checksum proves that a file is as its writer left it, not who that was. So every entry is checked for its type and its
+range, and an invalid one is rejected by name.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, shown
+from riverboat.core.errors import CorruptError, short_repr
+from riverboat.core.validation import MAX_INT
 
-MOST = 2**63 - 1
-_DEEP = 6  # tables and lists inside one another
-_CHUNK = 1 << 22  # numbers of an array that are looked at in one go
-_LARGEST = float(np.finfo(np.float64).max)
+_MAX_DEPTH = 6  # nesting of tables and lists
+_CHUNK_NUMBERS = 1 << 22  # numbers of an array that are checked at a time
+_MAX_FLOAT = float(np.finfo(np.float64).max)
 T = TypeVar("T")
 
 
-class Fields(Mapping[str, Any]):
-    """Entries of a table in a file, and where it is."""
+class FileEntries(Mapping[str, Any]):
+    """Entries of a table in a file, with the file's location for messages."""
 
-    def __init__(self, where: str, entries: Any) -> None:
+    def __init__(self, location: str, entries: Any) -> None:
         if not isinstance(entries, Mapping):
-            raise CorruptError(f"{where}: {shown(entries)} where a table must be")
-        self.where, self._entries = where, entries
+            raise CorruptError(f"{location}: {short_repr(entries)} where a table must be")
+        self.location, self._entries = location, entries
 
     def __getitem__(self, key: str) -> Any:
         if key not in self._entries:
-            raise CorruptError(f"{self.where}: no {key}; it was not written by this release, or was altered")
+            raise CorruptError(f"{self.location}: no {key}; it was not written by this release, or was altered")
         return self._entries[key]
 
     def __contains__(self, key: object) -> bool:
@@ -49,133 +49,144 @@ class Fields(Mapping[str, Any]):
         return len(self._entries)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """An entry as it is, or the default."""
+        """Return an entry unchecked, or the default."""
         return self._entries.get(key, default)
 
-    def _refuse(self, key: str, wanted: str) -> NoReturn:
-        raise CorruptError(f"{self.where}: {key} = {shown(self[key])}: must be {wanted}")
+    def _fail(self, key: str, wanted: str) -> NoReturn:
+        raise CorruptError(f"{self.location}: {key} = {short_repr(self[key])}: must be {wanted}")
 
-    # --- one thing --------------------------------------------------------------------------------
+    # --- single values ---
 
-    def text(self, key: str, among: Collection[str] | None = None, *, lines: bool = False) -> str:
-        """A text that can be printed; with `lines`, of many lines."""
+    def text(self, key: str, choices: Collection[str] | None = None, *, multiline: bool = False) -> str:
+        """Return a printable text, with line breaks if `multiline`."""
         value = self[key]
-        if not isinstance(value, str) or not (value.replace("\n", "") if lines else value).isprintable():
-            self._refuse(key, "a text")
-        if among is not None and value not in among:
-            self._refuse(key, f"one of {', '.join(among)}")
+        if not isinstance(value, str) or not (value.replace("\n", "") if multiline else value).isprintable():
+            self._fail(key, "a text")
+        if choices is not None and value not in choices:
+            self._fail(key, f"one of {', '.join(choices)}")
         return value
 
-    def flag(self, key: str) -> bool:
-        """True or false."""
+    def boolean(self, key: str) -> bool:
+        """Return a boolean."""
         value = self[key]
         if not isinstance(value, bool):
-            self._refuse(key, "true or false")
+            self._fail(key, "true or false")
         return value
 
-    def whole(self, key: str, low: int = 0, high: int = MOST) -> int:
-        """A whole number."""
+    def integer(self, key: str, low: int = 0, high: int = MAX_INT) -> int:
+        """Return an integer."""
         value = self[key]
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self._refuse(key, f"a whole number from {low:,}" + ("" if high == MOST else f" to {high:,}"))
+            self._fail(key, f"a whole number from {low:,}" + ("" if high == MAX_INT else f" to {high:,}"))
         return value
 
     def number(self, key: str, low: float = -inf, high: float = inf) -> float:
-        """A finite number."""
+        """Return a finite number."""
         value = self[key]
         if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            self._refuse(key, "a number" + ("" if low == -inf else f" from {low:g}"))
-        if not isfinite(value) or abs(value) > _LARGEST:
-            self._refuse(key, "a finite number")
+            self._fail(key, "a number" + ("" if low == -inf else f" from {low:g}"))
+        if not isfinite(value) or abs(value) > _MAX_FLOAT:
+            self._fail(key, "a finite number")
         return float(value)
 
-    # --- many things ------------------------------------------------------------------------------
+    # --- tables and lists ---
 
-    def table(self, key: str) -> Fields:
-        """A table."""
-        return Fields(f"{self.where}, {key}", self[key])
+    def table(self, key: str) -> FileEntries:
+        """Return a table."""
+        return FileEntries(f"{self.location}, {key}", self[key])
 
     def _list(self, key: str) -> Sequence[Any]:
         values = self[key]
         if not isinstance(values, list | tuple):
-            self._refuse(key, "a list")
+            self._fail(key, "a list")
         return values
 
-    def tables(self, key: str) -> list[Fields]:
-        """A list of tables."""
-        return [Fields(f"{self.where}, {key} {n}", entry) for n, entry in enumerate(self._list(key), 1)]
+    def _items(self, key: str) -> FileEntries:
+        """Return the entries of a list as a table, by their numbers from 1."""
+        entries = {str(n): entry for n, entry in enumerate(self._list(key), 1)}
+        return FileEntries(f"{self.location}, {key}", entries)
+
+    def tables(self, key: str) -> list[FileEntries]:
+        """Return a list of tables."""
+        return [FileEntries(f"{self.location}, {key} {n}", entry) for n, entry in enumerate(self._list(key), 1)]
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts that can be printed."""
+        """Return a list of printable texts."""
         values = tuple(self._list(key))
         if not all(isinstance(text, str) and text.isprintable() for text in values):
-            self._refuse(key, "a list of texts")
+            self._fail(key, "a list of texts")
         return values
 
-    def wholes(self, key: str, low: int = 0, high: int = MOST) -> tuple[int, ...]:
-        """A list of whole numbers."""
-        each = {str(n): entry for n, entry in enumerate(self._list(key), 1)}
-        inner = Fields(f"{self.where}, {key}", each)
-        return tuple(inner.whole(n, low, high) for n in each)
+    def integers(self, key: str, low: int = 0, high: int = MAX_INT) -> tuple[int, ...]:
+        """Return a list of integers."""
+        items = self._items(key)
+        return tuple(items.integer(n, low, high) for n in items)
 
-    def numbers(self, key: str, columns: int) -> list[tuple[float, ...]]:
-        """A list of rows of so many finite numbers."""
-        each = {str(n): row for n, row in enumerate(self._list(key), 1)}
-        inner = Fields(f"{self.where}, {key}", each)
-        return [inner.row(n, columns) for n in each]
+    def number_rows(self, key: str, columns: int) -> list[tuple[float, ...]]:
+        """Return a list of rows of `columns` finite numbers each."""
+        items = self._items(key)
+        return [items.number_row(n, columns) for n in items]
 
-    def row(self, key: str, count: int) -> tuple[float, ...]:
-        """So many finite numbers."""
-        each = {str(n): entry for n, entry in enumerate(self._list(key), 1)}
-        if len(each) != count:
-            self._refuse(key, f"a list of {count} numbers")
-        inner = Fields(f"{self.where}, {key}", each)
-        return tuple(inner.number(n) for n in each)
+    def number_row(self, key: str, count: int) -> tuple[float, ...]:
+        """Return a row of `count` finite numbers."""
+        items = self._items(key)
+        if len(items) != count:
+            self._fail(key, f"a list of {count} numbers")
+        return tuple(items.number(n) for n in items)
 
-    def plain(self, key: str, deep: int = _DEEP) -> dict[str, Any]:
-        """A table of facts for people: texts, finite numbers, true and false; lists and tables of them, so `deep`."""
+    def plain_table(self, key: str, max_depth: int = _MAX_DEPTH) -> dict[str, Any]:
+        """Return a table of plain values: texts, finite numbers, booleans, and nested lists and tables of them.
+
+        Nesting goes at most `max_depth` levels deep.
+        """
         table = self.table(key)
-        if not _is_plain(table._entries, deep):
-            self._refuse(key, "a table of plain facts")
+        if not _is_plain(table._entries, max_depth):
+            self._fail(key, "a table of plain values")
         return dict(table)
 
-    # --- by example -------------------------------------------------------------------------------
+    # --- records ---
 
-    def like(self, example: Mapping[str, Any]) -> dict[str, Any]:
-        """The entries that an example has, of the same types. Numbers are not below zero; digits in a text have 64 bits."""
+    def read_like(self, example: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the entries that an example has, checked for the same types.
+
+        Numbers must not be negative; a text of digits must fit in 64 bits.
+        """
         out: dict[str, Any] = {}
-        for key, mine in example.items():
-            if isinstance(mine, bool):
-                out[key] = self.flag(key)
-            elif isinstance(mine, int):
-                out[key] = self.whole(key)
-            elif isinstance(mine, float):
+        for key, default in example.items():
+            if isinstance(default, bool):
+                out[key] = self.boolean(key)
+            elif isinstance(default, int):
+                out[key] = self.integer(key)
+            elif isinstance(default, float):
                 out[key] = self.number(key, 0.0)
             else:
                 out[key] = self.text(key)
-                if mine.isdecimal() and not (out[key].isdecimal() and len(out[key]) < 21 and int(out[key]) < 2**64):
-                    self._refuse(key, "a number of 64 bits")
+                if default.isdecimal() and not (out[key].isdecimal() and len(out[key]) < 21 and int(out[key]) < 2**64):
+                    self._fail(key, "a number of 64 bits")
         return out
 
-    def make(self, kind: type[T]) -> T:
-        """A dataclass of numbers, flags and texts from the entries of the same names; fields with a default may be absent."""
+    def to_dataclass(self, dataclass_type: type[T]) -> T:
+        """Make a dataclass of numbers, flags and texts from the entries of the same names.
+
+        Entries of fields with a default may be absent.
+        """
         values: dict[str, Any] = {}
-        for field in fields_of(kind):  # type: ignore[arg-type]
+        for field in fields_of(dataclass_type):  # type: ignore[arg-type]
             name, wanted = field.name, str(field.type)
             if name not in self and field.default is not MISSING:
                 continue
             if "None" in wanted and self[name] is None:
                 values[name] = None
             elif "bool" in wanted:
-                values[name] = self.flag(name)
+                values[name] = self.boolean(name)
             elif "float" in wanted:
                 values[name] = self.number(name)
             else:
-                values[name] = self.whole(name) if "int" in wanted else self.text(name)
-        return kind(**values)
+                values[name] = self.integer(name) if "int" in wanted else self.text(name)
+        return dataclass_type(**values)
 
 
-def _is_plain(value: Any, deep: int) -> bool:
+def _is_plain(value: Any, max_depth: int) -> bool:
     if isinstance(value, str):
         return value.isprintable()
     if isinstance(value, float):
@@ -183,57 +194,57 @@ def _is_plain(value: Any, deep: int) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int):
-        return -MOST <= value <= MOST
-    if deep and isinstance(value, Mapping):
-        return all(isinstance(k, str) and k.isprintable() and _is_plain(v, deep - 1) for k, v in value.items())
-    return bool(deep) and isinstance(value, list) and all(_is_plain(v, deep - 1) for v in value)
+        return -MAX_INT <= value <= MAX_INT
+    if max_depth and isinstance(value, Mapping):
+        return all(isinstance(k, str) and k.isprintable() and _is_plain(v, max_depth - 1) for k, v in value.items())
+    return bool(max_depth) and isinstance(value, list) and all(_is_plain(v, max_depth - 1) for v in value)
 
 
-class Arrays(dict[str, Array]):
-    """The arrays of an artefact, and where they are."""
+class ArtifactArrays(dict[str, Array]):
+    """Arrays of an artifact, with its location for messages."""
 
-    def __init__(self, where: str, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, location: str, arrays: Mapping[str, Array]) -> None:
         super().__init__(arrays)
-        self.where = where
+        self.location = location
 
     def __missing__(self, name: str) -> Array:
-        raise CorruptError(f"{self.where}: no {name}.npy; it was not written by this release, or was altered")
+        raise CorruptError(f"{self.location}: no {name}.npy; it was not written by this release, or was altered")
 
-    def take(
+    def get_checked(
         self,
         name: str,
         dtypes: Collection[Any],
         shape: tuple[int | None, ...],
-        low: float = -_LARGEST,
-        high: float = _LARGEST,
+        low: float = -_MAX_FLOAT,
+        high: float = _MAX_FLOAT,
     ) -> Array:
-        """An array of one of these types and of this shape (None: any), with finite numbers from `low` to `high`."""
+        """Return an array after checking its dtype, its shape (None: any length) and its range of values."""
         array = self[name]
-        where, kinds = f"{self.where}: {name}.npy", [np.dtype(dtype) for dtype in dtypes]
+        where, kinds = f"{self.location}: {name}.npy", [np.dtype(dtype) for dtype in dtypes]
         if array.dtype not in kinds or not array.flags.c_contiguous:
             raise CorruptError(
                 f"{where}: an array of {array.dtype}: must be {' or '.join(map(str, kinds))}, row by row"
             )
         if len(array.shape) != len(shape) or any(n not in (None, m) for m, n in zip(array.shape, shape, strict=True)):
-            wanted = " × ".join("…" if n is None else f"{n:,}" for n in shape)
-            raise CorruptError(f"{where}: an array of shape {array.shape}: must be {wanted}")
+            expected = " × ".join("…" if n is None else f"{n:,}" for n in shape)
+            raise CorruptError(f"{where}: an array of shape {array.shape}: must be {expected}")
         check_range(where, array, low, high)
         return array
 
     def check_state(self, state: Mapping[str, Array]) -> None:
-        """Refuse arrays of other types or shapes than those of a trainer's `state`, and counts below zero."""
-        for name, mine in state.items():
-            self.take(name, (mine.dtype,), mine.shape, *((0,) if name == "numbers" else ()))
+        """Raise CorruptError if arrays differ in type or shape from a trainer's `state`, or if counts are negative."""
+        for name, array in state.items():
+            self.get_checked(name, (array.dtype,), array.shape, *((0,) if name == "numbers" else ()))
 
 
-def check_range(where: str, array: Array, low: float, high: float) -> None:
-    """Refuse an array with numbers out of a range; what is not a number is in none."""
+def check_range(location: str, array: Array, low: float, high: float) -> None:
+    """Raise CorruptError if an array has numbers outside a range, or NaN."""
     if array.dtype.kind == "u" and low <= 0 and high >= np.iinfo(array.dtype).max:
         return
     flat = array.reshape(-1)
-    for first in range(0, len(flat), _CHUNK):
-        part = flat[first : first + _CHUNK]
+    for first in range(0, len(flat), _CHUNK_NUMBERS):
+        part = flat[first : first + _CHUNK_NUMBERS]
         least, most = part.min().item(), part.max().item()
         if not (low <= least and most <= high):
             wrong = most if low <= least else least
-            raise CorruptError(f"{where}: has {wrong}: numbers must be from {low:g} to {high:g}")
+            raise CorruptError(f"{location}: has {wrong}: numbers must be from {low:g} to {high:g}")

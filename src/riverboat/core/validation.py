@@ -1,4 +1,4 @@
-"""What callers give to the library: refused in one line where it is of another kind, or out of range."""
+"""Validate arguments of the public API."""
 
 from __future__ import annotations
 
@@ -8,46 +8,164 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from riverboat.core.errors import MAX_THREADS, InputError, shown
+from riverboat.core.errors import MAX_THREADS, InputError, short_repr
 
-MOST = 2**63 - 1
-_LONGEST = 4096  # characters of a name or a path
-
-
-def _refuse(name: str, value: object, must: str) -> InputError:
-    return InputError(f"{name}={shown(value)}: must be {must}")
+MAX_INT = 2**63 - 1
+_MAX_TEXT_LENGTH = 4096  # characters of a name or a path
 
 
-def whole(name: str, value: Any, low: int = 0, high: int = MOST) -> None:
-    """A whole number in a range."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= int(value) <= high:
-        raise _refuse(name, value, f"a whole number from {low:,}" + (f" to {high:,}" if high < MOST else ""))
+def _invalid_argument(name: str, value: object, requirement: str) -> InputError:
+    return InputError(f"{name}={short_repr(value)}: must be {requirement}")
 
 
-def number(name: str, value: Any, low: float = 0.0) -> None:
-    """A number that is not below another."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value) or value < low:
-        raise _refuse(name, value, f"a number from {low:g}")
+def check_integer(name: str, value: Any, minimum: int = 0, maximum: int = MAX_INT) -> None:
+    """Raise InputError unless the value is an integer in a range.
+
+    Parameters
+    ----------
+    name
+        Name of the argument in the message.
+    value
+        The argument. NumPy's integers count, booleans do not.
+    minimum
+        Smallest integer allowed.
+    maximum
+        Largest integer allowed.
+
+    Raises
+    ------
+    InputError
+        The value is of another type, or outside the range.
+
+    Examples
+    --------
+    >>> check_integer("iterations", 100, 1)
+    >>> check_integer("iterations", 1.5, 1)
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: iterations=1.5: must be a whole number from 1
+    """
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not minimum <= int(value) <= maximum:
+        raise _invalid_argument(
+            name, value, f"a whole number from {minimum:,}" + (f" to {maximum:,}" if maximum < MAX_INT else "")
+        )
 
 
-def threads(value: Any, name: str = "threads") -> None:
-    """As many as a machine may have."""
-    whole(name, value, 1, MAX_THREADS)
+def check_number(name: str, value: Any, minimum: float = 0.0) -> None:
+    """Raise InputError unless the value is a number of at least `minimum`.
+
+    Parameters
+    ----------
+    name
+        Name of the argument in the message.
+    value
+        The argument. Infinity is allowed, NaN and booleans are not.
+    minimum
+        Smallest number allowed.
+
+    Raises
+    ------
+    InputError
+        The value is of another type, NaN or too small.
+
+    Examples
+    --------
+    >>> check_number("until", 0.5)
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or math.isnan(value) or value < minimum:
+        raise _invalid_argument(name, value, f"a number from {minimum:g}")
 
 
-def text(name: str, value: Any) -> None:
-    """A name, on one line."""
-    if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
-        raise _refuse(name, value, f"a text on one line, of at most {_LONGEST:,} characters")
+def check_thread_count(value: Any, name: str = "threads") -> None:
+    """Raise InputError unless the value is a possible number of threads.
+
+    Parameters
+    ----------
+    value
+        The argument: an integer from 1 to `MAX_THREADS`.
+    name
+        Name of the argument in the message.
+
+    Raises
+    ------
+    InputError
+        The value is of another type, or outside that range.
+
+    Examples
+    --------
+    >>> check_thread_count(8)
+    """
+    check_integer(name, value, 1, MAX_THREADS)
 
 
-def path(name: str, value: Any) -> None:
-    """Where a file or a folder is."""
-    if not isinstance(value, str | Path) or not 0 < len(str(value)) <= _LONGEST or not str(value).isprintable():
-        raise _refuse(name, value, f"a path, of at most {_LONGEST:,} characters")
+def check_text(name: str, value: Any) -> None:
+    """Raise InputError unless the value is a printable text on one line.
+
+    Parameters
+    ----------
+    name
+        Name of the argument in the message.
+    value
+        The argument, of at most 4,096 characters.
+
+    Raises
+    ------
+    InputError
+        The value is no text, too long, or has characters that do not print.
+
+    Examples
+    --------
+    >>> check_text("name", "leduc")
+    """
+    if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH or not value.isprintable():
+        raise _invalid_argument(name, value, f"a text on one line, of at most {_MAX_TEXT_LENGTH:,} characters")
 
 
-def unless_none(check: Callable[..., None], name: str, value: Any, *more: Any) -> None:
-    """The same where nothing may be given as well."""
+def check_path(name: str, value: Any) -> None:
+    """Raise InputError unless the value is a path.
+
+    Parameters
+    ----------
+    name
+        Name of the argument in the message.
+    value
+        The argument: a text or a `Path`, of 1 to 4,096 characters.
+
+    Raises
+    ------
+    InputError
+        The value is of another type, empty, too long, or has characters that do not print.
+
+    Examples
+    --------
+    >>> check_path("out", "runs/leduc")
+    """
+    if not isinstance(value, str | Path) or not 0 < len(str(value)) <= _MAX_TEXT_LENGTH or not str(value).isprintable():
+        raise _invalid_argument(name, value, f"a path, of at most {_MAX_TEXT_LENGTH:,} characters")
+
+
+def optional(check: Callable[..., None], name: str, value: Any, *args: Any) -> None:
+    """Apply a check unless the value is None.
+
+    Parameters
+    ----------
+    check
+        A check of this module that takes the name first.
+    name
+        Name of the argument in the message.
+    value
+        The argument, or None.
+    *args
+        Further arguments of the check.
+
+    Raises
+    ------
+    InputError
+        The value is not None, and the check rejects it.
+
+    Examples
+    --------
+    >>> optional(check_integer, "seed", None)
+    >>> optional(check_integer, "seed", 7, 0, 10)
+    """
     if value is not None:
-        check(name, value, *more)
+        check(name, value, *args)

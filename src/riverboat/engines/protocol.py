@@ -1,9 +1,9 @@
-"""`Walker`: what an engine of betting × boards offers, whatever it runs on.
+"""`BoardEngine`: the protocol of engines for betting × boards on any device.
 
-A walker is made from a `BoardTree` and a format of tables, and owns their memory. It runs iterations when it is handed the
-numbers of each, and answers what hands are worth; it knows nothing of runs, files or clocks. Values come as arrays by
-the rows of a board, in chips. `riverboat.engines.cpu.board_engine.BoardWalker` is the one for processors; any other must pass its
-tests, and agree with it to rounding.
+An engine is made from a `BoardTree` and a table format, and owns the memory of its tables. It runs iterations with the given
+schedule parameters and returns values of hands. It knows nothing of runs, files or clocks. Values are arrays over the
+rows of a board, in chips. `riverboat.engines.cpu.board_engine.CpuBoardEngine` is the reference; any other engine must pass
+its tests and agree with it up to rounding.
 """
 
 from __future__ import annotations
@@ -14,68 +14,141 @@ from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
 
 
-class Start(NamedTuple):
-    """Where a walk begins when not at the root: a node on a board, and who holds what there."""
+class SubtreeStart(NamedTuple):
+    """Start of a traversal below the root: a node on a board, with both players' ranges there.
+
+    Attributes
+    ----------
+    board
+        Index of the board.
+    node
+        Node of the forest (`BoardTree.forest`).
+    reach
+        Reach of one hand of each row, for both players. float64 [rows of the board] each
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riverboat.engines.protocol import SubtreeStart
+    >>> SubtreeStart(board=0, node=3, reach=(np.ones(2), np.ones(2))).node
+    3
+    """
 
     board: int
-    node: int  # of the forest (`BoardTree.forest`)
-    reach: tuple[Array, Array]  # float64 [rows of the board] each: how often a player comes with one hand of each row
+    node: int  # node of the forest (`BoardTree.forest`)
+    reach: tuple[Array, Array]  # float64 [rows of the board] each: reach of one hand of each row
 
 
-class Walker(Protocol):
-    """Learns, responds, evaluates."""
+class BoardEngine(Protocol):
+    """Engine that runs CFR iterations, evaluates strategies and computes best responses on a `BoardTree`."""
 
     @property
     def tree(self) -> BoardTree:
-        """What it walks."""
+        """The tree that the engine traverses."""
         ...
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The tables that are needed to go on elsewhere: `regret`, `average`, what the schedule adds, and a gadget's own."""
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the tables of a checkpoint: `regret`, `average`, those of the schedule, and those of a gadget."""
         ...
 
     def read(self, name: str) -> Array:
-        """A table, as it is kept. It may be the walker's own memory, which learning changes: copy what should stay."""
+        """Return a table in its storage format.
+
+        It may be the engine's own memory, which iterations change: copy it to keep it.
+
+        Parameters
+        ----------
+        name
+            One of `table_names`.
+        """
         ...
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
-        """Set the numbers of a table from a place on."""
-        ...
+        """Write numbers into a table.
 
-    def learn(self, steps: Array, start: Start | None = None) -> None:
-        """Iterations, both players in each: float64 [iterations, 6].
-
-        A row is the factor on positive regrets, on negative ones, the floor, the factor on the averages, t, and the
-        weight of what is added to the averages.
+        Parameters
+        ----------
+        name
+            One of `table_names`.
+        numbers
+            Numbers in the storage format of the table.
+        start
+            Index of the first number in the table.
         """
         ...
 
-    def evaluate(self, player: int, start: Start | None = None) -> Array:
-        """What each row of a player wins from a node on, and after each move there. float64 [1 + moves, rows]
+    def iterate(self, steps: Array, start: SubtreeStart | None = None) -> None:
+        """Run iterations of both players.
 
-        Both players follow the averages. Values are sums over the opponent's hands, each times its weight or reach.
+        Parameters
+        ----------
+        steps
+            One row for each iteration, float64 [iterations, 6]: the factor on positive regrets, the factor on negative
+            regrets, the floor, the factor on the averages, t, and the weight of the new strategy in the averages.
+        start
+            Node and ranges of a subtree; the whole tree by default.
         """
         ...
 
-    def respond(self, player: int, start: Start | None = None) -> Array:
-        """The same when the player does the best that there is against the opponent's averages."""
+    def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
+        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]
+
+        Both players follow the average strategy. Values are sums over the opponent's hands, each times its weight or reach.
+
+        Parameters
+        ----------
+        player
+            Seat, 0 or 1.
+        start
+            Node and ranges; the root by default.
+        """
         ...
 
-    def earnings(self, player: int, *, respond: bool = False) -> float:
-        """What a player wins on average from the root, in chips."""
+    def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
+        """Return the same values when the player plays a best response to the opponent's average strategy.
+
+        Parameters
+        ----------
+        player
+            Seat, 0 or 1.
+        start
+            Node and ranges; the root by default.
+        """
+        ...
+
+    def expected_value(self, player: int, *, respond: bool = False) -> float:
+        """Return the expected value of a player at the root, in chips.
+
+        Parameters
+        ----------
+        player
+            Seat, 0 or 1.
+        respond
+            Whether the player plays a best response instead of its average strategy.
+        """
         ...
 
     @property
-    def constant(self) -> float | None:
-        """What both players earn together, in chips; None where that depends on what they do."""
+    def constant_sum(self) -> float | None:
+        """Sum of both players' values, in chips; None if it depends on their strategies."""
         ...
 
     def margins(self) -> Array:
-        """Where a gadget stands at the root: how much less than its stop pay-off or shift each hand of the gadget's player
-        gets by entering, doing its best. float64 [1326], NaN where a hand is no choice"""
+        """Return the margin of each hand of the gadget's player: stop pay-off or shift minus best-response value of entering.
+
+        float64 [1326], NaN where a hand has no choice. A gadget at the root is required.
+        """
         ...
 
-    def play(self, board: int, node: int) -> Array:
-        """What the averages, and locks, play at a decision. float64 [moves, rows]"""
+    def average_strategy(self, board: int, node: int) -> Array:
+        """Return the average strategy, with locks, at a decision. float64 [actions, rows]
+
+        Parameters
+        ----------
+        board
+            Index of the board.
+        node
+            Node of the forest (`BoardTree.forest`).
+        """
         ...

@@ -1,7 +1,7 @@
-"""A user's compiled rule in place of regret matching.
+"""User-defined local rules, compiled in place of regret matching.
 
-Kernels call what is replaced by its global name, so compiling the same code with other globals gives kernels for another
-rule. Built-in schedules use the kernels as they are, cached on disk; a user's rule is compiled once per process.
+Kernels call the replaced functions by their global names. So compiling the same code with other globals gives kernels for
+another rule. Built-in schedules use the kernels as they are, cached on disk; a user's rule is compiled once per process.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from riverboat.compiled.jit import OPTIONS
+from riverboat.compiled.jit import KERNEL_OPTIONS
 from riverboat.core.errors import InputError
-from riverboat.engines.cpu._kernels import board, gadget
-from riverboat.engines.cpu._kernels import node as _node_kernels
-from riverboat.engines.tables import Format
+from riverboat.engines.cpu._kernels import board, node
+from riverboat.engines.tables import TableFormat
 
 
 class LocalRule(Protocol):
-    """Compiled functions of the numbers of some information sets, [moves, sets] each."""
+    """Compiled functions on the arrays of some information sets, [actions, infosets] each."""
 
     def __hash__(self) -> int: ...
 
@@ -31,91 +30,127 @@ class LocalRule(Protocol):
 
     @property
     def strategy(self) -> Any:
-        """(regret, prediction, t, out): what is played."""
+        """(regret, prediction, t, out): compute the strategy."""
         ...
 
     @property
     def update(self) -> Any:
-        """(regret, prediction, instant, t): what is learnt."""
+        """(regret, prediction, instant, t): update the regrets with instantaneous regrets."""
         ...
 
 
 def check_rule(rule: LocalRule, dtype: str) -> None:
-    """Refuse a rule that is not compiled, and compile one that is."""
-    for what in ("strategy", "update"):
-        if not isinstance(getattr(rule, what), Dispatcher):
-            raise InputError(f"rule {rule.name!r}: {what} must be compiled: put @numba.njit above it")
-    # Compile the rule by itself first: compiled from inside a kernel it would inherit that it may not allocate.
-    for some in ([np.ones((2, 2), dtype)[:, :1] for _ in range(3)], [np.ones((2, 2)) for _ in range(3)]):
-        rule.strategy(some[0], some[1], 1.0, some[2])
-        rule.update(some[0], some[1], some[2], 1.0)
+    """Check that the functions of a rule are compiled, and compile them for the types that kernels use."""
+    for name in ("strategy", "update"):
+        if not isinstance(getattr(rule, name), Dispatcher):
+            raise InputError(f"rule {rule.name!r}: {name} must be compiled: decorate it with @numba.njit")
+    # Compile the rule by itself first: compiled from inside a kernel it would inherit the ban on allocations.
+    for arrays in ([np.ones((2, 2), dtype)[:, :1] for _ in range(3)], [np.ones((2, 2)) for _ in range(3)]):
+        rule.strategy(arrays[0], arrays[1], 1.0, arrays[2])
+        rule.update(arrays[0], arrays[1], arrays[2], 1.0)
 
 
-def rebind(modules: tuple[ModuleType, ...], made: dict[str, Any]) -> None:
-    """Compile again what calls the functions in `made`, and add it to them."""
+def recompile_callers(modules: tuple[ModuleType, ...], replacements: dict[str, Any]) -> None:
+    """Recompile the functions that call `replacements`, and add them to `replacements`."""
     for module in modules:
-        names = {**vars(module), **made}
+        names = {**vars(module), **replacements}
         for name, function in vars(module).items():
-            if not isinstance(function, Dispatcher) or function.__module__ != module.__name__ or name in made:
+            if not isinstance(function, Dispatcher) or function.__module__ != module.__name__ or name in replacements:
                 continue
-            # In the order of the file: a function stands below those it calls.
-            if not set(function.py_func.__code__.co_names) & set(made):
+            # In the order of the file: a function follows those it calls.
+            if not set(function.py_func.__code__.co_names) & set(replacements):
                 continue
             copy = FunctionType(function.py_func.__code__, names, name)
-            made[name] = names[name] = njit(**OPTIONS)(copy)
+            replacements[name] = names[name] = njit(**KERNEL_OPTIONS)(copy)
 
 
 @cache
-def _specialise(rule: LocalRule, dtype: str) -> SimpleNamespace:
+def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
+    """Compile the kernels of board engines with a user-defined rule."""
     check_rule(rule, dtype)
     strategy, update = rule.strategy, rule.update
 
     @njit(nogil=True)
-    def play(  # type: ignore[no-untyped-def]
-        regret, prediction, at, width, rows, t, stride, reach, begin, sigma, keeps, out, to
+    def regret_matching(  # type: ignore[no-untyped-def]
+        regret,
+        prediction,
+        at,
+        num_actions,
+        num_hands,
+        t,
+        stride,
+        reach,
+        begin,
+        strategy_out,
+        stores_strategy,
+        child_reach,
+        to,
     ):
-        block = regret[at : at + width * rows].reshape(width, rows)
-        guess = prediction[at : at + width * rows].reshape(width, rows) if len(prediction) > 0 else block
-        after = out[to : to + width * stride].reshape(width, stride)[:, :rows]
-        strategy(block, guess, t, after)
-        for a in range(width):
-            for h in range(rows):
-                if keeps:
-                    sigma[to + a * stride + h] = after[a, h]
-                after[a, h] *= reach[begin + h]
+        block = regret[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
+        predicted = (
+            prediction[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
+            if len(prediction) > 0
+            else block
+        )
+        reach_after = child_reach[to : to + num_actions * stride].reshape(num_actions, stride)[:, :num_hands]
+        strategy(block, predicted, t, reach_after)
+        for a in range(num_actions):
+            for h in range(num_hands):
+                if stores_strategy:
+                    strategy_out[to + a * stride + h] = reach_after[a, h]
+                reach_after[a, h] *= reach[begin + h]
 
     @njit(nogil=True)
-    def absorb(  # type: ignore[no-untyped-def]
-        regret, prediction, at, width, rows, step, stride, value, kids, node, sigma, to, weight
+    def update_regrets(  # type: ignore[no-untyped-def]
+        regret,
+        prediction,
+        at,
+        num_actions,
+        num_hands,
+        step,
+        stride,
+        value,
+        child_offsets,
+        node,
+        strategy_in,
+        to,
+        weight,
     ):
-        instant = sigma[to : to + width * stride].reshape(width, stride)[:, :rows]
-        for h in range(rows):
+        instant = strategy_in[to : to + num_actions * stride].reshape(num_actions, stride)[:, :num_hands]
+        for h in range(num_hands):
             value[node + h] = 0
-            for a in range(width):
-                value[node + h] += instant[a, h] * value[kids[a] + h]
-            for a in range(width):
-                instant[a, h] = value[kids[a] + h] - value[node + h]
-        block = regret[at : at + width * rows].reshape(width, rows)
-        guess = prediction[at : at + width * rows].reshape(width, rows) if len(prediction) > 0 else block
-        update(block, guess, instant, step[4])
+            for a in range(num_actions):
+                value[node + h] += instant[a, h] * value[child_offsets[a] + h]
+            for a in range(num_actions):
+                instant[a, h] = value[child_offsets[a] + h] - value[node + h]
+        block = regret[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
+        predicted = (
+            prediction[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
+            if len(prediction) > 0
+            else block
+        )
+        update(block, predicted, instant, step[4])
 
     @njit(nogil=True)
-    def root_play(regret, prediction, t, out):  # type: ignore[no-untyped-def]
+    def root_regret_matching(regret, prediction, t, out):  # type: ignore[no-untyped-def]
         strategy(regret, prediction if len(prediction) > 0 else regret, t, out)
 
     @njit(nogil=True)
-    def root_absorb(regret, prediction, step, instant):  # type: ignore[no-untyped-def]
+    def update_root_regrets(regret, prediction, step, instant):  # type: ignore[no-untyped-def]
         update(regret, prediction if len(prediction) > 0 else regret, instant, step[4])
 
-    made: dict[str, Any] = {"play": play, "absorb": absorb, "root_play": root_play, "root_absorb": root_absorb}
-    rebind((_node_kernels, gadget, board), made)
-    return SimpleNamespace(**{**vars(board), **made})
+    replacements: dict[str, Any] = {
+        "regret_matching": regret_matching, "update_regrets": update_regrets,
+        "root_regret_matching": root_regret_matching, "update_root_regrets": update_root_regrets,
+    }  # fmt: skip
+    recompile_callers((node, board), replacements)
+    return SimpleNamespace(**{**vars(board), **replacements})
 
 
-def board_loops(rule: LocalRule | None, form: Format) -> Any:
-    """The compiled loops over boards, for regret matching or for a rule, with tables of a format."""
+def board_kernels(rule: LocalRule | None, form: TableFormat) -> Any:
+    """Return the compiled kernels of board engines, for regret matching or for a rule, with a table format."""
     if rule is None:
         return board
     if form.regret == "int16":
-        raise InputError("a rule of your own needs float32 or float64 regrets: dtype='compact' or 'float64'")
-    return _specialise(rule, form.work)
+        raise InputError("a user-defined rule needs float32 or float64 regrets: dtype='compact' or 'float64'")
+    return _compile_rule(rule, form.compute)

@@ -1,144 +1,210 @@
-"""The tables of a walk: what numbers are kept in, how much memory they take, and the memory itself."""
+"""Tables of an engine: number formats, memory, allocation, and locked nodes of a spot."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.hugepages import zeros
-from riverboat.compiled.simd import BIAS, SHIFTS
-from riverboat.core.errors import InputError, MemoryLimitError, shown
-from riverboat.core.formatting import show_bytes
+from riverboat.compiled.hugepages import hugepage_zeros
+from riverboat.compiled.simd import CODE_BIAS, DROPPED_BITS
+from riverboat.core.errors import InputError, MemoryLimitError, short_repr
+from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory
 from riverboat.engines.cpu._kernels.node import BoardTables
-from riverboat.engines.cpu.locks import lock_arrays
 from riverboat.games.base import Array
+from riverboat.games.boards.board_game import DealtCards, expand_deals
+from riverboat.games.spots.spot import Spot
 from riverboat.trees.boards import BoardTree
 
-BEHIND = 16  # numbers behind the end of a table: vectors are read whole
+# --- locked nodes -------------------------------------------------------------------------------------
+
+UNLOCKED = -1.0  # a row that is not locked
 
 
-class Format(NamedTuple):
-    """What tables are kept in, and what is computed in."""
+def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
+    """Return the index and the strategies of locked nodes: `lock` and `locked` of `BoardTables`.
+
+    Later locks take precedence.
+    """
+    game = tree.game
+    if not isinstance(game, Spot) or not game.locks:
+        return np.zeros((0, 3), np.int32), np.zeros(0, dtype)
+    forest_node = {int(node): n for n, node in enumerate(tree.forest.node)}
+    tables: dict[tuple[int, int], Array] = {}
+    for lock in game.locks:
+        at, pattern = tree.betting.find(lock.line, game.joiner, any_card=True)
+        node, actions = forest_node[at], tree.betting.actions(at)
+        player, probabilities = int(tree.forest.actor[node]), dict(lock.strategy)
+        strategy = np.array([[probabilities.get(action, 0.0)] for action in actions])
+        # The symmetries of the tree fix a lock's hands and the cards in its line. So one hand represents its row,
+        # and one board of each class represents the boards that match `*`.
+        for board, hands in _locked_boards(
+            tree, expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals)
+        ):
+            rows = int(tree.boards.rows[board, player])
+            held = (
+                np.ones(rows, bool)
+                if lock.hands is None
+                else lock.hands.weights[hands[tree.representatives(board, player)]] > 0
+            )
+            table = tables.setdefault((board, node), np.full((len(actions), rows), UNLOCKED))
+            table[:, held] = strategy
+    index, start = [], 0
+    for (board, node), table in sorted(tables.items()):
+        index.append((board, node, start))
+        start += table.size
+    return np.array(index, np.int32), np.concatenate([t.ravel() for _, t in sorted(tables.items())]).astype(dtype)
+
+
+def _locked_boards(tree: BoardTree, dealt: Iterable[DealtCards]) -> Iterator[tuple[int, Array]]:
+    """Yield the representative boards of some deals, each once, with the dealt hand for each hand there. int64 [1326]"""
+    seen: set[int] = set()
+    for deal in dealt:
+        boards, maps = tree.deals.locate(deal)
+        if boards[-1] not in seen:
+            seen.add(boards[-1])
+            dealt_hand = np.empty(len(maps[-1]), np.int64)
+            dealt_hand[maps[-1]] = np.arange(len(dealt_hand))
+            yield boards[-1], dealt_hand
+
+
+TABLE_PADDING = 16  # entries after the end of a table: SIMD vectors are read whole
+
+
+class TableFormat(NamedTuple):
+    """Number formats: of stored regrets, of stored averages, and of computations."""
 
     regret: str
     average: str
-    work: str
+    compute: str
 
     @property
-    def bytes(self) -> int:
-        """For one information set and action."""
+    def bytes_per_entry(self) -> int:
+        """Memory of one information set and action, in bytes."""
         return np.dtype(self.regret).itemsize + np.dtype(self.average).itemsize
 
 
-FORMATS = {
-    "compact": Format("float32", "uint16", "float32"),
-    "16-bit": Format("int16", "uint16", "float32"),
-    "float32": Format("float32", "float32", "float32"),
-    "float64": Format("float64", "float64", "float64"),
+TABLE_FORMATS = {
+    "compact": TableFormat("float32", "uint16", "float32"),
+    "16-bit": TableFormat("int16", "uint16", "float32"),
+    "float32": TableFormat("float32", "float32", "float32"),
+    "float64": TableFormat("float64", "float64", "float64"),
 }
 
 
-def table_format(name: str) -> Format:
-    """A format by name."""
-    if name not in FORMATS:
-        raise InputError(f"dtype {shown(name)}: one of {', '.join(FORMATS)}")
-    return FORMATS[name]
+def parse_table_format(name: str) -> TableFormat:
+    """Return a table format by its name."""
+    if name not in TABLE_FORMATS:
+        raise InputError(f"dtype {short_repr(name)}: one of {', '.join(TABLE_FORMATS)}")
+    return TABLE_FORMATS[name]
 
 
-def format_of(average: Any) -> Format:
-    """The format in which a table of averages may have been learnt, the widest of them."""
-    return next(form for form in FORMATS.values() if form.average == np.dtype(average).name)
+def format_of_average(average: Any) -> TableFormat:
+    """Return the table format for a type of averages, the widest one."""
+    return next(form for form in TABLE_FORMATS.values() if form.average == np.dtype(average).name)
 
 
-def table_bytes(size: int, form: Format, *, predictive: bool = False, apart: bool = False) -> int:
-    """Memory of tables of so many numbers. `apart`: players answer a copy, so that both see the same profile."""
-    more = predictive + apart * (1 + predictive)
-    return size * (form.bytes + more * np.dtype(form.regret).itemsize)
+def table_bytes(size: int, form: TableFormat, *, predictive: bool = False, simultaneous: bool = False) -> int:
+    """Return the memory of tables with `size` entries. `simultaneous` adds copies of the opponent's tables."""
+    extra = predictive + simultaneous * (1 + predictive)
+    return size * (form.bytes_per_entry + extra * np.dtype(form.regret).itemsize)
 
 
-def allocate(
-    tree: BoardTree, form: Format, *, predictive: bool = False, apart: bool = False, memory: int | None = None
+def allocate_tables(
+    tree: BoardTree,
+    form: TableFormat,
+    *,
+    predictive: bool = False,
+    simultaneous: bool = False,
+    memory: int | None = None,
 ) -> BoardTables:
-    """Tables to learn in, all zeros but for the locks; refused where they take more than `memory` or than is free."""
-    need, free = table_bytes(tree.table, form, predictive=predictive, apart=apart), available_memory()
-    bound = min(x for x in (memory, free, need) if x is not None)
-    if need > bound:
-        smaller = "" if form == FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
+    """Allocate tables of zeros, with the regrets of locked nodes set.
+
+    Raises MemoryLimitError if they need more than `memory` or more than is free.
+    """
+    required, free = (
+        table_bytes(tree.table_size, form, predictive=predictive, simultaneous=simultaneous),
+        available_memory(),
+    )
+    allowed = min(x for x in (memory, free, required) if x is not None)
+    if required > allowed:
+        advice = "" if form == TABLE_FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
         raise MemoryLimitError(
-            f"{tree.name}: the tables need {show_bytes(need)} and {show_bytes(bound)} are allowed{smaller}"
+            f"{tree.name}: the tables need {format_bytes(required)} and {format_bytes(allowed)} are allowed{advice}"
         )
-    size = tree.table + BEHIND
-    regret, average = zeros(size, form.regret), zeros(size, form.average)
-    prediction = zeros(size if predictive else 0, form.regret)
-    lock, locked = lock_arrays(tree, form.work)
-    hold(tree, form, regret, lock, locked)
-    seen = (regret.copy(), prediction.copy()) if apart else (regret, prediction)
-    return BoardTables(regret, average, prediction, *seen, lock, locked)
+    size = tree.table_size + TABLE_PADDING
+    regret, average = hugepage_zeros(size, form.regret), hugepage_zeros(size, form.average)
+    prediction = hugepage_zeros(size if predictive else 0, form.regret)
+    lock, locked = lock_arrays(tree, form.compute)
+    write_locked_regrets(tree, form, regret, lock, locked)
+    opponent_tables = (regret.copy(), prediction.copy()) if simultaneous else (regret, prediction)
+    return BoardTables(regret, average, prediction, *opponent_tables, lock, locked)
 
 
-def hold(tree: BoardTree, form: Format, regret: Array, lock: Array, locked: Array) -> None:
-    """Regrets that play what is locked; the walk puts them back after each update."""
+def write_locked_regrets(tree: BoardTree, form: TableFormat, regret: Array, lock: Array, locked: Array) -> None:
+    """Write regrets that play the locked strategies; traversals restore them after each update."""
     if len(lock) and form.regret == "int16":
         raise InputError("locks need float32 or float64 regrets: dtype='compact'")
     for board, node, at in lock:
-        start, width, rows = block(tree, int(board), int(node))
+        start, width, rows = table_block(tree, int(board), int(node))
         size = width * rows
         regret[start : start + size] = np.maximum(locked[at : at + size], 0.0)
 
 
-def reading(tree: BoardTree, average: Array) -> BoardTables:
-    """A table of averages as walks want it, with nothing to learn. It is read where it lies."""
-    if average.ndim != 1 or len(average) < tree.table:
-        raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table}")
-    if not average.flags.writeable:  # the loops were compiled for arrays without that mark; nothing is written
+def tables_from_average(tree: BoardTree, average: Array) -> BoardTables:
+    """Wrap a table of averages for evaluation, without a copy and without tables to update."""
+    if average.ndim != 1 or len(average) < tree.table_size:
+        raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table_size}")
+    if not average.flags.writeable:  # kernels are compiled for writeable arrays; nothing is written
         memory = (ctypes.c_char * average.nbytes).from_address(average.ctypes.data)
         average = np.frombuffer(memoryview(memory), average.dtype)
-    form = format_of(average.dtype)
-    none = np.zeros(0, form.regret)
-    return BoardTables(none, average, none, none, none, *lock_arrays(tree, form.work))
+    form = format_of_average(average.dtype)
+    empty = np.zeros(0, form.regret)
+    return BoardTables(empty, average, empty, empty, empty, *lock_arrays(tree, form.compute))
 
 
-def block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:
-    """Where the numbers of a decision on a board begin in a table, how many moves it has, and how many rows."""
+def table_block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:
+    """Return the offset of a decision on a board in a table, its number of actions, and its number of rows."""
     f, boards = tree.forest, tree.boards
     who = int(f.actor[node])
     rows = int(boards.rows[board, who])
     return int(boards.base[board, who]) + int(f.slot[node]) * rows, int(f.width[node]), rows
 
 
-def copy_play(
-    source: BoardTree, given: Array, target: BoardTree, table: Array, pairs: Iterable[tuple[int, int]]
+def copy_strategy(
+    source: BoardTree, source_table: Array, target: BoardTree, table: Array, pairs: Iterable[tuple[int, int]]
 ) -> None:
-    """Write what a table plays at some nodes into the table of another tree of the same boards and rows.
+    """Copy the strategy at some nodes into the table of another tree with the same boards and rows.
 
-    Pairs are nodes of the two forests; each pair has the same player and moves.
+    Pairs are nodes of the two forests; both nodes of a pair have the same player and actions.
     """
-    if given.dtype != table.dtype:
-        raise InputError(f"{source.name}: a table of {given.dtype} is not written into one of {table.dtype}")
+    if source_table.dtype != table.dtype:
+        raise InputError(f"{source.name}: a table of {source_table.dtype} cannot be copied into one of {table.dtype}")
     if not np.array_equal(source.boards.rows, target.boards.rows):
-        raise InputError(f"{source.name}: other boards or rows than in {target.name}")
-    for here, there in pairs:
-        if (source.forest.actor[here], source.forest.width[here]) != (
-            target.forest.actor[there],
-            target.forest.width[there],
+        raise InputError(f"{source.name}: its boards or rows differ from those of {target.name}")
+    for source_node, target_node in pairs:
+        if (source.forest.actor[source_node], source.forest.width[source_node]) != (
+            target.forest.actor[target_node],
+            target.forest.width[target_node],
         ):
-            raise InputError(f"{source.name}: node {here} is another decision than node {there} of {target.name}")
-        street = int(np.searchsorted(source.forest.first, here, "right")) - 1
-        for board in range(source.street_at[street], source.street_at[street + 1]):
-            at, width, rows = block(source, board, here)
-            to, _, _ = block(target, board, there)
-            table[to : to + width * rows] = given[at : at + width * rows]
+            raise InputError(
+                f"{source.name}: node {source_node} and node {target_node} of {target.name} are different decisions"
+            )
+        street = int(np.searchsorted(source.forest.first, source_node, "right")) - 1
+        for board in range(source.street_start[street], source.street_start[street + 1]):
+            at, width, rows = table_block(source, board, source_node)
+            to, _, _ = table_block(target, board, target_node)
+            table[to : to + width * rows] = source_table[at : at + width * rows]
 
 
-def encoded(numbers: Array, dtype: Any) -> Array:
-    """Numbers from 0 to 1 as a table of averages of some type keeps them: of sixteen bits, what `lanes.decode` reads back."""
+def encode_averages(numbers: Array, dtype: Any) -> Array:
+    """Encode numbers from 0 to 1 for a table of averages; 16-bit codes are those that `simd.decode_codes` reads."""
     if np.dtype(dtype) != np.uint16:
         return np.asarray(numbers, dtype)
-    bits = (np.asarray(numbers, np.float32) + np.float32(2.0**-31)).view(np.uint32) - np.uint32(BIAS)
-    half = np.uint32(1 << (SHIFTS[False] - 1))
-    codes: Array = ((bits + half) >> np.uint32(SHIFTS[False])).astype(np.uint16)
+    bits = (np.asarray(numbers, np.float32) + np.float32(2.0**-31)).view(np.uint32) - np.uint32(CODE_BIAS)
+    half = np.uint32(1 << (DROPPED_BITS[False] - 1))
+    codes: Array = ((bits + half) >> np.uint32(DROPPED_BITS[False])).astype(np.uint16)
     return codes

@@ -1,1 +1,1 @@
-"""How good a strategy is: best responses, local best responses, matches, ledger."""
+"""Evaluation of strategies and agents: best responses, local best responses, matches, AIVAT, ledger, litmus checks."""

@@ -1,10 +1,10 @@
-"""What an agent costs: hours that trained it, megabytes, seconds until it is there, and seconds a decision.
+"""Cost of an agent: training hours, memory, load time and time per decision.
 
-    measured = cost(lambda: make_agent("default"), read_game("nolimit-200bb"), hands=400)
+    measured = measure_cost(lambda: make_agent("default"), read_game("nolimit-200bb"), hands=400)
     measured.mean_seconds, measured.worst_seconds, measured.load_seconds
 
-Decisions are timed one table at a time, as at a dealer's: the agent plays duplicate hands against one that bets any legal
-size. The first hands are not counted, since loops are compiled or loaded in them.
+Decisions are timed one table at a time, as against a dealer. The agent plays duplicate hands against an opponent that
+bets any legal size. The first hands do not count, because kernels are compiled or loaded in them.
 """
 
 from __future__ import annotations
@@ -17,56 +17,59 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.baselines import Yardstick
+from riverboat.agents.baselines import BaselineAgent
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.evaluation.identity import about
+from riverboat.evaluation.identity import describe_result
 from riverboat.evaluation.matches.match import play_match
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.rules import Rules
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.rules import PokerRules
 
-OPPONENT = "random"
-WARM = 20  # hands that are not counted
+OPPONENT_NAME = "random"
+WARMUP_HANDS = 20  # hands before timing starts
 
 
 @dataclass
 class TimedAgent:
-    """An agent whose decisions are timed, one table at a time."""
+    """Wrapper that times the decisions of an agent, one table at a time."""
 
     agent: Agent
     streets: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
+    processor_seconds: list[float] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """The agent's own."""
+        """Name of the wrapped agent."""
         return self.agent.name
 
-    def check_rules(self, rules: Rules) -> None:
-        """Whatever the agent plays."""
+    def check_rules(self, rules: PokerRules) -> None:
+        """Check the rules with the wrapped agent."""
         self.agent.check_rules(rules)
 
-    def act(self, views: Views) -> Array:
-        """The agent's moves, each by itself."""
-        return np.concatenate([self._one(views.take(np.array([i]))) for i in range(len(views))])
+    def act(self, observations: Observations) -> Array:
+        """Return the agent's actions, each decided and timed by itself. int32 [n]"""
+        return np.concatenate([self._time_decision(observations.take(np.array([i]))) for i in range(len(observations))])
 
-    def _one(self, views: Views) -> Array:
-        street = int(views.places.street[0])
-        began, spent = time.perf_counter(), time.process_time()
-        move = self.agent.act(views)
-        self.seconds.append(time.perf_counter() - began)
-        self.processor.append(time.process_time() - spent)
+    def _time_decision(self, observations: Observations) -> Array:
+        street = int(observations.public_states.street[0])
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        action = self.agent.act(observations)
+        self.seconds.append(time.perf_counter() - wall_start)
+        self.processor_seconds.append(time.process_time() - cpu_start)
         self.streets.append(street)
-        return move
+        return action
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Of an agent. Seconds are those of the clock; `processor_seconds` of all cores, which others' work does not lengthen."""
+class AgentCost:
+    """Measured cost of an agent.
+
+    Seconds are wall-clock times. `processor_seconds` counts all cores, so other programs do not add to it.
+    """
 
     agent: Agent
-    rules: Rules
+    rules: PokerRules
     load_seconds: float
     hands: int
     seed: int
@@ -75,15 +78,15 @@ class Cost:
     median_seconds: float
     worst_seconds: float
     processor_seconds: float  # mean
-    by_street: tuple[float, ...]  # mean seconds; 0 where there was no decision
+    seconds_by_street: tuple[float, ...]  # mean seconds; 0 where there was no decision
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON and for ledgers."""
-        told = about("cost", self.rules, self.agent)
-        told["about"]["agents"][0]["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
+        """Return the cost as a JSON object, in the form that ledgers store."""
+        description = describe_result("cost", self.rules, self.agent)
+        description["about"]["agents"][0]["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
         return {
             "agent": self.agent.name,
-            **{key: told["about"]["agents"][0].get(key) for key in ("core_hours", "megabytes")},
+            **{key: description["about"]["agents"][0].get(key) for key in ("core_hours", "megabytes")},
             "load_seconds": self.load_seconds,
             "hands": self.hands,
             "seed": self.seed,
@@ -92,43 +95,43 @@ class Cost:
             "median_seconds": self.median_seconds,
             "worst_seconds": self.worst_seconds,
             "processor_seconds": self.processor_seconds,
-            "street_seconds": list(self.by_street),
+            "street_seconds": list(self.seconds_by_street),
             "unit": "seconds",
-            **told,
+            **description,
         }
 
 
-def cost(
-    make: Callable[[], Agent],
-    rules: Rules | Callable[[Agent], Rules],
+def measure_cost(
+    make_agent: Callable[[], Agent],
+    rules: PokerRules | Callable[[Agent], PokerRules],
     hands: int = 400,
     *,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Cost:
-    """Make an agent, and let it play."""
+) -> AgentCost:
+    """Create an agent and time its decisions over `hands` hands."""
     if hands < 4 or hands % 2:
-        raise InputError(f"hands={hands}: an even number, four or more: pairs are played")
-    began = time.perf_counter()
-    agent = make()
-    loaded = time.perf_counter() - began
+        raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
+    start = time.perf_counter()
+    agent = make_agent()
+    load_seconds = time.perf_counter() - start
     game = rules(agent) if callable(rules) else rules
-    opponent = Yardstick(OPPONENT, seed)
-    play_match(agent, opponent, game, WARM, seed + 1, pairs_at_once=1)
+    opponent = BaselineAgent(OPPONENT_NAME, seed)
+    play_match(agent, opponent, game, WARMUP_HANDS, seed + 1, batch_pairs=1)
     timed = TimedAgent(agent)
-    play_match(timed, opponent, game, hands, seed, pairs_at_once=1, progress=progress)
+    play_match(timed, opponent, game, hands, seed, batch_pairs=1, progress=progress)
     seconds, streets = np.array(timed.seconds or [0.0]), np.array(timed.streets or [0])
-    there = [seconds[streets == street] for street in range(game.rounds)]
-    return Cost(
+    by_street = [seconds[streets == street] for street in range(game.rounds)]
+    return AgentCost(
         agent,
         game,
-        loaded,
+        load_seconds,
         hands,
         seed,
-        tuple(len(part) for part in there),
+        tuple(len(times) for times in by_street),
         float(seconds.mean()),
         float(np.median(seconds)),
         float(seconds.max()),
-        float(np.mean(timed.processor or [0.0])),
-        tuple(float(part.mean()) if len(part) else 0.0 for part in there),
+        float(np.mean(timed.processor_seconds or [0.0])),
+        tuple(float(times.mean()) if len(times) else 0.0 for times in by_street),
     )

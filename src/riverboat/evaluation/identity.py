@@ -1,10 +1,10 @@
-"""Who was measured, at what, with which release: what a result says about itself, so that unlike ones are told apart.
+"""Identity of measured agents: what was measured, under which rules and with which release.
 
-    facts | about("match", rules, first, second)      # adds the key `about`
+    facts | describe_result("match", rules, first, second)      # adds the key `about`
 
-A fingerprint is of what an agent plays, whatever it is called and wherever it lies: a blueprint's tables, tree and cards with
-the options that change its play. Seeds are none of them. An agent that searches or learns is known by its options and
-the blueprint behind it (`made_of`), one that is made of several by all of them.
+A fingerprint depends only on how an agent plays, not on its name or folder: the tables, tree and card abstraction of
+a blueprint and the options that change its play. Seeds do not count. An agent that searches or adapts is identified
+by its options and the blueprint behind it (`made_of`); a composite agent by all of its parts.
 """
 
 from __future__ import annotations
@@ -15,120 +15,122 @@ from collections.abc import Mapping
 from typing import Any
 
 from riverboat import __version__
-from riverboat.agents.baselines import Yardstick
+from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.composite import MixtureAgent
 from riverboat.agents.learning import LearningAgent
-from riverboat.agents.learning_search import EndgameLearner
-from riverboat.agents.mixtures import MixedAgent
-from riverboat.agents.nonstationary import HedgeAgent, NoticingLearner, SwitchingAgent
+from riverboat.agents.nonstationary import ChangeDetectingAgent, HedgeAgent, SwitchingAgent
 from riverboat.agents.rules import RuleAgent
-from riverboat.agents.safe import SafeLearner, SafeSearcher
-from riverboat.agents.safe_search import SafeEndgames
-from riverboat.agents.search import LibraryAgent, SearchingAgent
+from riverboat.agents.safe import SafeLearningAgent, SafeSearchAgent, SafeSubgameAgent
+from riverboat.agents.search import LearningSearchAgent, SearchAgent, SubgameLibraryAgent
 from riverboat.agents.spot_solution import SolutionAgent
 from riverboat.engines.devices import CUDA
-from riverboat.games.holdem.rules import Rules, show_game
-from riverboat.solvers.mccfr.sizing import DEVICE_CORES
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.games.holdem.rules import PokerRules, format_game
+from riverboat.solvers.mccfr.recipe import DEVICE_CORES
+from riverboat.strategies.blueprint import Blueprint
 
-ELSEWHERE = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
-# What fingerprints in ledgers say of a class: never changed, whatever the class is called and wherever it lies.
-KINDS: dict[type, str] = {
-    EndgameLearner: "EndgameLearner",
+IRRELEVANT_OPTIONS = ("seed", "abstraction", "threads", "device", "memory")  # options that do not change what is played
+# Names of classes in the fingerprints of ledgers. They never change, even if a class is renamed or moved.
+CLASS_NAMES: dict[type, str] = {
+    LearningSearchAgent: "EndgameLearner",
     HedgeAgent: "HedgeAgent",
     LearningAgent: "LearningAgent",
-    LibraryAgent: "LibraryAgent",
-    MixedAgent: "MixedAgent",
-    NoticingLearner: "NoticingLearner",
+    SubgameLibraryAgent: "LibraryAgent",
+    MixtureAgent: "MixedAgent",
+    ChangeDetectingAgent: "NoticingLearner",
     RuleAgent: "riverboat.agents.rules:RuleAgent",
-    SafeEndgames: "SafeEndgames",
-    SafeLearner: "SafeLearner",
-    SafeSearcher: "SafeSearcher",
-    SearchingAgent: "SearchingAgent",
+    SafeSubgameAgent: "SafeEndgames",
+    SafeLearningAgent: "SafeLearner",
+    SafeSearchAgent: "SafeSearcher",
+    SearchAgent: "SearchingAgent",
     SolutionAgent: "riverboat.agents.spot_solution:SolutionAgent",
     SwitchingAgent: "SwitchingAgent",
 }
-LENGTH = 12  # hexadecimal digits of a fingerprint that is written down
+FINGERPRINT_DIGITS = 12  # hexadecimal digits of a stored fingerprint
 
 
-def about(result: str, rules: Rules, *agents: Any) -> dict[str, Any]:
-    """What a result is of: its kind, the rules, the agents (or blueprints) and the release."""
+def describe_result(result: str, rules: PokerRules, *agents: Any) -> dict[str, Any]:
+    """Describe a result: its kind, the rules, the agents (or blueprints) and the release."""
     return {
         "about": {
             "result": result,
-            "rules": {"name": rules.name, "fingerprint": _digest(show_game(rules)), "stacks": rules.stacks},
-            "agents": [identity(agent) for agent in agents],
+            "rules": {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks},
+            "agents": [agent_identity(agent) for agent in agents],
             "version": __version__,
         }
     }
 
 
-def identity(agent: Any) -> dict[str, Any]:
-    """An agent's name and fingerprint, and where it comes from, as far as that is known."""
-    if isinstance(agent, BlueprintStrategy):
+def agent_identity(agent: Any) -> dict[str, Any]:
+    """Return an agent's name, fingerprint and, as far as they are known, its recipe and cost."""
+    if isinstance(agent, Blueprint):
         agent = BlueprintAgent(agent, name=str(agent.provenance.get("folder", "blueprint")))
     if isinstance(agent, BlueprintAgent):
-        return _of_blueprint(agent)
-    if isinstance(agent, Yardstick):
+        return _blueprint_identity(agent)
+    if isinstance(agent, BaselineAgent):
         return {"name": agent.name, "fingerprint": _digest(f"yardstick {agent.name}"), "kind": "yardstick"}
-    name, behind = str(getattr(agent, "name", agent)), getattr(agent, "made_of", ())
-    if behind:
-        return _of_parts(agent, name, [identity(part) for part in behind])
-    own = getattr(agent, "fingerprint", None) or f"{_kind(agent)} {name}"
-    return {"name": name, "fingerprint": _digest(str(own)), "kind": "own"}
+    name, parts = str(getattr(agent, "name", agent)), getattr(agent, "made_of", ())
+    if parts:
+        return _composite_identity(agent, name, [agent_identity(part) for part in parts])
+    fingerprint = getattr(agent, "fingerprint", None) or f"{_class_name(agent)} {name}"
+    return {"name": name, "fingerprint": _digest(str(fingerprint)), "kind": "own"}
 
 
-def _kind(agent: Any) -> str:
-    """Return the lasting name of an agent's class; a class of the user's own is known by its module and name."""
-    return KINDS.get(type(agent)) or f"{type(agent).__module__}:{type(agent).__qualname__}"
+def _class_name(agent: Any) -> str:
+    """Return the permanent name of an agent's class; a user's class is identified by its module and name."""
+    return CLASS_NAMES.get(type(agent)) or f"{type(agent).__module__}:{type(agent).__qualname__}"
 
 
-def _of_blueprint(agent: BlueprintAgent) -> dict[str, Any]:
-    strategy, played = agent.strategy, agent.played
-    how = (played.translation, played.tie, played.post, played.share, played.spare_first)
-    known = strategy.provenance
+def _blueprint_identity(agent: BlueprintAgent) -> dict[str, Any]:
+    strategy, policy = agent.strategy, agent.policy
+    options = (policy.translation, policy.tie, policy.post, policy.share, policy.spare_first)
+    provenance = strategy.provenance
     facts: dict[str, Any] = {
-        "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _options(agent.name),
-        "fingerprint": _digest(repr((strategy.fingerprint, how))),
+        "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _relevant_options(agent.name),
+        "fingerprint": _digest(repr((strategy.fingerprint, options))),
         "kind": "blueprint",
         "cards": f"{strategy.cards.name} {'-'.join(map(str, strategy.buckets))}",
         "nodes": len(strategy.tree),
-        "megabytes": round(_bytes(strategy) / 1e6, 3),
+        "megabytes": round(_size_bytes(strategy) / 1e6, 3),
     }
-    if known.get("recipe") is not None:
-        facts["recipe"] = str(known["recipe"])
-    if isinstance(known.get("seconds"), int | float):
-        facts["core_hours"] = round(float(known["seconds"]) * _cores(known) / 3600, 4)
+    if provenance.get("recipe") is not None:
+        facts["recipe"] = str(provenance["recipe"])
+    if isinstance(provenance.get("seconds"), int | float):
+        facts["core_hours"] = round(float(provenance["seconds"]) * _training_cores(provenance) / 3600, 4)
     return facts
 
 
-def _cores(known: Mapping[str, Any]) -> int:
-    """That have trained a blueprint; a GPU that walks deals stands for as many as would have walked them."""
-    if known.get("device") == CUDA and known.get("traversal") == "external":
+def _training_cores(provenance: Mapping[str, Any]) -> int:
+    """Return the cores that trained a blueprint; a GPU that samples deals counts as `DEVICE_CORES`."""
+    if provenance.get("device") == CUDA and provenance.get("traversal") == "external":
         return DEVICE_CORES
-    return int(known.get("threads", 1))
+    return int(provenance.get("threads", 1))
 
 
-def _of_parts(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    alone = len(parts) == 1
-    how = _options(name) if alone else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))  # `deals=500` of a switch
-    mark = _digest(repr((_kind(agent), how, [part["fingerprint"] for part in parts])))
-    if not alone:
-        return {"name": name, "fingerprint": mark, "kind": "several"}
-    return {**parts[0], "fingerprint": mark}  # a blueprint is called by all options already
+def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    single = len(parts) == 1
+    options = (
+        _relevant_options(name) if single else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))
+    )  # such as `deals=500` of a switching agent
+    fingerprint = _digest(repr((_class_name(agent), options, [part["fingerprint"] for part in parts])))
+    if not single:
+        return {"name": name, "fingerprint": fingerprint, "kind": "several"}
+    return {**parts[0], "fingerprint": fingerprint}  # the name of a blueprint contains all options already
 
 
-def _bytes(strategy: BlueprintStrategy) -> int:
-    """Of all that it plays from: its own tables and those of its cards."""
+def _size_bytes(strategy: Blueprint) -> int:
+    """Return the bytes of a strategy: its own tables and those of its card abstraction."""
     cards = sum(int(array.nbytes) for street in strategy.cards.streets for array in street.arrays().values())
     return cards + sum(int(table.nbytes) for table in strategy.average)
 
 
-def _options(name: str) -> str:
-    """What stands behind the name of a folder and changes play."""
-    kept = [part for part in name.partition("?")[2].split("&") if part and part.partition("=")[0] not in ELSEWHERE]
-    return f"?{'&'.join(kept)}" if kept else ""
+def _relevant_options(name: str) -> str:
+    """Return the options in an agent's name that change its play."""
+    relevant = [
+        part for part in name.partition("?")[2].split("&") if part and part.partition("=")[0] not in IRRELEVANT_OPTIONS
+    ]
+    return f"?{'&'.join(relevant)}" if relevant else ""
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+    return hashlib.sha256(text.encode()).hexdigest()[:FINGERPRINT_DIGITS]

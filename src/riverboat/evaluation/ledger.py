@@ -1,14 +1,16 @@
-"""The ledger: results of matches, local best responses and exploitability in one text file that people can commit.
+"""Ledger of results: matches, local best responses and exploitability in one text file that people can commit.
 
-    ledger = read_ledger("strength.jsonl").add(json.loads(text))       # what --json printed
+    ledger = read_ledger("strength.jsonl").add(json.loads(text))       # a result printed by --json
     ledger.ratings()                                                   # mbb/g over all pairs, with errors
 
-A line is a JSON object: an agent by its fingerprint, or a result between fingerprints. Lines are sorted, so that a commit
-shows what was added. A ledger is of one game and one release: others are refused by name, never compared.
+A line is a JSON object: an agent by its fingerprint, or a result between fingerprints. Lines are sorted, so that a
+commit shows what was added. A ledger is about one game and one release; results of others are rejected by name, never
+compared.
 
-Ratings are the least-squares fit of r(A) - r(B) to what A won of B, each match weighted by its interval. They are about the
-mean of the agents that matches connect; groups that no match connects have no common scale and are rated apart. Where matches
-contradict each other by more than chance, as poker players do that beat one another in a circle, errors grow by as much.
+Ratings are the weighted least-squares fit of r(A) - r(B) to the winnings of A against B; the weights come from the
+intervals of the matches. They are relative to the mean of the agents that matches connect. Groups that no match
+connects have no common scale and are rated separately. Matches may contradict each other by more than chance, for
+example when agents beat one another in a circle; the errors then grow accordingly.
 """
 
 from __future__ import annotations
@@ -22,38 +24,62 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.core import atomic_io
+from riverboat.core import files
 from riverboat.core.claims import ESTIMATE, EXACT, LOWER, Claim
-from riverboat.core.errors import CorruptError, InputError, shown
-from riverboat.core.schema import Fields
-from riverboat.core.text_files import read_text
-from riverboat.evaluation.intervals import NORMAL_95
+from riverboat.core.errors import CorruptError, InputError, short_repr
+from riverboat.core.files import read_text
+from riverboat.core.schema import FileEntries
+from riverboat.evaluation.confidence_intervals import NORMAL_95
 
 MATCH, LBR, EXPLOITABILITY = "match", "lbr", "exploitability"
-KINDS = (MATCH, LBR, EXPLOITABILITY)
-COST = "cost"  # what a result says of an agent alone: it goes to the agent's line
-COSTS = ("core_hours", "megabytes", "decision_seconds")
-LEAST_ERROR = 0.5  # mbb/g: standard error of matches in which nothing was left to chance
-MOST_LINES = 100_000
-_FIGURE = 1e15
-_HEAD, _AGENT = "ledger", "agent"
-_EXTRA = ("aivat", "verdict", "actions", "from", "is", "side", "boards", "played")  # what else a result may say
+RESULT_KINDS = (MATCH, LBR, EXPLOITABILITY)
+COST = "cost"  # a result about one agent alone: it is stored in the agent's line
+COST_KEYS = ("core_hours", "megabytes", "decision_seconds")
+MIN_ERROR = 0.5  # mbb/g: smallest standard error, for matches without any variance
+MAX_LINES = 100_000
+_MAX_FIGURE = 1e15
+_HEADER_KEY, _AGENT_KEY = "ledger", "agent"
+_EXTRA_KEYS = ("aivat", "verdict", "actions", "from", "is", "side", "boards", "played")  # optional keys of a result
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One result."""
+class LedgerEntry:
+    """One result of a ledger.
+
+    Attributes
+    ----------
+    kind
+        One of `RESULT_KINDS`.
+    agents
+        Fingerprints: two of a match, else one.
+    mbb_per_game
+        Winnings of the first agent, or its exploitability.
+    ci95
+        Half-width of the 95 % interval; 0 if exact.
+    hands
+        Number of hands; None if exact.
+    seed
+        Seed of the cards; None if exact or pooled.
+    extra
+        Settings of the measurement.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.ledger import LedgerEntry
+    >>> str(LedgerEntry("match", ("a", "b"), 10.0, 5.0, 1_000, 0).claim.kind)
+    'estimate'
+    """
 
     kind: str  # one of KINDS
     agents: tuple[str, ...]  # fingerprints: two of a match, else one
-    mbb_per_game: float  # what the first won a hand, or what can be won of it
-    ci95: float  # 0 where it is exact
+    mbb_per_game: float  # winnings of the first agent, or its exploitability
+    ci95: float  # 0 if exact
     hands: int | None
     seed: int | None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def line(self) -> dict[str, Any]:
-        """As it is written."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as the JSON object of its line."""
         facts = {
             "result": self.kind,
             "agents": list(self.agents),
@@ -61,36 +87,58 @@ class Entry:
             "ci95": self.ci95,
             "hands": self.hands,
             "seed": self.seed,
-            **self.more,
+            **self.extra,
         }
         return {key: value for key, value in facts.items() if value is not None}
 
     @property
     def claim(self) -> Claim:
-        """What the result says of the first agent: what it won, or what can be won of it."""
+        """Claim about the first agent: its winnings, or its exploitability."""
         drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
         if self.kind == MATCH:
             return Claim("won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, **drawn)
-        if self.more.get("is") == "exact":
+        if self.extra.get("is") == "exact":
             return Claim("exploitability", self.mbb_per_game, "mbb/g", EXACT)
         return Claim("exploitability", self.mbb_per_game, "mbb/g", LOWER, self.ci95, **drawn)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Results with one key are one measurement."""
-        asked = tuple(str(self.more.get(name)) for name in _EXTRA if name not in ("verdict", "played"))
-        return self.kind, self.agents, self.seed or 0, self.hands or 0, asked
+        """Key of the measurement; entries with equal keys are the same measurement."""
+        settings = tuple(str(self.extra.get(name)) for name in _EXTRA_KEYS if name not in ("verdict", "played"))
+        return self.kind, self.agents, self.seed or 0, self.hands or 0, settings
 
     @property
-    def measures(self) -> tuple[Any, ...]:
-        """Results that measure the same, with other cards, are pieces of one."""
-        _, _, _, _, asked = self.key
-        return self.kind, self.agents, asked
+    def measurement(self) -> tuple[Any, ...]:
+        """Key without seed and hands; entries that share it measure the same with other cards and can be pooled."""
+        _, _, _, _, settings = self.key
+        return self.kind, self.agents, settings
 
 
 @dataclass(frozen=True)
-class Rating:
-    """Of one agent, in mbb/g about the mean of its group."""
+class AgentRating:
+    """Rating of one agent, in mbb/g relative to the mean of its group.
+
+    Attributes
+    ----------
+    agent
+        Fingerprint.
+    mbb_per_game
+        Rating.
+    ci95
+        Half-width of its 95 % interval.
+    group
+        Index of its group; groups have no matches between them.
+    matches
+        Number of matches.
+    hands
+        Number of hands in them.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.ledger import AgentRating
+    >>> AgentRating("a", 5.0, 2.0, 0, 1, 1_000).mbb_per_game
+    5.0
+    """
 
     agent: str
     mbb_per_game: float
@@ -102,104 +150,151 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ledger:
-    """Agents by fingerprint and results between them."""
+    """Agents by fingerprint, and results between them.
 
-    where: str
+    Attributes
+    ----------
+    path
+        File of the ledger.
+    game
+        Name, fingerprint and stacks of the rules, and the release; None in an empty ledger.
+    agents
+        Facts of each agent, by fingerprint.
+    entries
+        Results, sorted.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.ledger import Ledger
+    >>> Ledger("results.jsonl").ratings()
+    []
+    """
+
+    path: str
     game: Mapping[str, Any] | None = None  # name, fingerprint and stacks of the rules, and the release
     agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
 
     def add(self, result: Any, where: str = "result") -> Ledger:
-        """With one more result, as `--json` printed it, or with all matches of a round robin. The same measurement again
-        takes the place of the first.
+        """Return the ledger with one more result, or with all matches of a round robin.
+
+        A repeated measurement replaces the first.
+
+        Parameters
+        ----------
+        result
+            JSON object as `--json` printed it.
+        where
+            Origin of the result, for messages.
+
+        Raises
+        ------
+        InputError
+            If the result is of another game or release, or is no result.
         """
         if isinstance(result, Mapping) and isinstance(result.get("matches"), list):
-            more = self
+            ledger = self
             for number, each in enumerate(result["matches"], 1):
-                more = more.add(each, f"{where}, match {number}")
-            return more
-        entry, game, agents = _read_result(result, where)
+                ledger = ledger.add(each, f"{where}, match {number}")
+            return ledger
+        entry, game, agents = _parse_result(result, where)
         if self.game is not None:
-            _alike(self.where, self.game, game, where)
+            _check_same_game(self.path, self.game, game, where)
         entries = {e.key: e for e in self.entries} | ({} if entry is None else {entry.key: entry})
         known = dict(self.agents)
         for agent in agents:
-            mark = agent["fingerprint"]
+            fingerprint = agent["fingerprint"]
             facts = {key: value for key, value in agent.items() if key != "fingerprint"}
-            newer = facts if entry is None else {}  # costs are measured again
-            fresh = {key: value for key, value in newer.items() if key in COSTS}
-            known[mark] = {**facts, **known.get(mark, {}), **fresh}  # with the name that it had first
-        return Ledger(self.where, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
+            update = facts if entry is None else {}  # new measurements replace old costs
+            costs = {key: value for key, value in update.items() if key in COST_KEYS}
+            known[fingerprint] = {**facts, **known.get(fingerprint, {}), **costs}  # an agent keeps its first name
+        return Ledger(self.path, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
 
-    # --- what is told ---------------------------------------------------------------------------
+    # --- Queries ---
 
     def names(self) -> dict[str, str]:
-        """A name for each fingerprint; agents of one name are told apart by theirs."""
-        names = {mark: str(facts["name"]) for mark, facts in self.agents.items()}
-        twice = {name for name in names.values() if list(names.values()).count(name) > 1}
-        return {mark: f"{name} ({mark[:6]})" if name in twice else name for mark, name in names.items()}
+        """Return a name for each fingerprint; agents that share a name get part of their fingerprint added."""
+        names = {fingerprint: str(facts["name"]) for fingerprint, facts in self.agents.items()}
+        repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
+        return {
+            fingerprint: f"{name} ({fingerprint[:6]})" if name in repeated else name
+            for fingerprint, name in names.items()
+        }
 
-    def of(self, kind: str) -> list[Entry]:
-        """Results of one kind."""
+    def entries_of_kind(self, kind: str) -> list[LedgerEntry]:
+        """Return the results of one kind.
+
+        Parameters
+        ----------
+        kind
+            One of `RESULT_KINDS`.
+        """
         return [entry for entry in self.entries if entry.kind == kind]
 
-    def pooled(self, kind: str) -> list[Entry]:
-        """Results of one kind, pieces of a measurement as one: those that differ by their seeds, each weighing by its hands.
-        Of several with one seed, which share their first cards, the longest counts.
+    def pooled_entries(self, kind: str) -> list[LedgerEntry]:
+        """Return the results of one kind, with the pieces of each measurement pooled.
+
+        Pieces differ by their seeds and weigh by their hands. Results with equal seeds share their first cards, so
+        only the longest of them counts.
+
+        Parameters
+        ----------
+        kind
+            One of `RESULT_KINDS`.
         """
-        pieces: dict[tuple[Any, ...], dict[int, Entry]] = {}
-        for entry in self.of(kind):
-            same = pieces.setdefault(entry.measures, {})
+        pieces: dict[tuple[Any, ...], dict[int, LedgerEntry]] = {}
+        for entry in self.entries_of_kind(kind):
+            same = pieces.setdefault(entry.measurement, {})
             longest = same.get(entry.seed or 0)
             if longest is None or (longest.hands or 0) < (entry.hands or 0):
                 same[entry.seed or 0] = entry
-        return [_pooled(list(same.values())) for same in pieces.values()]
+        return [_pool_entries(list(same.values())) for same in pieces.values()]
 
-    def ratings(self) -> list[Rating]:
-        """Of all agents that played a match, by group, the best first."""
-        matches = [entry for entry in self.pooled(MATCH) if entry.agents[0] != entry.agents[1]]
-        groups = _groups(matches)
+    def ratings(self) -> list[AgentRating]:
+        """Rate all agents that played a match, by group, the best first."""
+        matches = [entry for entry in self.pooled_entries(MATCH) if entry.agents[0] != entry.agents[1]]
+        groups = _connected_groups(matches)
         rated = []
         for number, group in enumerate(groups):
-            place = {agent: k for k, agent in enumerate(group)}
-            mine = [entry for entry in matches if entry.agents[0] in place]
-            values, errors = _fit(len(group), mine, place)
-            for agent, k in place.items():
-                played = [entry for entry in mine if agent in entry.agents]
+            index = {agent: k for k, agent in enumerate(group)}
+            group_matches = [entry for entry in matches if entry.agents[0] in index]
+            values, errors = _fit_ratings(len(group), group_matches, index)
+            for agent, k in index.items():
+                played = [entry for entry in group_matches if agent in entry.agents]
                 hands = sum(entry.hands or 0 for entry in played)
                 error = NORMAL_95 * float(errors[k])
-                rated.append(Rating(agent, float(values[k]), error, number, len(played), hands))
+                rated.append(AgentRating(agent, float(values[k]), error, number, len(played), hands))
         return sorted(rated, key=lambda rating: (rating.group, -rating.mbb_per_game, rating.agent))
 
-    # --- on disk --------------------------------------------------------------------------------
+    # --- File ---
 
-    def text(self) -> str:
-        """The file."""
+    def to_text(self) -> str:
+        """Return the text of the ledger's file."""
         if self.game is None:
             return ""
-        lines: list[dict[str, Any]] = [{_HEAD: 1, **self.game}]
-        lines += [{_AGENT: mark, **facts} for mark, facts in sorted(self.agents.items())]
-        lines += [entry.line() for entry in self.entries]
+        lines: list[dict[str, Any]] = [{_HEADER_KEY: 1, **self.game}]
+        lines += [{_AGENT_KEY: mark, **facts} for mark, facts in sorted(self.agents.items())]
+        lines += [entry.to_dict() for entry in self.entries]
         return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
     def write(self) -> None:
-        """Write the file where it was read."""
-        atomic_io.write_text(self.where, self.text())
+        """Write the ledger to the file that it was read from."""
+        files.write_text(self.path, self.to_text())
 
 
-def _pooled(pieces: list[Entry]) -> Entry:
-    """One result of independent pieces."""
+def _pool_entries(pieces: list[LedgerEntry]) -> LedgerEntry:
+    """Pool independent pieces of a measurement into one result."""
     if len(pieces) == 1 or not all(piece.hands for piece in pieces):
         return pieces[0]
     hands = [piece.hands or 0 for piece in pieces]
     mean = sum(n * piece.mbb_per_game for n, piece in zip(hands, pieces, strict=True)) / sum(hands)
     width = sqrt(sum((n * piece.ci95) ** 2 for n, piece in zip(hands, pieces, strict=True))) / sum(hands)
-    more = {**pieces[0].more, "pieces": len(pieces)}
-    return replace(pieces[0], mbb_per_game=mean, ci95=width, hands=sum(hands), seed=None, more=more)
+    extra = {**pieces[0].extra, "pieces": len(pieces)}
+    return replace(pieces[0], mbb_per_game=mean, ci95=width, hands=sum(hands), seed=None, extra=extra)
 
 
-def _groups(matches: list[Entry]) -> list[list[str]]:
-    """Agents that matches connect, the larger groups first."""
+def _connected_groups(matches: list[LedgerEntry]) -> list[list[str]]:
+    """Return the groups of agents that matches connect, larger groups first."""
     group: dict[str, set[str]] = {}
     for entry in matches:
         joined = set[str]().union(*(group.get(agent, {agent}) for agent in entry.agents))
@@ -209,102 +304,153 @@ def _groups(matches: list[Entry]) -> list[list[str]]:
     return sorted((sorted(members) for members in different), key=lambda members: (-len(members), members))
 
 
-def _fit(count: int, matches: list[Entry], place: Mapping[str, int]) -> tuple[Any, Any]:
-    """Ratings about their mean, and their standard errors."""
+def _fit_ratings(count: int, matches: list[LedgerEntry], index: Mapping[str, int]) -> tuple[Any, Any]:
+    """Fit ratings relative to their mean, and compute their standard errors."""
     normal, right = np.zeros((count, count)), np.zeros(count)
     for entry in matches:
-        i, j = (place[agent] for agent in entry.agents)
-        weight = 1 / max(entry.ci95 / NORMAL_95, LEAST_ERROR) ** 2
+        i, j = (index[agent] for agent in entry.agents)
+        weight = 1 / max(entry.ci95 / NORMAL_95, MIN_ERROR) ** 2
         row = np.zeros(count)
         row[i], row[j] = 1.0, -1.0
         normal += weight * np.outer(row, row)
         right += weight * entry.mbb_per_game * row
-    covariance = np.linalg.pinv(normal, hermitian=True)  # of ratings whose sum is zero
+    covariance = np.linalg.pinv(normal, hermitian=True)  # with the constraint that ratings sum to zero
     ratings = covariance @ right
     misfit = 0.0
     for entry in matches:
-        i, j = (place[agent] for agent in entry.agents)
-        error = max(entry.ci95 / NORMAL_95, LEAST_ERROR)
+        i, j = (index[agent] for agent in entry.agents)
+        error = max(entry.ci95 / NORMAL_95, MIN_ERROR)
         misfit += ((entry.mbb_per_game - ratings[i] + ratings[j]) / error) ** 2
-    free = len(matches) - (count - 1)
-    grown = max(1.0, misfit / free) if free > 0 else 1.0
-    return ratings, np.sqrt(np.maximum(np.diag(covariance), 0.0) * grown)
+    degrees_of_freedom = len(matches) - (count - 1)
+    inflation = max(1.0, misfit / degrees_of_freedom) if degrees_of_freedom > 0 else 1.0
+    return ratings, np.sqrt(np.maximum(np.diag(covariance), 0.0) * inflation)
 
 
-# --- reading --------------------------------------------------------------------------------------
+# --- Reading ---
 
 
 def read_ledger(path: str | Path) -> Ledger:
-    """The ledger of a file; an empty one where there is none yet."""
+    """Read a ledger.
+
+    Parameters
+    ----------
+    path
+        File of the ledger; a missing file gives an empty one.
+
+    Returns
+    -------
+    Ledger
+        The ledger.
+
+    Raises
+    ------
+    InputError
+        If a line is not valid JSON, or there are too many.
+    CorruptError
+        If a line is incomplete, or a result names an unknown agent.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.ledger import read_ledger
+    >>> read_ledger("no-such-ledger.jsonl").entries
+    ()
+    """
     where = str(path)
     if not Path(path).exists():
         return Ledger(where)
     lines = read_text(path, "ledger").splitlines()
-    if len(lines) > MOST_LINES:
-        raise InputError(f"ledger {where!r}: {len(lines):,} lines; at most {MOST_LINES:,} are read")
+    if len(lines) > MAX_LINES:
+        raise InputError(f"ledger {where!r}: {len(lines):,} lines; must have at most {MAX_LINES:,}")
     game: dict[str, Any] | None = None
     agents: dict[str, Mapping[str, Any]] = {}
     entries = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        here = f"{where}, line {number}"
-        fields = Fields(here, _parsed(line, here))
-        if _HEAD in fields:
-            fields.whole(_HEAD, 1, 1)
-            game = _game(Fields(here, {k: v for k, v in fields.items() if k != _HEAD}))
-        elif _AGENT in fields:
-            agents[fields.text(_AGENT)] = _agent(fields)
+        location = f"{where}, line {number}"
+        fields = FileEntries(location, _parse_json(line, location))
+        if _HEADER_KEY in fields:
+            fields.integer(_HEADER_KEY, 1, 1)
+            game = _read_game(FileEntries(location, {k: v for k, v in fields.items() if k != _HEADER_KEY}))
+        elif _AGENT_KEY in fields:
+            agents[fields.text(_AGENT_KEY)] = _read_agent(fields)
         else:
-            entries.append(_entry(fields))
+            entries.append(_read_entry(fields))
     if (agents or entries) and game is None:
-        raise CorruptError(f"{where}: no line with the game; a ledger begins with one")
+        raise CorruptError(f"{where}: has no line with the game, which must be the first")
     for entry in entries:
         for agent in entry.agents:
             if agent not in agents:
-                raise CorruptError(f"{where}: a result of {shown(agent)}, which is no agent of it")
+                raise CorruptError(f"{where}: a result names agent {short_repr(agent)}, which has no line")
     return Ledger(where, game, agents, tuple(entries))
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(
-            f"{where}: no JSON; a ledger has one object in a line, a result is what --json prints"
+            f"{where}: is not valid JSON; a ledger has one object per line, a result is the output of --json"
         ) from None
 
 
 def read_result(path: str | Path) -> Any:
-    """What a command printed with --json into a file."""
-    return _parsed(read_text(path, "result"), f"result {str(path)!r}")
+    """Read a result that a command printed with --json.
+
+    Parameters
+    ----------
+    path
+        File with one JSON object.
+
+    Returns
+    -------
+    object
+        The parsed result, for `Ledger.add`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not valid JSON.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from riverboat.evaluation.ledger import read_result
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "result.json"
+    ...     _ = path.write_text('{"hands": 4}')
+    ...     read_result(path)
+    {'hands': 4}
+    """
+    return _parse_json(read_text(path, "result"), f"result {str(path)!r}")
 
 
-def _read_result(result: Any, where: str) -> tuple[Entry | None, dict[str, Any], list[dict[str, Any]]]:
+def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str, Any], list[dict[str, Any]]]:
     if not isinstance(result, Mapping) or not isinstance(result.get("about"), Mapping):
         raise InputError(
-            f"{where}: does not say what it is of (`about`): give what `riverboat match`, `lbr`, `exploitability` or `cost` "
-            "of this release print with --json"
+            f"{where}: has no key `about`: use the output of `riverboat match`, `lbr`, `exploitability` or `cost` "
+            "of this release with --json"
         )
-    entries = Fields(where, result)
-    of = Fields(f"{where}, about", entries["about"])
-    rules = Fields(f"{where}, about, rules", of["rules"])
-    game = _game(Fields(rules.where, {**rules, "version": of["version"]}))
+    entries = FileEntries(where, result)
+    about = FileEntries(f"{where}, about", entries["about"])
+    rules = FileEntries(f"{where}, about, rules", about["rules"])
+    game = _read_game(FileEntries(rules.location, {**rules, "version": about["version"]}))
     agents = []
-    for each in of.tables("agents"):
-        agents.append({"fingerprint": each.text("fingerprint"), **_agent(each)})
-    if of["result"] == COST:
+    for each in about.tables("agents"):
+        agents.append({"fingerprint": each.text("fingerprint"), **_read_agent(each)})
+    if about["result"] == COST:
         return None, game, agents
-    line = {key: entries[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA) if key in entries}
-    line |= {"result": of["result"], "agents": [agent["fingerprint"] for agent in agents]}
+    line = {key: entries[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA_KEYS) if key in entries}
+    line |= {"result": about["result"], "agents": [agent["fingerprint"] for agent in agents]}
     line |= {key: round(entries.number(key), 3) for key in ("mbb_per_game", "ci95") if key in entries}
     if "aivat" in line:
         line["aivat"] = True
-    return _entry(Fields(where, line)), game, agents
+    return _read_entry(FileEntries(where, line)), game, agents
 
 
-def _game(entries: Fields) -> dict[str, Any]:
-    stacks = None if entries.get("stacks") is None else list(entries.wholes("stacks", 1, 2**40))
+def _read_game(entries: FileEntries) -> dict[str, Any]:
+    stacks = None if entries.get("stacks") is None else list(entries.integers("stacks", 1, 2**40))
     return {
         "name": entries.text("name"),
         "fingerprint": entries.text("fingerprint"),
@@ -313,42 +459,42 @@ def _game(entries: Fields) -> dict[str, Any]:
     }
 
 
-def _agent(entries: Fields) -> dict[str, Any]:
+def _read_agent(entries: FileEntries) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": entries.text("name"), "kind": entries.text("kind")}
     facts |= {key: entries.text(key) for key in ("recipe", "cards") if key in entries}
-    facts |= {key: entries.number(key, 0, _FIGURE) for key in COSTS if key in entries}
-    return facts | {key: entries.whole(key, 0) for key in ("nodes",) if key in entries}
+    facts |= {key: entries.number(key, 0, _MAX_FIGURE) for key in COST_KEYS if key in entries}
+    return facts | {key: entries.integer(key, 0) for key in ("nodes",) if key in entries}
 
 
-def _entry(entries: Fields) -> Entry:
-    kind = entries.text("result", KINDS)
+def _read_entry(entries: FileEntries) -> LedgerEntry:
+    kind = entries.text("result", RESULT_KINDS)
     agents = tuple(entries.texts("agents"))
     if len(agents) != (2 if kind == MATCH else 1):
-        raise CorruptError(f"{entries.where}: {len(agents)} agents in a result of {kind}")
-    more = {key: entries[key] for key in _EXTRA if key in entries}
-    for key, value in more.items():
+        raise CorruptError(f"{entries.location}: {len(agents)} agents in a result of kind {kind}")
+    extra = {key: entries[key] for key in _EXTRA_KEYS if key in entries}
+    for key, value in extra.items():
         if not isinstance(value, str | bool | int) or (isinstance(value, str) and not value.isprintable()):
-            raise CorruptError(f"{entries.where}: {key} = {shown(value)}: must be a word")
-    return Entry(
+            raise CorruptError(
+                f"{entries.location}: {key} = {short_repr(value)}: must be text, a number or true or false"
+            )
+    return LedgerEntry(
         kind,
         agents,
-        entries.number("mbb_per_game", -_FIGURE, _FIGURE),
-        entries.number("ci95", 0, _FIGURE) if "ci95" in entries else 0.0,
-        entries.whole("hands", 0) if "hands" in entries else None,
-        entries.whole("seed", 0) if "seed" in entries else None,
-        more,
+        entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE),
+        entries.number("ci95", 0, _MAX_FIGURE) if "ci95" in entries else 0.0,
+        entries.integer("hands", 0) if "hands" in entries else None,
+        entries.integer("seed", 0) if "seed" in entries else None,
+        extra,
     )
 
 
-def _alike(where: str, old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> None:
-    """Refuse results that are of something else."""
+def _check_same_game(where: str, old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> None:
+    """Raise InputError for a result of another game or release."""
     for key, word in (("version", "release"), ("stacks", "stacks"), ("fingerprint", "rules")):
         if old[key] != new[key]:
-            mine, theirs = (f"{each['name']} ({word} {_shown(each[key])})" for each in (old, new))
-            raise InputError(
-                f"{what}: is of {theirs}, and {where} of {mine}: these are not compared; keep it in a ledger of its own"
-            )
+            here, there = (f"{each['name']} ({word} {_format_value(each[key])})" for each in (old, new))
+            raise InputError(f"{what}: was measured in {there}, but {where} is for {here}; use another ledger for it")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "none" if value is None else " and ".join(map(str, value)) if isinstance(value, list) else str(value)

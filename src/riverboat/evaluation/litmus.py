@@ -1,70 +1,361 @@
-"""Litmus: checks of poker sense, asked of any agent that answers for all hands.
+"""Litmus checks: tests of basic poker sense for any agent that has strategies for all hands.
 
-    result = litmus(agent, rules)                      # with the checks that come with the package
-    result.failed, result.failures[0].reason
+    report = run_litmus(agent, rules)                  # with the checks that come with the package
+    report.num_failed, report.failures[0].reason
 
-What a check asks is data (`litmus_checks`, `litmus.toml`). A failure says where: the line and the board as tables have them,
-the hand, and what the agent plays there. Checks that a game has no place for, or whose hands the agent never gets there with,
-are skipped.
+Checks are data: `[[check]]` tables of a TOML file (`shipped_checks`, `litmus.toml`). A failure names the line and the
+board in table notation, the hand, and the agent's probabilities there. A check is skipped if the game has no such
+public state, or if the agent never reaches it with the hands of the check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.notation import format_cards, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
-from riverboat.evaluation.litmus_checks import (
-    ALL_IN,
-    ANY,
-    CHEAP,
-    CHECK_DOWN,
-    LEAST,
-    MONOTONE,
-    MORE,
-    NEVER,
-    NUTS,
-    SIZE,
-    SIZES,
-    Check,
-    shipped_checks,
-)
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.files import parse_toml, read_toml_text
 from riverboat.games.holdem.actions import CALL, FOLD
-from riverboat.games.holdem.bet_sizes import parse_sizes, total
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.match_state import settled, show_deal, show_match_state
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.public_strategy import Answering, reach, rows
+from riverboat.games.holdem.bet_sizes import parse_sizes, size_total
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.match_state import format_deal, format_match_state
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.public_strategy import PublicPolicy, iterate_strategies, reach_probabilities
 from riverboat.strategies.queries import hand_names
 
-HELD = 1e-3  # an agent that gets somewhere with a hand does so at least this often
-_SEED = 7  # of boards that are drawn
+# --- Files of checks ---
+
+NEVER, MORE, MONOTONE, SIZES, CHEAP = "never", "more", "monotone", "sizes", "cheap"
+REQUIRED_KEYS = {  # keys that each kind needs in addition to lines
+    NEVER: ("move", "hands"),
+    MORE: ("move", "hands", "than"),
+    MONOTONE: (),
+    SIZES: ("sizes",),
+    CHEAP: (),
+}
+ACTIONS = ("fold", "call", "raise")
+ANY, NUTS = "any", "nuts"
+CHECK_DOWN, MIN_RAISE, ALL_IN, SIZE_PLACEHOLDER = "~", "min", "a", "?"
+MAX_BOARDS = 1000
+MAX_LINES = 100
+
+
+@dataclass(frozen=True)
+class LitmusCheck:
+    """One check, as a file of checks defines it.
+
+    Attributes
+    ----------
+    name
+        Name of the check.
+    kind
+        "never", "more", "monotone", "sizes" or "cheap".
+    lines
+        Lines after which the agent is checked: `c`, `f`, bet sizes, `~` (check down), `min`, and `?` in checks of sizes.
+    boards
+        Complete boards, or the number to draw.
+    move
+        "fold", "call" or "raise".
+    hands
+        Range of the check, "any" or "nuts".
+    than
+        Range to compare with, "any" or "nuts".
+    sizes
+        Bet sizes in place of `?`.
+    tolerance
+        Probability by which the agent may miss.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import LitmusCheck
+    >>> LitmusCheck("no open folds", "never", ("",), move="fold", hands="AA").tolerance
+    0.0
+    """
+
+    name: str
+    kind: str
+    lines: tuple[str, ...]
+    boards: tuple[tuple[int, ...], ...] | int = 0  # complete boards, or the number to draw
+    move: str = ""
+    hands: str = ANY
+    than: str = ANY
+    sizes: tuple[str, ...] = ()
+    tolerance: float = 0.0
+
+
+def shipped_checks() -> tuple[LitmusCheck, ...]:
+    """Return the checks that come with the package.
+
+    Returns
+    -------
+    tuple of LitmusCheck
+        The checks of `litmus.toml`.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import shipped_checks
+    >>> len(shipped_checks()) > 5
+    True
+    """
+    text = resources.files("riverboat.evaluation").joinpath("litmus.toml").read_text(encoding="utf-8")
+    return parse_checks(text, "litmus.toml")
+
+
+def read_checks(path: str | Path) -> tuple[LitmusCheck, ...]:
+    """Read checks from a user's file.
+
+    Parameters
+    ----------
+    path
+        TOML file with `[[check]]` tables.
+
+    Returns
+    -------
+    tuple of LitmusCheck
+        The checks.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a check is invalid.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import read_checks
+    >>> read_checks("no-such-file.toml")
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: ...
+    """
+    return parse_checks(read_toml_text(path, "checks"), str(path))
+
+
+def merge_checks(defaults: Sequence[LitmusCheck], overrides: Sequence[LitmusCheck]) -> tuple[LitmusCheck, ...]:
+    """Merge two lists of checks; an override replaces the default of the same name.
+
+    Parameters
+    ----------
+    defaults
+        First list.
+    overrides
+        Second list.
+
+    Returns
+    -------
+    tuple of LitmusCheck
+        All checks, one for each name.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import merge_checks, shipped_checks
+    >>> merge_checks(shipped_checks(), shipped_checks()) == shipped_checks()
+    True
+    """
+    named = {check.name: check for check in (*defaults, *overrides)}
+    return tuple(named.values())
+
+
+def parse_checks(text: str, where: str = "checks") -> tuple[LitmusCheck, ...]:
+    """Parse the text of a file of checks.
+
+    Parameters
+    ----------
+    text
+        TOML text with `[[check]]` tables.
+    where
+        Origin of the text, for messages.
+
+    Returns
+    -------
+    tuple of LitmusCheck
+        The checks.
+
+    Raises
+    ------
+    InputError
+        If the text is not valid, or two checks have one name.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import parse_checks
+    >>> lines = "[[check]]", 'name = "aces"', 'kind = "never"', 'lines = ["c"]', 'move = "fold"', 'hands = "AA"'
+    >>> parse_checks("\\n".join(lines))[0].hands
+    'AA'
+    """
+    try:
+        table = parse_toml(text)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    entries = table.get("check")
+    if set(table) != {"check"} or not isinstance(entries, list) or not entries:
+        raise InputError(f"{where}: must consist of [[check]] tables, each with name, kind and lines")
+    checks = tuple(_parse_check(entry, f"{where}, check {number}") for number, entry in enumerate(entries, 1))
+    names = [check.name for check in checks]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"{where}: two checks are named {short_repr(repeated[0])}")
+    return checks
+
+
+def _parse_check(entry: Any, where: str) -> LitmusCheck:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"{where}: {short_repr(entry)} is not a table; write [[check]]")
+    keys = [field.name for field in fields(LitmusCheck)]
+    for key in entry:
+        if key not in keys:
+            raise InputError(f"{where}: {unknown_name_error('entry', key, keys)}")
+    name, kind = (_read_text(entry, key, where) for key in ("name", "kind"))
+    where = f"{where} ({short_repr(name)})"
+    if kind not in REQUIRED_KEYS:
+        raise InputError(f"{where}: {unknown_name_error('kind', kind, REQUIRED_KEYS)}")
+    for key in REQUIRED_KEYS[kind]:
+        if key not in entry:
+            raise InputError(f"{where}: a check of kind {kind} needs {key}")
+    for key in ("move", "hands", "than", "sizes"):
+        if key in entry and key not in REQUIRED_KEYS[kind]:
+            raise InputError(f"{where}: {key} is not valid in checks of kind {kind}")
+    tolerance = entry.get("tolerance", 0.0)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
+        raise InputError(f"{where}: tolerance = {short_repr(tolerance)}: must be a probability, 0 to 1")
+    sizes = _read_texts(entry, "sizes", where) if kind == SIZES else ()
+    for size in sizes:
+        _check_size(size, f"{where}: sizes")
+    return LitmusCheck(
+        name,
+        kind,
+        _read_lines(entry, kind, where),
+        _read_boards(entry.get("boards", 0), where),
+        _read_action(entry, where),
+        _read_hands(entry, "hands", where),
+        _read_hands(entry, "than", where),
+        sizes,
+        float(tolerance),
+    )
+
+
+def _read_text(entry: Mapping[str, Any], key: str, where: str) -> str:
+    text = entry.get(key)
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise InputError(f"{where}: {key} = {short_repr(text)}: must be text")
+    return text
+
+
+def _read_texts(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    texts = entry.get(key)
+    if not isinstance(texts, list) or not 0 < len(texts) <= MAX_LINES or not all(isinstance(x, str) for x in texts):
+        raise InputError(f"{where}: {key} = {short_repr(texts)}: must be a list of 1 to {MAX_LINES} strings")
+    return tuple(texts)
+
+
+def _read_action(entry: Mapping[str, Any], where: str) -> str:
+    if "move" in entry and entry["move"] not in ACTIONS:
+        raise InputError(f"{where}: {unknown_name_error('move', str(entry['move']), ACTIONS)}")
+    return str(entry.get("move", ""))
+
+
+def _read_hands(entry: Mapping[str, Any], key: str, where: str) -> str:
+    if key not in entry:
+        return ANY
+    text = _read_text(entry, key, where)
+    if text not in (ANY, NUTS):
+        try:
+            Range.parse(text)
+        except InputError as error:
+            raise InputError(f"{where}: {key}: {error}; or write {ANY} or {NUTS}") from None
+    return text
+
+
+def _read_lines(entry: Mapping[str, Any], kind: str, where: str) -> tuple[str, ...]:
+    lines = _read_texts(entry, "lines", where)
+    for line in lines:
+        if (line.split().count(SIZE_PLACEHOLDER) != 1) if kind == SIZES else SIZE_PLACEHOLDER in line.split():
+            raise InputError(
+                f"{where}: line {short_repr(line)}: use {SIZE_PLACEHOLDER} once in checks of kind {SIZES}, else not"
+            )
+        for word in line.replace("/", " ").split():
+            if word not in ("c", "f", CHECK_DOWN, SIZE_PLACEHOLDER):
+                _check_size(word, f"{where}: line {short_repr(line)}")
+    return lines
+
+
+def _check_size(word: str, where: str) -> None:
+    if word != MIN_RAISE:
+        try:
+            parse_sizes(word, where)
+        except InputError as error:
+            raise InputError(f"{error}; or c, f, {MIN_RAISE}, {CHECK_DOWN}") from None
+
+
+def _read_boards(boards: Any, where: str) -> tuple[tuple[int, ...], ...] | int:
+    if isinstance(boards, int) and not isinstance(boards, bool) and 0 <= boards <= MAX_BOARDS:
+        return boards
+    if not isinstance(boards, list) or not 0 < len(boards) <= MAX_BOARDS or not all(isinstance(x, str) for x in boards):
+        raise InputError(
+            f"{where}: boards = {short_repr(boards)}: must be a list of boards such as 'AsKd7h2c9s', or the number to draw"
+        )
+    try:
+        return tuple(parse_cards(board, "board") for board in boards)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+MIN_REACH = 1e-3  # hands with a smaller reach probability are ignored
+
+_SEED = 7  # for random boards
 Cards = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Where a check fails, and how."""
+class LitmusFailure:
+    """Failure of a check at one public state.
+
+    Attributes
+    ----------
+    check
+        Name of the check.
+    reason
+        What the agent does wrong.
+    line
+        Actions that lead to the state.
+    board
+        Cards of the board.
+    hand
+        The hand; empty if the failure is about all hands together.
+    probabilities
+        Probabilities of fold, call and raise, with that hand or over all hands.
+    excess
+        Amount above the tolerance's reference.
+    match_state
+        Match state for `riverboat act`, if the failure is about one hand.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import LitmusFailure
+    >>> LitmusFailure("aces", "folds", "", "", "AsAh", {"fold": 1.0}, 1.0).record()["hand"]
+    'AsAh'
+    """
 
     check: str
     reason: str
     line: str
     board: str
-    hand: str  # empty where all hands together fail
-    probabilities: dict[str, float]  # of fold, call and raise, with that hand or over all
-    excess: float  # beyond what is allowed
-    match_state: str = ""  # for `riverboat act`, where it is about one hand
+    hand: str  # empty if the failure is about all hands together
+    probabilities: dict[str, float]  # of fold, call and raise, with that hand or over all hands
+    excess: float  # amount above the tolerance's reference
+    match_state: str = ""  # for `riverboat act`, if it is about one hand
 
     def record(self) -> dict[str, Any]:
-        """For files."""
+        """Return the failure as a JSON object."""
         return {
             "check": self.check,
             "reason": self.reason,
@@ -77,96 +368,191 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What became of one check."""
+class LitmusCheckResult:
+    """Result of one check.
 
-    check: Check
-    places: int  # at which the agent was asked
-    failures: tuple[Failure, ...]  # the worst first
-    skipped: str = ""  # why nothing was asked
+    Attributes
+    ----------
+    check
+        The check.
+    num_states
+        Public states at which the agent was checked.
+    failures
+        Failures, the worst first.
+    skipped
+        Why the check does not apply; empty if it does.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import LitmusCheckResult, shipped_checks
+    >>> LitmusCheckResult(shipped_checks()[0], 3, ()).status
+    'passed'
+    """
+
+    check: LitmusCheck
+    num_states: int  # at which the agent was checked
+    failures: tuple[LitmusFailure, ...]  # the worst first
+    skipped: str = ""  # why the check does not apply
 
     @property
-    def word(self) -> str:
-        """passed, failed or skipped."""
+    def status(self) -> str:
+        """`passed`, `failed` or `skipped`."""
         return "skipped" if self.skipped else "failed" if self.failures else "passed"
 
 
 @dataclass(frozen=True)
-class Litmus:
-    """What became of all checks."""
+class LitmusReport:
+    """Results of all checks.
 
-    verdicts: tuple[Verdict, ...]
+    Attributes
+    ----------
+    results
+        One result for each check.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import LitmusReport
+    >>> LitmusReport(()).num_failed
+    0
+    """
+
+    results: tuple[LitmusCheckResult, ...]
 
     @property
-    def checks(self) -> int:
-        """Checks that were asked."""
-        return sum(not verdict.skipped for verdict in self.verdicts)
+    def num_checks(self) -> int:
+        """Number of checks that were not skipped."""
+        return sum(not verdict.skipped for verdict in self.results)
 
     @property
-    def failed(self) -> int:
-        """Checks with a failure."""
-        return sum(bool(verdict.failures) for verdict in self.verdicts)
+    def num_failed(self) -> int:
+        """Number of checks with a failure."""
+        return sum(bool(verdict.failures) for verdict in self.results)
 
     @property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[LitmusFailure, ...]:
         """All failures, check by check."""
-        return tuple(failure for verdict in self.verdicts for failure in verdict.failures)
+        return tuple(failure for verdict in self.results for failure in verdict.failures)
 
 
-def litmus(
-    agent: Answering,
-    rules: Rules,
-    checks: Sequence[Check] | None = None,
+def run_litmus(
+    agent: PublicPolicy,
+    rules: PokerRules,
+    checks: Sequence[LitmusCheck] | None = None,
     *,
     progress: Callable[[float], None] | None = None,
-) -> Litmus:
-    """Ask an agent about all checks, those of the package by default."""
+) -> LitmusReport:
+    """Run checks on an agent.
+
+    Parameters
+    ----------
+    agent
+        Agent that has strategies for all hands.
+    rules
+        The game.
+    checks
+        Checks; by default those that come with the package.
+    progress
+        Callback with the completed share.
+
+    Returns
+    -------
+    LitmusReport
+        Results of all checks.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.litmus import run_litmus, shipped_checks
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> run_litmus(make_agent("always-fold"), read_game("nolimit-200bb"), shipped_checks()[:1]).num_checks
+    1
+    """
     chosen = shipped_checks() if checks is None else tuple(checks)
-    verdicts = []
+    results = []
     for k, check in enumerate(chosen, 1):
-        verdicts.append(_Asked(check, rules, agent).verdict())
+        results.append(_LitmusRun(check, rules, agent).run())
         if progress is not None:
             progress(k / len(chosen))
-    return Litmus(tuple(verdicts))
+    return LitmusReport(tuple(results))
 
 
-# --- places -----------------------------------------------------------------------------------
+# --- Public states ---
 
 
-def state_after(rules: Rules, line: str, size: str = "") -> Betting | None:
-    """The state that a line of a check leads to; None where it cannot be played, or nobody acts behind it."""
-    state = settled(Betting.start(rules))
+def state_after(rules: PokerRules, line: str, size: str = "") -> BettingState | None:
+    """Return the state after a check's line.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    line
+        Line of a check.
+    size
+        Bet size in place of `?`.
+
+    Returns
+    -------
+    BettingState or None
+        The state; None if the line is illegal or nobody acts after it.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import state_after
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state_after(read_game("nolimit-200bb"), "c ~").street
+    3
+    """
+    state = BettingState.start(rules).deal_due_streets()
     for word in line.replace("/", " ").split():
         if word == CHECK_DOWN:
             while state.street < rules.rounds - 1 and state.actor >= 0:
-                state = settled(state.play("c"))
+                state = state.play(CALL)
             continue
-        label = _label(state, size if word == SIZE else word)
-        if label is None or state.actor < 0 or not state.legal(label):
+        action = _parse_word(state, size if word == SIZE_PLACEHOLDER else word)
+        if action is None or not state.is_legal(action):
             return None
-        state = settled(state.play(label))
+        state = state.play(action)
     return state if state.actor >= 0 else None
 
 
-def _label(state: Betting, word: str) -> str | None:
-    """A word of a line as the protocol writes it; a size is fitted to what is legal."""
+def _parse_word(state: BettingState, word: str) -> int | None:
+    """Return the action of a word of a line; sizes are clipped to the legal range."""
     if word in ("c", "f"):
-        return word
-    span = state.raise_range()
-    if span is None:
+        return FOLD if word == "f" else CALL
+    legal = state.raise_range()
+    if legal is None or (state.rules.limit and word == ALL_IN):
         return None
-    if state.rules.limit:
-        return None if word == ALL_IN else "r"
-    if word == LEAST:
-        return f"r{span.least}"
-    wanted = parse_sizes(word)[0]
-    if wanted.kind == "x" and not state.situation.faced:
+    if state.rules.limit or word == MIN_RAISE:
+        return legal.least
+    size = parse_sizes(word)[0]
+    if size.kind == "x" and not state.sizing_context.bet_faced:
         return None
-    return f"r{min(max(state.before + total(wanted, state.situation), span.least), span.most)}"
+    return min(max(state.committed_before_street + size_total(size, state.sizing_context), legal.least), legal.most)
 
 
-def boards_of(check: Check, rules: Rules) -> list[Cards]:
-    """Complete boards of a check that the game can deal."""
+def boards_for_check(check: LitmusCheck, rules: PokerRules) -> list[Cards]:
+    """Return the complete boards of a check that the game can deal.
+
+    Parameters
+    ----------
+    check
+        The check.
+    rules
+        The game.
+
+    Returns
+    -------
+    list of tuple of int
+        Boards; drawn ones are the same in every call.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.litmus import boards_for_check, shipped_checks
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> {len(board) for board in boards_for_check(shipped_checks()[0], read_game("nolimit-200bb"))}
+    {5}
+    """
     size, deck = rules.board_sizes[-1], rules.deck.cards.tolist()
     if not isinstance(check.boards, int):
         return [board for board in check.boards if len(board) == size and set(board) <= set(deck)]
@@ -175,119 +561,139 @@ def boards_of(check: Check, rules: Rules) -> list[Cards]:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where an agent is asked."""
+class _LitmusState:
+    """Public state at which an agent is checked."""
 
-    state: Betting
-    board: Cards  # that lies there
-    group: tuple[str, Cards]  # line and board of the check: places that differ in a size alone
+    state: BettingState
+    board: Cards  # cards dealt so far
+    group: tuple[str, Cards]  # line and board of the check; states of a group differ only in a bet size
 
 
 @dataclass
-class _Asked:
-    """One check, one agent."""
+class _LitmusRun:
+    """Run of one check on one agent."""
 
-    check: Check
-    rules: Rules
-    agent: Answering
-    failures: list[Failure] = field(default_factory=list)
+    check: LitmusCheck
+    rules: PokerRules
+    agent: PublicPolicy
+    failures: list[LitmusFailure] = field(default_factory=list)
 
-    def verdict(self) -> Verdict:
-        """Ask at all places."""
-        places = self._places()
-        if not places:
-            return Verdict(self.check, 0, (), "no such place in this game")
-        if not any(self._held(place).any() for place in places):
-            return Verdict(self.check, 0, (), "no such hands in this game")
-        table = Places.of([place.state for place in places], [place.board for place in places])
+    def run(self) -> LitmusCheckResult:
+        """Check all public states."""
+        states = self._public_states()
+        if not states:
+            return LitmusCheckResult(self.check, 0, (), "the game has no such public state")
+        if not any(self._hands_of_check(state).any() for state in states):
+            return LitmusCheckResult(self.check, 0, (), "the game has no such hands")
+        table = PublicStates.from_betting([state.state for state in states], [state.board for state in states])
         ranges = self._ranges(table)
-        judges = {NEVER: self._never, MORE: self._more, MONOTONE: self._monotone, CHEAP: self._cheap}
-        judge, asked = judges.get(self.check.kind), 0
-        means: dict[tuple[str, Cards], list[tuple[_Place, Array]]] = {}
-        for place, weights, row in zip(places, ranges, rows(self.agent, table), strict=True):
-            raises = row.chances.sum(axis=1) - row.of(FOLD) - row.of(CALL)
-            chances = np.stack([row.of(FOLD), row.of(CALL), raises], axis=1)
-            if not (weights > HELD).any():
+        checkers = {
+            NEVER: self._check_never,
+            MORE: self._check_more,
+            MONOTONE: self._check_monotone,
+            CHEAP: self._check_cheap,
+        }
+        checker, num_states = checkers.get(self.check.kind), 0
+        means: dict[tuple[str, Cards], list[tuple[_LitmusState, Array]]] = {}
+        for state, weights, strategy in zip(states, ranges, iterate_strategies(self.agent, table), strict=True):
+            raises = (
+                strategy.probabilities.sum(axis=1)
+                - strategy.move_probabilities(FOLD)
+                - strategy.move_probabilities(CALL)
+            )
+            probabilities = np.stack(
+                [strategy.move_probabilities(FOLD), strategy.move_probabilities(CALL), raises], axis=1
+            )
+            if not (weights > MIN_REACH).any():
                 continue
-            asked += 1
-            means.setdefault(place.group, []).append((place, weights @ chances / weights.sum()))
-            if judge is not None:
-                judge(place, weights, chances)
-        for some in means.values() if self.check.kind == SIZES else ():
-            self._sizes(some)
-        if not asked:
-            return Verdict(self.check, 0, (), "the agent never gets there")
-        return Verdict(self.check, asked, tuple(sorted(self.failures, key=lambda failure: -failure.excess)))
+            num_states += 1
+            means.setdefault(state.group, []).append((state, weights @ probabilities / weights.sum()))
+            if checker is not None:
+                checker(state, weights, probabilities)
+        for group in means.values() if self.check.kind == SIZES else ():
+            self._check_sizes(group)
+        if not num_states:
+            return LitmusCheckResult(self.check, 0, (), "the agent never reaches these states")
+        return LitmusCheckResult(
+            self.check, num_states, tuple(sorted(self.failures, key=lambda failure: -failure.excess))
+        )
 
-    def _places(self) -> list[_Place]:
-        places: dict[tuple[str, Cards], _Place] = {}
+    def _public_states(self) -> list[_LitmusState]:
+        states: dict[tuple[str, Cards], _LitmusState] = {}
         for line in self.check.lines:
             for size in self.check.sizes or ("",):
                 state = state_after(self.rules, line, size)
                 if state is None:
                     continue
-                for board in boards_of(self.check, self.rules):
-                    lies = board[: self.rules.board_sizes[state.street]]
-                    places.setdefault((state.line, lies), _Place(state, lies, (line, lies)))
-        return list(places.values())
+                for board in boards_for_check(self.check, self.rules):
+                    dealt = board[: self.rules.board_sizes[state.street]]
+                    states.setdefault((state.line, dealt), _LitmusState(state, dealt, (line, dealt)))
+        return list(states.values())
 
-    def _ranges(self, places: Places) -> Array:
-        """How often the agent comes to each place with each hand. float64 [n, hands]"""
-        out = np.zeros((len(places), self.rules.deck.hand_count))
+    def _ranges(self, public_states: PublicStates) -> Array:
+        """Return the agent's reach probability of each public state with each hand. float64 [n, hands]"""
+        out = np.zeros((len(public_states), self.rules.deck.num_hands))
         for seat in (0, 1):
-            mine = np.flatnonzero(places.actor == seat)
-            if len(mine):
-                out[mine] = reach(self.agent, places.take(mine), seat)
+            rows = np.flatnonzero(public_states.actor == seat)
+            if len(rows):
+                out[rows] = reach_probabilities(self.agent, public_states.take(rows), seat)
         return out
 
-    def _held(self, place: _Place, text: str = "") -> Array:
-        """Hands that a check is about. bool [hands]"""
+    def _hands_of_check(self, public_state: _LitmusState, text: str = "") -> Array:
+        """Return the hands that a check is about. bool [hands]"""
         deck, text = self.rules.deck, text or self.check.hands
         if text == ANY:
-            return np.ones(deck.hand_count, bool)
+            return np.ones(deck.num_hands, bool)
         if text == NUTS:
-            strength = hand_strengths(place.board, deck)
+            strength = hand_strengths(public_state.board, deck)
             best: Array = strength == strength.max()
             return best
         if deck.hole != 2:
-            return np.zeros(deck.hand_count, bool)
+            return np.zeros(deck.num_hands, bool)
         low, high = deck.hands.astype(int).T
         weights = Range.parse(text).weights
-        assert len(weights) == HANDS
+        assert len(weights) == NUM_HANDS
         held: Array = weights[high * (high - 1) // 2 + low] > 0
         return held
 
-    # --- kinds ----------------------------------------------------------------------------------
+    # --- Kinds of checks ---
 
-    def _never(self, place: _Place, weights: Array, chances: Array) -> None:
-        p = np.where(self._held(place) & (weights > HELD), chances[:, _COLUMN[self.check.move]], -1.0)
+    def _check_never(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
+        p = np.where(
+            self._hands_of_check(public_state) & (weights > MIN_REACH),
+            chances[:, _ACTION_COLUMN[self.check.move]],
+            -1.0,
+        )
         worst = int(p.argmax())
         if p[worst] > self.check.tolerance:
             others = int((p > self.check.tolerance).sum()) - 1
             more = f", and so do {others} other hands" if others else ""
-            self._fail(
-                place,
-                f"{_VERB[self.check.move]} {_percent(p[worst])} of the time{more}",
+            self._add_failure(
+                public_state,
+                f"{_ACTION_VERB[self.check.move]} {_percent(p[worst])} of the time{more}",
                 p[worst],
                 chances[worst],
                 worst,
             )
 
-    def _more(self, place: _Place, weights: Array, chances: Array) -> None:
-        p = chances[:, _COLUMN[self.check.move]]
-        mine, other = (self._held(place, text) & (weights > HELD) for text in (self.check.hands, self.check.than))
-        if mine.any() and other.any():
-            excess = float(p[other].mean() - p[mine].mean())
+    def _check_more(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
+        p = chances[:, _ACTION_COLUMN[self.check.move]]
+        first, second = (
+            self._hands_of_check(public_state, text) & (weights > MIN_REACH)
+            for text in (self.check.hands, self.check.than)
+        )
+        if first.any() and second.any():
+            excess = float(p[second].mean() - p[first].mean())
             if excess > self.check.tolerance:
                 reason = (
-                    f"{self.check.hands} {_VERB[self.check.move]} {_percent(p[mine].mean())} of the time, "
-                    f"{self.check.than} {_percent(p[other].mean())}"
+                    f"{self.check.hands} {_ACTION_VERB[self.check.move]} {_percent(p[first].mean())} of the time, "
+                    f"{self.check.than} {_percent(p[second].mean())}"
                 )
-                self._fail(place, reason, excess, chances[mine].mean(axis=0))
+                self._add_failure(public_state, reason, excess, chances[first].mean(axis=0))
 
-    def _monotone(self, place: _Place, weights: Array, chances: Array) -> None:
-        strength = hand_strengths(place.board, self.rules.deck).astype(int)
-        held = np.flatnonzero(weights > HELD)
+    def _check_monotone(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
+        strength = hand_strengths(public_state.board, self.rules.deck).astype(int)
+        held = np.flatnonzero(weights > MIN_REACH)
         w, s, p = weights[held], strength[held], chances[held, 0]
         stronger = (s[:, None] > s) * np.outer(w, w)
         more = np.maximum(p[:, None] - p, 0.0) * stronger
@@ -296,47 +702,58 @@ class _Asked:
             a, b = np.unravel_index(int(more.argmax()), more.shape)
             weaker = hand_names(self.rules.deck)[held[b]]
             reason = (
-                f"of two hands the stronger folds more often by {_percent(excess)} on average; this one {_percent(p[a])}, "
+                f"stronger hands fold {_percent(excess)} more often than weaker ones on average; this one {_percent(p[a])}, "
                 f"the weaker {weaker} {_percent(p[b])}"
             )
-            self._fail(place, reason, excess, chances[held[a]], int(held[a]))
+            self._add_failure(public_state, reason, excess, chances[held[a]], int(held[a]))
 
-    def _cheap(self, place: _Place, weights: Array, chances: Array) -> None:
+    def _check_cheap(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
         mean = weights @ chances / weights.sum()
-        price = place.state.to_call / place.state.pot
+        price = public_state.state.to_call / public_state.state.pot
         if mean[0] > price + self.check.tolerance:
             reason = f"folds {_percent(mean[0])} of all hands to a bet that needs {_percent(price)}"
-            self._fail(place, reason, float(mean[0] - price), mean)
+            self._add_failure(public_state, reason, float(mean[0] - price), mean)
 
-    def _sizes(self, some: list[tuple[_Place, Array]]) -> None:
-        """Places that differ in the bet that is faced, with how often all hands fold, call and raise there."""
-        some.sort(key=lambda pair: pair[0].state.to_call)
-        drops = [(a[1][0] - b[1][0], a, b) for k, a in enumerate(some) for b in some[k + 1 :]]
-        excess, smaller, larger = max(drops, key=lambda drop: drop[0], default=(0.0, some[0], some[0]))
+    def _check_sizes(self, states_by_size: list[tuple[_LitmusState, Array]]) -> None:
+        """Check that a group of states, which differ in the bet faced, does not fold more to smaller bets.
+
+        Each state comes with the mean probabilities of fold, call and raise over all hands.
+        """
+        states_by_size.sort(key=lambda pair: pair[0].state.to_call)
+        drops = [(a[1][0] - b[1][0], a, b) for k, a in enumerate(states_by_size) for b in states_by_size[k + 1 :]]
+        excess, smaller, larger = max(
+            drops, key=lambda drop: drop[0], default=(0.0, states_by_size[0], states_by_size[0])
+        )
         if excess > self.check.tolerance:
-            place, mean = larger
+            public_state, mean = larger
             reason = (
-                f"folds {_percent(mean[0])} of all hands to a bet of {place.state.to_call:,}, but "
+                f"folds {_percent(mean[0])} of all hands to a bet of {public_state.state.to_call:,}, but "
                 f"{_percent(smaller[1][0])} to one of {smaller[0].state.to_call:,}"
             )
-            self._fail(place, reason, float(excess), mean)
+            self._add_failure(public_state, reason, float(excess), mean)
 
-    # --- failures -------------------------------------------------------------------------------
+    # --- Failures ---
 
-    def _fail(self, place: _Place, reason: str, excess: float, chances: Array, hand: int = -1) -> None:
-        state, named, text = place.state, "", ""
+    def _add_failure(
+        self, public_state: _LitmusState, reason: str, excess: float, chances: Array, hand: int = -1
+    ) -> None:
+        state, hand_name, match_state = public_state.state, "", ""
         if hand >= 0:
-            named = hand_names(self.rules.deck)[hand]
+            hand_name = hand_names(self.rules.deck)[hand]
             hole: Cards = tuple(self.rules.deck.hands[hand].tolist())
             holes = (hole, ()) if state.turn == 0 else ((), hole)
-            text = show_match_state(state.turn, 0, state.line, show_deal(holes, place.board, state))
-        played = dict(zip(_COLUMN, map(float, chances), strict=True))
-        board = show_cards(place.board)
-        self.failures.append(Failure(self.check.name, reason, state.line, board, named, played, float(excess), text))
+            match_state = format_match_state(state.turn, 0, state.line, format_deal(holes, public_state.board, state))
+        probabilities = dict(zip(_ACTION_COLUMN, map(float, chances), strict=True))
+        board = format_cards(public_state.board)
+        self.failures.append(
+            LitmusFailure(
+                self.check.name, reason, state.line, board, hand_name, probabilities, float(excess), match_state
+            )
+        )
 
 
-_COLUMN = {"fold": 0, "call": 1, "raise": 2}
-_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}
+_ACTION_COLUMN = {"fold": 0, "call": 1, "raise": 2}
+_ACTION_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}
 
 
 def _percent(p: float) -> str:

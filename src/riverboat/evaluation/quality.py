@@ -1,10 +1,11 @@
-"""How good any strategy is, with what each figure is: exact, a bound and on which side, or an estimate.
+"""Quality of any strategy: exploitability and values, each marked as exact, a bound or an estimate.
 
-    quality(strategy).exploitability                   # of a small game or a spot, exact, as everywhere
-    quality(blueprint).claims                          # exact in the game with its menu, a bound in the game at the table
-    quality(agent, rules=read_game("leduc")).claims    # exact where all that it does can be written down, else a bound
+    quality(strategy).exploitability                   # of a small game or a spot: exact
+    quality(blueprint).claims                          # exact in the game with its bet sizes, a bound in the full game
+    quality(agent, rules=read_game("leduc")).claims    # exact if its strategy can be tabulated, else a bound
 
-Exploitability is what best responses gain: the mean of two players, the largest gain of more.
+Exploitability is the gain of best responses: the mean over the players if there are two, the largest gain if there
+are more.
 """
 
 from __future__ import annotations
@@ -17,205 +18,320 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.core.arrays import Array
-from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, Kind
+from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, ClaimKind
 from riverboat.core.errors import InputError
-from riverboat.core.tables import COUNT, Column, ReportTable
-from riverboat.engines.devices import AUTO, CPU, choose, reader
+from riverboat.core.tables import COUNT, ReportColumn, ReportTable
+from riverboat.engines.devices import AUTO, CPU, engine_from_average, resolve_device
 from riverboat.evaluation.best_response import exact
-from riverboat.evaluation.best_response.pieces import Means
-from riverboat.evaluation.local_best_response.estimate import local_best_response
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions, measure
-from riverboat.games.holdem.actions import read_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.menus import every_size
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.solvers.tabular import best_response as response
+from riverboat.evaluation.best_response.exact import BestResponseExecution
+from riverboat.evaluation.local_best_response import local_best_response
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree, measure_action_tree
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import every_size_menu
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.solvers.tabular import best_response
 from riverboat.solvers.tabular.best_response import Quality
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.policy import Played
-from riverboat.strategies.public_strategy import Answering
-from riverboat.strategies.queries import Asked, rules_of
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.public_strategy import PublicPolicy
+from riverboat.strategies.queries import Queryable, rules_of
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
 
-MOST_PLACES = 200_000  # at which an agent is asked for everything that it does
-_BATCH = 2_000
-_ALIKE = 1e-9
+MAX_PUBLIC_STATES = 200_000  # largest number of public states at which an agent's strategy is tabulated
+_BATCH_SIZE = 2_000
+_TOLERANCE = 1e-9
 
 Cards: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Measured(Quality):
-    """Best responses and values, in `unit` where figures have no other, and what they say about the strategy."""
+class StrategyQuality(Quality):
+    """Best-response values and values of a strategy, in `unit`, with the claims that they support.
+
+    Attributes
+    ----------
+    best
+        Best-response value of each player.
+    values
+        Expected value of the profile to each player; NaN if not computed.
+    total
+        Constant sum of the pay-offs; None if the game has no value to certify.
+    recalls
+        Whether all players have perfect recall.
+    unit
+        Unit of the values.
+    kind
+        Kind of the exploitability in the full game: exact, or a bound.
+    mbb_per_unit
+        Thousandths of a big blind per unit; None in games without blinds.
+    exact_in
+        The game in which best responses are exact, if it is smaller than the full game.
+    half_widths
+        95 % half-widths of an estimated bound, in `unit`: of the exploitability, then of the winnings in each seat.
+    seed
+        Seed of the samples of an estimated bound.
+    hands
+        Hands sampled for an estimated bound.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> rb.quality(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))).claims[0].unit
+    'chips'
+    """
 
     unit: str = "chips"
-    kind: Kind = EXACT  # of the exploitability in the game that is played
-    per_game: float | None = None  # thousandths of a big blind in one of the unit; None where there are no blinds
-    of: str = ""  # the game in which best responses are exact, where that is a smaller one
-    # of the 95 % intervals of a bound that is an estimate, in `unit`: of the exploitability, of what is won in each seat
+    kind: ClaimKind = EXACT  # of the exploitability in the full game
+    mbb_per_unit: float | None = None  # thousandths of a big blind per unit; None in games without blinds
+    exact_in: str = ""  # the game in which best responses are exact, if it is smaller than the full game
+    # 95 % half-widths of an estimated bound, in `unit`: of the exploitability, then of the winnings in each seat
     half_widths: tuple[float, ...] = ()
-    seed: int | None = None  # of the samples of such an estimate
-    hands: int | None = None  # walked for it
+    seed: int | None = None  # of the samples of an estimated bound
+    hands: int | None = None  # sampled for an estimated bound
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """An interval that holds the value to player 0; what is only estimated guarantees nothing."""
+        """Interval that contains the value to player 0; unbounded if the figures are only estimates."""
         return (-inf, inf) if self.half_widths else super().bracket
 
     @property
     def scale(self) -> float:
-        """Of figures: what best responses and values are multiplied by."""
-        return 1.0 if self.per_game is None else self.per_game
+        """Factor from `unit` to the unit of the claims."""
+        return 1.0 if self.mbb_per_unit is None else self.mbb_per_unit
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """All that can be said, the exploitability first."""
-        factor, unit = self.scale, self.unit if self.per_game is None else "mbb/g"
+        """All claims about the strategy, the exploitability first."""
+        factor, unit = self.scale, self.unit if self.mbb_per_unit is None else "mbb/g"
         widths: list[float | None] = [factor * width for width in self.half_widths]
         widths = widths or [None] * (1 + len(self.best))
-        doubled = None if widths[0] is None else len(self.best) * widths[0]
-        drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
-        claimed = [Claim("exploitability", factor * self.exploitability, unit, self.kind, widths[0], **drawn)]
-        if self.of:
-            claimed.append(Claim("exploitability", factor * self.exploitability, unit, EXACT, of=self.of))
-        claimed.append(Claim("NashConv", factor * self.nash_conv, unit, self.kind, doubled, **drawn))
-        claimed += [
-            Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **drawn)
+        nash_conv_width = None if widths[0] is None else len(self.best) * widths[0]
+        sample: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
+        claims = [Claim("exploitability", factor * self.exploitability, unit, self.kind, widths[0], **sample)]
+        if self.exact_in:
+            claims.append(Claim("exploitability", factor * self.exploitability, unit, EXACT, game=self.exact_in))
+        claims.append(Claim("NashConv", factor * self.nash_conv, unit, self.kind, nash_conv_width, **sample))
+        claims += [
+            Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **sample)
             for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
-        claimed += [
+        claims += [
             Claim(f"value to player {p}", factor * value, unit, EXACT)
             for p, value in enumerate(self.values)
             if not isnan(value)
         ]
-        return tuple(claimed)
+        return tuple(claims)
 
     def report(self) -> ReportTable:
-        """A row for each figure."""
+        """Return a table with a row for each claim."""
         columns = (
-            Column("figure"),
-            Column("value", COUNT),
-            Column("half_width", COUNT, "±"),
-            Column("unit"),
-            Column("kind"),
+            ReportColumn("figure"),
+            ReportColumn("value", COUNT),
+            ReportColumn("half_width", COUNT, "±"),
+            ReportColumn("unit"),
+            ReportColumn("kind"),
         )
-        rows = tuple((c.name, c.value, c.half_width, c.unit, c.grounds) for c in self.claims)
+        rows = tuple((c.name, c.value, c.half_width, c.unit, c.qualifiers) for c in self.claims)
         return ReportTable("", columns, rows)
 
 
 def quality(
-    strategy: Asked,
+    strategy: Queryable,
     threads: int = 1,
     *,
-    rules: Rules | None = None,
+    rules: PokerRules | None = None,
     most_minutes: float = 10.0,
-    means: Means | None = None,
+    means: BestResponseExecution | None = None,
     hands: int = 4_000,
     device: str = CPU,
-) -> Measured:
-    """Best responses to a strategy, and what it earns against itself.
+) -> StrategyQuality:
+    """Compute best responses to a strategy, and its value against itself.
 
-    - A `Strategy` or `Solution`: exact, in the unit of its game; an upper bound where a player forgets its own moves.
-    - A blueprint: exact against responders that see all cards and bet by its menu. In a limit game that is the game; in a
-      no-limit game others may bet as they like, and this is a lower bound.
-    - An agent: exact where all that it does can be written down: at most one deal to the board, few lines. A blueprint that
-      is translated and post-processed: as a blueprint, with the post-processed strategy. Of all others a lower bound, what a
-      local best response (`fcpa`) wins in `hands` hands, with its interval. An agent that plays any game needs `rules`.
+    Parameters
+    ----------
+    strategy
+        A `Strategy` or `Solution`: the result is exact, in the unit of its game, or an upper bound if a player has imperfect
+        recall. A blueprint: exact against responders that see all cards and bet by its menu; in a no-limit game opponents
+        may bet other sizes, so it is a lower bound. An agent: exact if its strategy can be tabulated, which needs at most
+        one deal to the board and few lines; a blueprint policy is measured like a blueprint, with the post-processed
+        strategy; for all other agents the result is a lower bound with its interval.
+    threads
+        Threads; the result does not depend on it.
+    rules
+        Game of an agent that plays any game; others know theirs.
+    most_minutes
+        Limit on the estimated time of a best response to a blueprint.
+    means
+        Folder, cluster and progress callback of a best response to a blueprint.
+    hands
+        Hands of a local best response ("fcpa") against an agent that cannot be tabulated.
+    device
+        "cpu", "cuda" or "auto", for a `Solution` or a blueprint; all others run on the CPU.
 
-    `device`: where best responses to a `Solution` or a blueprint are walked; others are walked on processors.
+    Returns
+    -------
+    StrategyQuality
+        Exploitability, NashConv and values, each marked as exact, a bound or an estimate.
+
+    Raises
+    ------
+    InputError
+        If the strategy is of another type, the device does not support it, or the best response takes too long.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> round(rb.quality(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))).exploitability, 4)
+    0.4583
     """
-    where = choose(device)
-    if where != CPU and device != AUTO and not isinstance(strategy, Solution | BlueprintStrategy):
-        raise InputError(f"device {device!r} is for solved spots, hold'em and blueprints; take 'cpu' or 'auto'")
+    device_name = resolve_device(device)
+    if device_name != CPU and device != AUTO and not isinstance(strategy, Solution | Blueprint):
+        raise InputError(f"device {device!r} supports solved spots, hold'em and blueprints only; use 'cpu' or 'auto'")
     if isinstance(strategy, Strategy):
-        measured = response.quality(strategy, threads)
+        measured = best_response.quality(strategy, threads)
         kind = EXACT if measured.recalls else UPPER
-        return Measured(measured.best, measured.values, measured.total, measured.recalls, strategy.tree.unit, kind)
+        return StrategyQuality(
+            measured.best, measured.values, measured.total, measured.recalls, strategy.tree.unit, kind
+        )
     if isinstance(strategy, Solution):
-        return _of_solution(strategy, where, threads)
-    if isinstance(strategy, BlueprintStrategy):
-        return _of_blueprint(strategy, threads, most_minutes, means, where)
-    if isinstance(strategy, Answering):
-        return _of_player(strategy, rules or rules_of(strategy), threads, most_minutes, hands)
-    raise InputError(f"{type(strategy).__name__}: neither a strategy nor an agent that answers for all hands")
+        return _solution_quality(strategy, device_name, threads)
+    if isinstance(strategy, Blueprint):
+        return _blueprint_quality(strategy, threads, most_minutes, means, device_name)
+    if isinstance(strategy, PublicPolicy):
+        return _agent_quality(strategy, rules or rules_of(strategy), threads, most_minutes, hands)
+    raise InputError(f"{type(strategy).__name__}: must be a strategy, or an agent that has strategies for all hands")
 
 
-def _of_solution(solution: Solution, device: str, threads: int) -> Measured:
+def _solution_quality(solution: Solution, device: str, threads: int) -> StrategyQuality:
     tree = solution.tree
-    solution.check_whole()
-    walker = reader(device, tree, solution.table, threads=threads, root=solution.root)
-    constant = walker.constant
-    best = [tree.per_chip * walker.earnings(player, respond=True) for player in (0, 1)]
-    values = [tree.per_chip * walker.earnings(player) for player in (0, 1)]
-    total = None if constant is None else tree.per_chip * constant  # a gadget's choice included
-    return Measured((best[0], best[1]), (values[0], values[1]), total, unit=tree.unit)
+    solution.check_complete()
+    engine = engine_from_average(device, tree, solution.table, threads=threads, root_average=solution.root)
+    constant = engine.constant_sum
+    best = [tree.per_chip * engine.expected_value(player, respond=True) for player in (0, 1)]
+    values = [tree.per_chip * engine.expected_value(player) for player in (0, 1)]
+    total = None if constant is None else tree.per_chip * constant  # includes the choice at a gadget's root
+    return StrategyQuality((best[0], best[1]), (values[0], values[1]), total, unit=tree.unit)
 
 
-def _of_blueprint(
-    strategy: BlueprintStrategy, threads: int, most_minutes: float, means: Means | None = None, device: str = CPU
-) -> Measured:
+def _blueprint_quality(
+    strategy: Blueprint,
+    threads: int,
+    most_minutes: float,
+    means: BestResponseExecution | None = None,
+    device: str = CPU,
+) -> StrategyQuality:
     rules = strategy.rules
     measured = exact.quality(strategy, threads, most_minutes, means=means, device=device)
-    whole = rules.limit or strategy.menu == every_size()
-    kind, of = EXACT if whole else LOWER, "" if whole else "where all bets are those of its menu"
-    return Measured(measured.best, measured.values, unit="chips", kind=kind, per_game=1000 / rules.big_blind, of=of)
+    complete_menu = rules.limit or strategy.menu == every_size_menu()
+    kind, exact_in = EXACT if complete_menu else LOWER, "" if complete_menu else "where all bets are those of its menu"
+    return StrategyQuality(
+        measured.best, measured.values, unit="chips", kind=kind, mbb_per_unit=1000 / rules.big_blind, exact_in=exact_in
+    )
 
 
-# --- agents -----------------------------------------------------------------------------------
+# --- Agents ---
 
 
-def _of_player(player: Answering, rules: Rules, threads: int, most_minutes: float, hands: int) -> Measured:
+def _agent_quality(
+    player: PublicPolicy, rules: PokerRules, threads: int, most_minutes: float, hands: int
+) -> StrategyQuality:
     name = str(getattr(player, "name", "this player"))
-    small = whole_tree(rules)
-    if small is not None:
-        return _of_blueprint(tabulated(player, small, name), threads, most_minutes)
-    played = player if isinstance(player, Played) else getattr(player, "played", None)
-    if isinstance(played, Played):
-        return _of_blueprint(played.on_tree(), threads, most_minutes)
+    tree = full_action_tree(rules)
+    if tree is not None:
+        return _blueprint_quality(tabulate_agent(player, tree, name), threads, most_minutes)
+    policy = player if isinstance(player, BlueprintPolicy) else getattr(player, "policy", None)
+    if isinstance(policy, BlueprintPolicy):
+        return _blueprint_quality(policy.tree_strategy(), threads, most_minutes)
     measured = local_best_response(player, rules, hands=hands, threads=threads)
     widths = tuple(part.half_width for part in (measured.chips, *measured.seats))
     per_game = 1000 / rules.big_blind
-    drawn: dict[str, Any] = {"half_widths": widths, "seed": measured.seed, "hands": measured.hands}
-    return Measured(measured.by_seat, (nan, nan), kind=LOWER, per_game=per_game, **drawn)
+    sample: dict[str, Any] = {"half_widths": widths, "seed": measured.seed, "hands": measured.hands}
+    return StrategyQuality(measured.by_seat, (nan, nan), kind=LOWER, mbb_per_unit=per_game, **sample)
 
 
-def whole_tree(rules: Rules) -> ActionTree | None:
-    """The tree of all legal lines of a game, where an agent can be asked at every place of it; None in larger games.
+def full_action_tree(rules: PokerRules) -> ActionTree | None:
+    """Return the tree of all legal lines if it is small enough to tabulate an agent's strategy on it.
 
-    After more than one deal to the board its order may matter, which tables of hands do not know.
+    With more than one deal to the board the order of the cards may matter, and tables indexed by hands do not contain
+    it.
+
+    Parameters
+    ----------
+    rules
+        The game.
+
+    Returns
+    -------
+    ActionTree or None
+        The tree; None if there are too many lines or more than one deal to the board.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.quality import full_action_tree
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> full_action_tree(read_game("nolimit-200bb")) is None
+    True
     """
     if rules.rounds > 2 or rules.board[0] or not rules.zero_sum:
         return None
-    menu = None if rules.limit else every_size()
+    menu = None if rules.limit else every_size_menu()
     if menu is not None and min(rules.stacks or (10**9,)) > 40 * rules.big_blind:
-        return None  # too many sizes to count
-    lines = measure(rules, menu).decisions
+        return None  # too many sizes to enumerate
+    lines = measure_action_tree(rules, menu).decisions
     boards = [comb(len(rules.deck.cards), shown) for shown in rules.board_sizes]
-    places = sum(sum(seats) * count for seats, count in zip(lines, boards, strict=True))
-    return compile_actions(rules, menu) if places <= MOST_PLACES else None
+    public_states = sum(sum(seats) * count for seats, count in zip(lines, boards, strict=True))
+    return compile_action_tree(rules, menu) if public_states <= MAX_PUBLIC_STATES else None
 
 
-def tabulated(player: Answering, tree: ActionTree, name: str = "player") -> BlueprintStrategy:
-    """All that a player does, as a blueprint without card abstraction on the tree of all legal lines."""
+def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player") -> Blueprint:
+    """Tabulate an agent's strategy as a blueprint without card abstraction on the tree of all legal lines.
+
+    Parameters
+    ----------
+    player
+        Agent that has strategies for all hands.
+    tree
+        Tree of all legal lines (`full_action_tree`).
+    name
+        Name of the agent, for messages and provenance.
+
+    Returns
+    -------
+    Blueprint
+        The strategy.
+
+    Raises
+    ------
+    InputError
+        If hands that differ only in suits play differently.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc"))).buckets
+    (3, 15)
+    """
     rules = tree.rules
-    cards = lossless(rules.board[1:], rules.deck)
+    cards = lossless_abstraction(rules.board[1:], rules.deck)
     tables = tuple(np.full((cards.counts[s], int(tree.width[s])), np.nan) for s in range(rules.rounds))
-    for nodes, boards in _places_of(tree):
-        states = [Betting.from_line(rules, tree.line(node)) for node in nodes]
-        answers = player.strategies(Places.of(states, boards))
+    for nodes, boards in _decision_batches(tree):
+        states = [BettingState.from_line(rules, tree.line(node)) for node in nodes]
+        strategies = player.strategies(PublicStates.from_betting(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
-            wanted = [read_move(label, states[i]) for label in tree.moves(node)]
-            columns = [np.flatnonzero(answers.moves[i] == move) for move in wanted]
-            live, buckets = _buckets(cards, rules, board)
-            rows = np.zeros((len(live), len(wanted)))
+            actions = [states[i].parse_action(label) for label in tree.actions(node)]
+            columns = [np.flatnonzero(strategies.moves[i] == action) for action in actions]
+            live, buckets = _live_buckets(cards, rules, board)
+            rows = np.zeros((len(live), len(actions)))
             for k, column in enumerate(columns):
                 if len(column):
-                    rows[:, k] = answers.probabilities[i, live, column[0]]
-            _write(
+                    rows[:, k] = strategies.probabilities[i, live, column[0]]
+            _write_bucket_rows(
                 tables[int(tree.street[node])],
                 buckets,
                 int(tree.slot[node]),
@@ -223,39 +339,39 @@ def tabulated(player: Answering, tree: ActionTree, name: str = "player") -> Blue
                 f"agent {name!r} at {states[i].line!r}",
             )
     sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
-    return BlueprintStrategy(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
+    return Blueprint(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
 
 
-def _write(table: Array, buckets: Array, slot: int, rows: Array, where: str) -> None:
-    """Rows of hands into those of their buckets; hands that suits alone tell apart must play alike."""
+def _write_bucket_rows(table: Array, buckets: Array, slot: int, rows: Array, where: str) -> None:
+    """Write the rows of hands to the rows of their buckets; hands that differ only in suits must play alike."""
     part = table[:, slot : slot + rows.shape[1]]
     old = part[buckets]
     if not np.abs(rows.sum(axis=1) - 1).max(initial=0) < 1e-6:
-        raise InputError(f"{where}: its moves are not all legal ones, or do not sum to one")
+        raise InputError(f"{where}: its probabilities of the legal actions do not sum to one")
     part[buckets] = rows
-    if (np.abs(part[buckets] - rows) > _ALIKE).any() or (np.abs(old - rows) > _ALIKE).any():
+    if (np.abs(part[buckets] - rows) > _TOLERANCE).any() or (np.abs(old - rows) > _TOLERANCE).any():
         raise InputError(
-            f"{where}: it plays hands that suits alone tell apart in different ways; riverboat lbr has a lower bound"
+            f"{where}: it plays hands that differ only in suits differently; use riverboat lbr for a lower bound"
         )
 
 
-def _places_of(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]]]:
-    """All decisions on all boards, some at a time."""
+def _decision_batches(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]]]:
+    """Yield all decisions on all boards in batches."""
     rules, nodes, boards = tree.rules, [], []
     for node in np.flatnonzero(tree.actor >= 0).tolist():
         shown = rules.board_sizes[int(tree.street[node])]
         for board in combinations(rules.deck.cards.tolist(), shown):
             nodes.append(node)
             boards.append(board)
-            if len(nodes) == _BATCH:
+            if len(nodes) == _BATCH_SIZE:
                 yield nodes, boards
                 nodes, boards = [], []
     if nodes:
         yield nodes, boards
 
 
-def _buckets(cards: CardAbstraction, rules: Rules, board: Cards) -> tuple[Array, Array]:
-    """Hands that a board leaves, and their buckets on its street."""
+def _live_buckets(cards: CardAbstraction, rules: PokerRules, board: Cards) -> tuple[Array, Array]:
+    """Return the hands that a board does not block, and their buckets on its street."""
     hands = rules.deck.hands
     live = np.flatnonzero(~np.isin(hands, board).any(axis=1))
     deals = np.concatenate([hands[live], np.tile(np.array(board, np.uint8), (len(live), 1))], axis=1)

@@ -1,1 +1,1 @@
-"""Strategies that a person can learn: rules, what following them costs, and comparisons."""
+"""Human-readable strategies: rule lists, their fidelity and cost, comparisons, and EV breakdowns."""

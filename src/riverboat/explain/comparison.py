@@ -1,11 +1,11 @@
-"""What changes between two strategies, where, and what it is worth.
+"""Comparison of two strategies: which decisions change, and the EV of the change.
 
-    told = compare(spot_decisions(before[""]), spot_decisions(after[""]))
+    comparison = compare_decisions(spot_decisions(before[""]), spot_decisions(after[""]))
 
-Moves are compared by what they mean: folds, checks and calls, bets and raises of all sizes together; so two sizes can be
-compared. Where both tables have the same hands, as before and after a lock, rules are learned for the change itself, and the
-second strategy's EVs say what it is worth: what is lost by still playing as before. Where they do not, as on two boards,
-groups of hands stand beside each other.
+Actions are compared by kind: folds, checks and calls, bets and raises of all sizes together; so different sizes are
+comparable. If both tables have the same hands, as before and after a lock, a rule list describes the change itself.
+Then the second strategy's EVs give the loss of still playing the first. Otherwise, as on two boards, groups of hands
+are compared.
 """
 
 from __future__ import annotations
@@ -17,115 +17,181 @@ import numpy as np
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.core.tables import SHARE, Column, ReportTable, known
-from riverboat.explain.decisions import Decisions
-from riverboat.explain.explanation import Explanation, explain
-from riverboat.explain.text import move_words
-from riverboat.strategies.rule_list import CALL, FLAG, FOLD, LEVEL, OTHER, RAISE, Move
+from riverboat.core.tables import SHARE, ReportColumn, ReportTable, none_if_nan
+from riverboat.explain.decisions import DecisionTable
+from riverboat.explain.explanation import RuleExplanation, explain
+from riverboat.explain.text import describe_move
+from riverboat.strategies.rule_list import CALL, FLAG, FOLD, LEVEL, OTHER, RAISE, RuleAction
 
-KINDS = (FOLD, CALL, RAISE)
-CHANGED = 0.1  # of a probability: less is called the same
+ACTION_KINDS = (FOLD, CALL, RAISE)
+CHANGE_THRESHOLD = 0.1  # smaller changes of a probability count as the same
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two strategies beside each other; figures are of the second less the first."""
+class DecisionComparison:
+    """Two strategies side by side; changes are the second less the first.
+
+    Attributes
+    ----------
+    titles
+        Titles of both tables.
+    moves
+        Frequency of each kind of action in both.
+    groups
+        Groups of hands, largest changes first.
+    distance
+        Total variation over the second's hands; None if hands differ.
+    ev_gain
+        EV of the second less that of playing the first in its place, in `unit`; None if unknown.
+    unit
+        Unit of EVs.
+    change
+        Rules for the change; None if hands differ.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> compare_decisions(decisions, decisions).distance
+    0.0
+    """
 
     titles: tuple[str, str]
-    moves: ReportTable  # how often each is made, in both
-    groups: ReportTable  # of hands, the largest changes first
-    distance: float | None  # total variation over the second's hands, where both have the same ones
-    worth: float | None  # what the second earns beyond playing as the first in its place, in `unit`
+    moves: ReportTable  # frequency of each kind of action in both
+    groups: ReportTable  # groups of hands, largest changes first
+    distance: float | None  # total variation over the second's hands; None if hands differ
+    ev_gain: float | None  # EV of the second less that of playing the first in its place, in `unit`
     unit: str
-    change: Explanation | None  # rules of what changed
+    change: RuleExplanation | None  # rules for the change
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to a dictionary for JSON."""
         return {
             "titles": list(self.titles),
             "moves": list(self.moves),
             "groups": list(self.groups),
             "distance": self.distance,
-            "worth": self.worth,
+            "worth": self.ev_gain,
             "unit": self.unit,
             "change": None if self.change is None else self.change.to_dict(),
         }
 
 
-def compare(first: Decisions, second: Decisions, rules: int = 6) -> Comparison:
-    """What changes from one table of decisions to another over the same features."""
-    able = {move.kind for table in (first, second) for k, move in enumerate(table.moves) if table.possible[:, k].any()}
-    kinds = [kind for kind in KINDS if kind in able]
+def compare_decisions(first: DecisionTable, second: DecisionTable, rules: int = 6) -> DecisionComparison:
+    """Compare two tables of decisions over the same features.
+
+    Parameters
+    ----------
+    first
+        Table before the change.
+    second
+        Table after it.
+    rules
+        Largest number of rules for the change.
+
+    Returns
+    -------
+    DecisionComparison
+        Frequencies, groups of hands, and rules for the change.
+
+    Raises
+    ------
+    InputError
+        If an action is not one of poker.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> comparison = compare_decisions(decisions, decisions)
+    >>> comparison.titles
+    ('kuhn, player 0', 'kuhn, player 0')
+    """
+    legal_kinds = {
+        move.kind for table in (first, second) for k, move in enumerate(table.moves) if table.legal[:, k].any()
+    }
+    kinds = [kind for kind in ACTION_KINDS if kind in legal_kinds]
     if any(move.kind == OTHER for move in (*first.moves, *second.moves)):
-        raise InputError(f"{first.title} and {second.title}: only moves of poker are compared")
-    one, two = (_by_kind(table, kinds) for table in (first, second))
-    faced = np.array([FOLD in kinds])
-    words = [move_words(Move(kind), faced) for kind in kinds]
-    often = [(w, float(first.weight @ one[:, k]), float(second.weight @ two[:, k])) for k, w in enumerate(words)]
-    moves = ReportTable("", _columns("move"), tuple((w, a, b, b - a) for w, a, b in often))
+        raise InputError(f"{first.title} and {second.title}: only poker actions can be compared")
+    first_freq, second_freq = (_frequencies_by_kind(table, kinds) for table in (first, second))
+    facing_bet = np.array([FOLD in kinds])
+    words = [describe_move(RuleAction(kind), facing_bet) for kind in kinds]
+    totals = [
+        (w, float(first.weight @ first_freq[:, k]), float(second.weight @ second_freq[:, k]))
+        for k, w in enumerate(words)
+    ]
+    moves = ReportTable("", (ReportColumn("move"), *_SHARE_COLUMNS), tuple((w, a, b, b - a) for w, a, b in totals))
     same = first.names == second.names
-    distance = worth = change = None
+    distance = ev_gain = change = None
     if same:
-        distance = float(second.weight @ (0.5 * np.abs(one - two).sum(axis=1)))
-        if second.worth is not None and first.moves == second.moves:
-            lost = ((second.played - first.played) * np.where(second.possible, second.worth, 0.0)).sum(axis=1)
-            worth = float(second.weight @ lost)
-        change = explain(_changes(second, one, two, words), rules, "list")
-    return Comparison(
-        (first.title, second.title),
-        moves,
-        _groups(first, second, one, two, words),
-        distance,
-        worth,
-        second.unit,
-        change,
-    )
+        distance = float(second.weight @ (0.5 * np.abs(first_freq - second_freq).sum(axis=1)))
+        if second.action_values is not None and first.moves == second.moves:
+            gain = ((second.strategy - first.strategy) * np.where(second.legal, second.action_values, 0.0)).sum(axis=1)
+            ev_gain = float(second.weight @ gain)
+        change = explain(_change_table(second, first_freq, second_freq, words), rules, "list")
+    groups = _group_table(first, second, first_freq, second_freq, words)
+    return DecisionComparison((first.title, second.title), moves, groups, distance, ev_gain, second.unit, change)
 
 
-def _columns(name: str) -> tuple[Column, ...]:
-    return Column(name), Column("first", SHARE), Column("second", SHARE), Column("change", SHARE)
+_SHARE_COLUMNS = tuple(ReportColumn(name, SHARE) for name in ("first", "second", "change"))
 
 
-def _by_kind(table: Decisions, kinds: list[str]) -> Array:
-    """What is played, sizes put together. float64 [n, kinds]"""
+def _frequencies_by_kind(table: DecisionTable, kinds: list[str]) -> Array:
+    """Return frequencies by kind of action, all sizes together. float64 [n, kinds]"""
     out = np.zeros((len(table), len(kinds)))
     for k, move in enumerate(table.moves):
         if move.kind in kinds:
-            out[:, kinds.index(move.kind)] += table.played[:, k]
+            out[:, kinds.index(move.kind)] += table.strategy[:, k]
     return out
 
 
-def _changes(second: Decisions, one: Array, two: Array, words: list[str]) -> Decisions:
-    """Whether a hand does something more often, or the same, as a table of its own: one move for each answer."""
-    grown = (two - one).argmax(axis=1)
-    most = (two - one).max(axis=1)
-    answers = ("the same", *(f"{word} more often" for word in words))
-    place = np.where(most >= CHANGED, grown + 1, 0)
-    played = (np.arange(len(answers)) == place[:, None]).astype(float)
-    used = played.any(axis=0)
-    moves = tuple(Move(OTHER, 0.0, answer) for answer, there in zip(answers, used, strict=True) if there)
-    possible = np.ones((len(second), int(used.sum())), bool)
+def _change_table(second: DecisionTable, one: Array, two: Array, words: list[str]) -> DecisionTable:
+    """Build a decision table of the change: one action for "the same" and one for each kind played more often."""
+    largest = (two - one).argmax(axis=1)
+    increase = (two - one).max(axis=1)
+    labels = ("the same", *(f"{word} more often" for word in words))
+    column = np.where(increase >= CHANGE_THRESHOLD, largest + 1, 0)
+    strategy = (np.arange(len(labels)) == column[:, None]).astype(float)
+    used = strategy.any(axis=0)
+    moves = tuple(RuleAction(OTHER, 0.0, label) for label, is_used in zip(labels, used, strict=True) if is_used)
+    legal, changes = np.ones((len(second), len(moves)), bool), strategy[:, used]
     return replace(
-        second, title="what changes", moves=moves, possible=possible, played=played[:, used], worth=None, emphasis=None
+        second,
+        title="what changes",
+        moves=moves,
+        legal=legal,
+        strategy=changes,
+        action_values=None,
+        learning_weight=None,
     )
 
 
-def _groups(first: Decisions, second: Decisions, one: Array, two: Array, words: list[str]) -> ReportTable:
-    """Hands by level and by flag: how often the move that changes most is made in both."""
+def _group_table(first: DecisionTable, second: DecisionTable, one: Array, two: Array, words: list[str]) -> ReportTable:
+    """Tabulate hands by level and by flag: frequencies of the action that changes most."""
     rows = []
     shared = {f.name for f in first.features} & {f.name for f in second.features}
     for feature in (f for f in second.features if f.name in shared and f.kind in (LEVEL, FLAG)):
         values = range(len(feature.levels)) if feature.kind == LEVEL else (1,)
         for value in values:
-            mine, theirs = (table.columns[feature.name] == value for table in (first, second))
-            a, b = float(first.weight[mine].sum()), float(second.weight[theirs].sum())
+            in_first, in_second = (table.columns[feature.name] == value for table in (first, second))
+            a, b = float(first.weight[in_first].sum()), float(second.weight[in_second].sum())
             if min(a, b) < 0.005:
                 continue
-            before, after = first.weight[mine] @ one[mine] / a, second.weight[theirs] @ two[theirs] / b
+            before, after = first.weight[in_first] @ one[in_first] / a, second.weight[in_second] @ two[in_second] / b
             k = int(np.abs(after - before).argmax())
             name = feature.name if feature.kind == FLAG else f"{feature.name}: {feature.levels[value]}"
             change = float(after[k] - before[k])
-            rows.append((name, words[k], known(float(before[k])), known(float(after[k])), change, b))
+            rows.append((name, words[k], none_if_nan(float(before[k])), none_if_nan(float(after[k])), change, b))
     rows.sort(key=lambda row: -abs(row[4]) * row[5])
-    columns = Column("hands"), Column("move"), *_columns("")[1:], Column("share", SHARE)
+    columns = ReportColumn("hands"), ReportColumn("move"), *_SHARE_COLUMNS, ReportColumn("share", SHARE)
     return ReportTable("", columns, tuple(rows))

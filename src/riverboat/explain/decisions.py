@@ -1,7 +1,7 @@
-"""Decisions: what a strategy does, hand by hand or set by set, beside what a player can see there.
+"""Decision tables: a strategy by information set, next to features that a player can see.
 
-One row for each information set: features by name, moves that can be made, what is played, how often it comes up, and, where
-it is known, what each move is worth. Everything in this room is learned from, or measured on, such a table.
+One row for each information set: features by name, legal actions, strategy, frequency, and optionally the value of each
+action. Rules are learned from such a table and measured on it.
 """
 
 from __future__ import annotations
@@ -9,106 +9,203 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.strategies.rule_list import CALL, Columns, Feature, Move
+from riverboat.strategies.rule_list import CALL, DecisionFeature, FeatureColumns, RuleAction, RuleList
 
-Cost: TypeAlias = Callable[[Array], dict[str, float]]  # what playing so at all decisions costs, figures by name
+CostFunction: TypeAlias = Callable[[Array], dict[str, float]]  # costs by name of playing a strategy at all decisions
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions:
-    """n decisions of one player, or of several that play by one list."""
+class DecisionTable:
+    """Decisions of one player, or of several who follow one rule list; n rows.
+
+    Parameters
+    ----------
+    title
+        Title of reports.
+    features
+        Features that rules may test.
+    columns
+        Values of the features by name, float64 [n] each.
+    moves
+        All actions of the table.
+    legal
+        Whether an action is legal, bool [n, moves].
+    strategy
+        Action probabilities, float64 [n, moves]; rows sum to one.
+    weight
+        Frequency of the decision, float64 [n]; sums to one.
+    names
+        Decisions as people write them: `AsKs`, `Ks:cr`.
+    group
+        Number of a group of similar decisions, which are held out together, int64 [n].
+    action_values
+        EV of each action in `unit`, float64 [n, moves]; None if unknown.
+    unit
+        Unit of EVs.
+    learning_weight
+        Sample weights of rule learning, float64 [n]; by default `weight`.
+
+    Raises
+    ------
+    InputError
+        If shapes do not match, or no decision is ever reached.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> len(decisions), decisions.names[:3]
+    (6, ('J:', 'Q:', 'K:'))
+    """
 
     title: str
-    features: tuple[Feature, ...]
-    columns: Columns  # by feature, float64 [n] each
-    moves: tuple[Move, ...]
-    possible: Array  # bool [n, moves]
-    played: Array  # float64 [n, moves]: rows sum to one
-    weight: Array  # float64 [n]: how often it comes up; sums to one
+    features: tuple[DecisionFeature, ...]
+    columns: FeatureColumns  # by feature, float64 [n] each
+    moves: tuple[RuleAction, ...]
+    legal: Array  # bool [n, moves]
+    strategy: Array  # float64 [n, moves]: rows sum to one
+    weight: Array  # float64 [n]: frequency of the decision; sums to one
     names: tuple[str, ...]  # as people write them: `AsKs`, `Ks:cr`
-    group: Array  # int64 [n]: what is alike; held out together
-    worth: Array | None = None  # float64 [n, moves]: what each move earns, in `unit`
+    group: Array  # int64 [n]: similar decisions, held out together
+    action_values: Array | None = None  # float64 [n, moves]: EV of each action, in `unit`
     unit: str = ""
-    emphasis: Array | None = None  # float64 [n]: what rules are learned by, where not by how often decisions come up
+    learning_weight: Array | None = None  # float64 [n]: sample weights of rule learning, by default `weight`
 
     def __post_init__(self) -> None:
         n, shape = len(self.weight), (len(self.weight), len(self.moves))
         if n == 0 or not self.weight.sum() > 0:
-            raise InputError(f"{self.title}: no decision there is ever reached")
-        if self.possible.shape != shape or self.played.shape != shape or len(self.names) != n or len(self.group) != n:
-            raise InputError(f"{self.title}: arrays of {n} decisions over {len(self.moves)} moves do not fit together")
+            raise InputError(f"{self.title}: no decision is ever reached")
+        if self.legal.shape != shape or self.strategy.shape != shape or len(self.names) != n or len(self.group) != n:
+            raise InputError(
+                f"{self.title}: the shapes of arrays do not match {n} decisions and {len(self.moves)} moves"
+            )
 
     def __len__(self) -> int:
         return len(self.weight)
 
-    def take(self, rows: Array) -> Decisions:
-        """Some of them, by number or mask, with weights that sum to one again."""
+    def take(self, rows: Array) -> DecisionTable:
+        """Select rows by index or mask, with weights normalized to one.
+
+        Parameters
+        ----------
+        rows
+            Indices or mask.
+
+        Raises
+        ------
+        InputError
+            If none of the rows is ever reached.
+        """
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
         weight = self.weight[chosen]
         if not weight.sum() > 0:
             raise InputError(f"{self.title}: none of the chosen decisions is ever reached")
-        return replace(
-            self,
-            columns={name: x[chosen] for name, x in self.columns.items()},
-            possible=self.possible[chosen],
-            played=self.played[chosen],
-            weight=weight / weight.sum(),
-            names=tuple(self.names[k] for k in chosen.tolist()),
-            group=self.group[chosen],
-            worth=None if self.worth is None else self.worth[chosen],
-            emphasis=None if self.emphasis is None else self.emphasis[chosen],
-        )
+        columns = {name: x[chosen] for name, x in self.columns.items()}
+        names = tuple(self.names[k] for k in chosen.tolist())
+        arrays = {
+            name: getattr(self, name) for name in ("legal", "strategy", "group", "action_values", "learning_weight")
+        }
+        taken: dict[str, Any] = {name: None if array is None else array[chosen] for name, array in arrays.items()}
+        return replace(self, columns=columns, names=names, weight=weight / weight.sum(), **taken)
 
     @property
-    def matters(self) -> Array:
-        """What rules are learned by. float64 [n]"""
-        return self.weight if self.emphasis is None else self.emphasis
+    def sample_weight(self) -> Array:
+        """Sample weights of rule learning. float64 [n]"""
+        return self.weight if self.learning_weight is None else self.learning_weight
 
     @cached_property
-    def call(self) -> int | None:
-        """The column of check or call, which others fall back to; None where moves are not poker's."""
+    def call_column(self) -> int | None:
+        """Column of check or call, the fallback of illegal actions; None for actions outside poker."""
         return next((k for k, move in enumerate(self.moves) if move.kind == CALL), None)
 
-    def folds(self, parts: int, seed: int = 0) -> Array:
-        """A number from 0 to parts − 1 for each decision, the same for all of a group. int64 [n]"""
+    def rule_strategy(self, rules: RuleList) -> Array:
+        """Return the action probabilities of a rule list at these decisions. float64 [n, moves]
+
+        Parameters
+        ----------
+        rules
+            Rule list over these features.
+        """
+        return rules.action_probabilities(self.columns, self.moves, self.legal)
+
+    def cross_validation_folds(self, parts: int, seed: int = 0) -> Array:
+        """Assign a fold from 0 to parts − 1 to each decision, the same for a whole group. int64 [n]
+
+        Parameters
+        ----------
+        parts
+            Number of folds; fewer if there are fewer groups.
+        seed
+            Seed of the assignment.
+        """
         groups, inverse = np.unique(self.group, return_inverse=True)
         numbers = np.arange(len(groups)) % min(parts, len(groups))
-        parts_of: Array = np.random.default_rng(seed).permutation(numbers)[inverse]
-        return parts_of
+        return np.asarray(np.random.default_rng(seed).permutation(numbers)[inverse])
 
 
-def joined(parts: Sequence[Decisions], title: str, shares: Sequence[float] | None = None) -> Decisions:
-    """Several tables over the same features as one; `shares` say how often each comes up, equally by default."""
+def concatenate_decisions(
+    parts: Sequence[DecisionTable], title: str, shares: Sequence[float] | None = None
+) -> DecisionTable:
+    """Concatenate tables over the same features.
+
+    Parameters
+    ----------
+    parts
+        Tables.
+    title
+        Title of the result.
+    shares
+        Weight of each table, equal by default.
+
+    Returns
+    -------
+    DecisionTable
+        All rows, with all actions of the parts.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> len(concatenate_decisions([decisions, decisions], "twice"))
+    12
+    """
     first = parts[0]
-    often = np.ones(len(parts)) if shares is None else np.array(shares, float)
-    often = often / often.sum()
+    weights = np.ones(len(parts)) if shares is None else np.array(shares, float)
+    weights = weights / weights.sum()
     moves = tuple(dict.fromkeys(move for part in parts for move in part.moves))
 
-    def widened(part: Decisions, array: Array) -> Array:
+    def widen(part: DecisionTable, array: Array) -> Array:
         out = np.zeros((len(part), len(moves)), array.dtype)
         out[:, [moves.index(move) for move in part.moves]] = array
         return out
 
-    worths = [part.worth for part in parts]
-    known = all(worth is not None for worth in worths)
-    return Decisions(
+    values = [widen(part, part.action_values) for part in parts if part.action_values is not None]
+    return DecisionTable(
         title,
         first.features,
         {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns},
         moves,
-        np.concatenate([widened(part, part.possible) for part in parts]),
-        np.concatenate([widened(part, part.played) for part in parts]),
-        np.concatenate([share * part.weight for part, share in zip(parts, often, strict=True)]),
+        np.concatenate([widen(part, part.legal) for part in parts]),
+        np.concatenate([widen(part, part.strategy) for part in parts]),
+        np.concatenate([share * part.weight for part, share in zip(parts, weights, strict=True)]),
         tuple(name for part in parts for name in part.names),
         np.concatenate([part.group for part in parts]),
-        np.concatenate([widened(part, worth) for part, worth in zip(parts, worths, strict=True) if worth is not None])
-        if known
-        else None,
+        np.concatenate(values) if len(values) == len(parts) else None,
         first.unit,
     )

@@ -1,4 +1,4 @@
-"""A strategy explained: the rules, how faithful they are on what was not seen, the whole dial, and baselines beside them."""
+"""Explanation of a strategy: a rule list, its fidelity on held-out decisions, the fidelity curve, and baselines."""
 
 from __future__ import annotations
 
@@ -9,226 +9,355 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown
-from riverboat.core.tables import COUNT, SHARE, Cell, Column, ReportTable
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.tables import COUNT, SHARE, Cell, ReportColumn, ReportTable
 from riverboat.explain import fidelity, text
-from riverboat.explain.decisions import Cost, Decisions
+from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.explain.fidelity import Fidelity
-from riverboat.explain.rule_learning import LIST, METHODS, learn
+from riverboat.explain.rule_learning import LIST, METHODS, learn_rules
 from riverboat.strategies.rule_list import RuleList
 
-DIAL = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 300)
-FOLDS = 5
-HELD_OUT = 30  # rules of the longest list that is learned without what is held out, unless longer ones are asked for
+RULE_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 300)
+NUM_FOLDS = 5
+MAX_HELD_OUT_RULES = 30  # longest list for cross-validation, unless the caller requests longer ones
 AUTO = "auto"
-SPLIT = 40  # groups from which on some are held out
-SLACK = 0.02  # of the error on what was not seen: a shorter list may have so much more
+MIN_HOLDOUT_GROUPS = 40  # least number of groups for cross-validation
+ERROR_SLACK = 0.02  # a shorter list may have this much more held-out error, relative to the best
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Rules for some decisions, and all that is known of them."""
+class RuleExplanation:
+    """A rule list for a table of decisions, with its fidelity, costs and texts.
 
-    decisions: Decisions
+    Attributes
+    ----------
+    decisions
+        The table.
+    rules
+        The rule list.
+    method
+        `list` or `tree`, or `given` for a hand-written list.
+    fidelity
+        Fidelity on all decisions, from which the rules were learned.
+    held_out_fidelity
+        Fidelity by cross-validation; None if there are too few groups.
+    costs
+        Costs of playing the rules by name, such as the exploitability.
+    fidelity_curve
+        Fidelity for several numbers of rules.
+    baselines
+        Fidelity of three simpler strategies.
+    rule_texts
+        Rules in words.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> explanation = explain(decisions, max_rules=3, method="list", rule_counts=(1, 3))
+    >>> explanation.rule_texts[0].sentence
+    'With J, check or fold 83 % of the time, else bet or raise.'
+    """
+
+    decisions: DecisionTable
     rules: RuleList
     method: str
-    seen: Fidelity  # on all decisions, which the rules were learned from
-    unseen: (
-        Fidelity | None
-    )  # of lists learned in the same way without them; None where there are too few to hold some out
-    costs: dict[str, float]  # figures by name, such as the exploitability
-    dial: ReportTable
+    fidelity: Fidelity  # on all decisions, from which the rules were learned
+    held_out_fidelity: Fidelity | None  # by cross-validation; None if there are too few groups
+    costs: dict[str, float]  # by name, such as the exploitability
+    fidelity_curve: ReportTable
     baselines: ReportTable
-    told: tuple[text.Told, ...]
+    rule_texts: tuple[text.RuleText, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to a dictionary for JSON."""
         return {
             "title": self.decisions.title,
             "method": self.method,
-            "rules": [one.to_dict() for one in self.told],
+            "rules": [rule_text.to_dict() for rule_text in self.rule_texts],
             "list": str(self.rules),
-            "seen": self.seen.to_dict(),
-            "unseen": None if self.unseen is None else self.unseen.to_dict(),
+            "seen": self.fidelity.to_dict(),
+            "unseen": None if self.held_out_fidelity is None else self.held_out_fidelity.to_dict(),
             "unit": self.decisions.unit,
             "costs": self.costs,
-            "dial": list(self.dial),
+            "dial": list(self.fidelity_curve),
             "baselines": list(self.baselines),
         }
 
 
 def explain(
-    decisions: Decisions,
-    rules: int = 10,
+    decisions: DecisionTable,
+    max_rules: int = 10,
     method: str = AUTO,
     *,
-    cost: Cost | None = None,
-    quick: bool = True,
-    dial: Sequence[int] = DIAL,
-    exact: bool = False,
+    cost: CostFunction | None = None,
+    cost_is_cheap: bool = True,
+    rule_counts: Sequence[int] = RULE_COUNTS,
+    use_longest: bool = False,
     seed: int = 0,
-) -> Explanation:
-    """At most so many rules for some decisions.
+) -> RuleExplanation:
+    """Explain decisions by at most `max_rules` rules.
 
-    How many of them there are, and by which method they are learned, is decided by what is not seen: groups of decisions are
-    held out in turn. Where there are few groups, or with `exact`, the longest list is taken. `cost` says what playing
-    something instead costs; where it is not `quick`, the dial does without.
+    Cross-validation over groups of decisions selects the method and the number of rules. With few groups, or with
+    `use_longest`, the longest list is taken.
+
+    Parameters
+    ----------
+    decisions
+        Decisions to explain.
+    max_rules
+        Largest number of rules.
+    method
+        `list` (exceptions to rules), `tree` (leaves of a decision tree), or `auto`.
+    cost
+        Function that computes costs of playing another strategy at these decisions, float64 [n, moves].
+    cost_is_cheap
+        Whether the fidelity curve has costs too.
+    rule_counts
+        Numbers of rules of the fidelity curve.
+    use_longest
+        Take the longest list without cross-validation.
+    seed
+        Seed of the folds.
+
+    Returns
+    -------
+    RuleExplanation
+        Rules, fidelity, costs and texts.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, or `max_rules` is below 1.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> explanation = explain(decisions, max_rules=3, method="list", rule_counts=(1, 3))
+    >>> round(explanation.fidelity.agreement, 3), len(explanation.rules)
+    (1.0, 3)
     """
     if method not in (AUTO, *METHODS):
-        raise unknown("method", method, (AUTO, *METHODS))
-    if rules < 1:
-        raise InputError(f"{rules} rules: at least 1 is needed")
+        raise unknown_name_error("method", method, (AUTO, *METHODS))
+    if max_rules < 1:
+        raise InputError(f"{max_rules} rules: must be at least 1")
     methods = METHODS if method == AUTO else (method,)
-    sizes = sorted({n for n in dial if n <= max(rules, max(dial))} | {rules})
-    held_out = len(np.unique(decisions.group)) >= SPLIT and not exact
-    short = [n for n in sizes if n <= rules]
-    unseen: dict[tuple[str, int], Array] = {}
-    for one in methods if held_out else ():
-        # A tree is grown anew for every size, and long lists go into detail that nobody chooses.
-        wanted = [n for n in sizes if n <= max(rules, HELD_OUT)] if one == LIST else short
-        unseen |= {(one, n): played for n, played in _unseen(decisions, wanted, one, seed).items()}
-    chosen, size = _choose(decisions, unseen, short) if held_out else (_first(methods, decisions, rules), rules)
-    lists = learn(decisions, sizes, chosen)
-    rule_list = by_worth(lists[size], decisions)
-    after = fidelity.of_play(decisions, unseen[chosen, size]) if held_out else None
-    played = rule_list.decide(decisions.columns, decisions.moves, decisions.possible)
-    return Explanation(
-        decisions,
-        rule_list,
-        chosen,
-        fidelity.of_rules(decisions, rule_list),
-        after,
-        cost(played) if cost is not None else {},
-        _dial(decisions, lists, {n: unseen.get((chosen, n)) for n in sizes}, cost if quick else None),
-        baselines(decisions, cost),
-        text.tell(decisions, rule_list),
-    )
+    sizes = sorted({n for n in rule_counts if n <= max(max_rules, max(rule_counts))} | {max_rules})
+    held_out = len(np.unique(decisions.group)) >= MIN_HOLDOUT_GROUPS and not use_longest
+    small_sizes = [n for n in sizes if n <= max_rules]
+    predictions: dict[tuple[str, int], Array] = {}
+    for candidate in methods if held_out else ():
+        # A tree is fitted anew for every size, and long lists add detail that is never selected.
+        counts = [n for n in sizes if n <= max(max_rules, MAX_HELD_OUT_RULES)] if candidate == LIST else small_sizes
+        held_out_strategies = _held_out_predictions(decisions, counts, candidate, seed)
+        predictions |= {(candidate, n): strategy for n, strategy in held_out_strategies.items()}
+    if held_out:
+        chosen, size = _choose_by_holdout(decisions, predictions, small_sizes)
+    else:
+        chosen, size = _choose_without_holdout(methods, decisions, max_rules), max_rules
+    lists = learn_rules(decisions, sizes, chosen)
+    rule_list = sort_by_value(lists[size], decisions)
+    held_out_fidelity = fidelity.strategy_fidelity(decisions, predictions[chosen, size]) if held_out else None
+    held_out_by_size = {n: predictions.get((chosen, n)) for n in sizes}
+    curve = _fidelity_curve(decisions, lists, held_out_by_size, cost if cost_is_cheap else None)
+    return _make_explanation(decisions, rule_list, chosen, held_out_fidelity, curve, cost)
 
 
-def _first(methods: Sequence[str], decisions: Decisions, rules: int) -> str:
-    """Without anything held out: the method whose list is nearest, the list of fewer tests where they are as near."""
+def _make_explanation(
+    decisions: DecisionTable, rules: RuleList, method: str, held_out: Fidelity | None, curve: ReportTable,
+    cost: CostFunction | None,
+) -> RuleExplanation:  # fmt: skip
+    measured, costs = fidelity.rule_fidelity(decisions, rules), _costs(cost, decisions.rule_strategy(rules))
+    baselines, texts = _baseline_table(decisions, cost), text.describe_rules(decisions, rules)
+    return RuleExplanation(decisions, rules, method, measured, held_out, costs, curve, baselines, texts)
+
+
+def _costs(cost: CostFunction | None, strategy: Array) -> dict[str, float]:
+    return cost(strategy) if cost is not None else {}
+
+
+def _choose_without_holdout(methods: Sequence[str], decisions: DecisionTable, rules: int) -> str:
+    """Choose the method whose list is nearest to the strategy, without cross-validation; ties by fewer tests."""
     if len(methods) == 1:
         return methods[0]
-    near = {m: fidelity.of_rules(decisions, learn(decisions, [rules], m)[rules]) for m in methods}
-    return min(methods, key=lambda m: (round(near[m].distance, 6), near[m].tests))
+    fidelities = {m: fidelity.rule_fidelity(decisions, learn_rules(decisions, [rules], m)[rules]) for m in methods}
+    return min(methods, key=lambda m: (round(fidelities[m].distance, 6), fidelities[m].tests))
 
 
-def _unseen(decisions: Decisions, sizes: Sequence[int], method: str, seed: int) -> dict[int, Array]:
-    """What lists play at decisions that they were not learned from. float64 [n, moves] for each number of rules"""
-    folds = decisions.folds(FOLDS, seed)
-    out = {n: np.zeros_like(decisions.played) for n in sizes}
-    for part in range(int(folds.max()) + 1):
-        rest = folds == part
-        for n, rules in learn(decisions.take(~rest), sizes, method).items():
-            columns = {name: x[rest] for name, x in decisions.columns.items()}
-            out[n][rest] = rules.decide(columns, decisions.moves, decisions.possible[rest])
+def _held_out_predictions(decisions: DecisionTable, sizes: Sequence[int], method: str, seed: int) -> dict[int, Array]:
+    """Return the strategies of rule lists at held-out decisions. float64 [n, moves] for each number of rules"""
+    folds = decisions.cross_validation_folds(NUM_FOLDS, seed)
+    out = {n: np.zeros_like(decisions.strategy) for n in sizes}
+    for fold in range(int(folds.max()) + 1):
+        held_out = folds == fold
+        for n, rules in learn_rules(decisions.take(~held_out), sizes, method).items():
+            columns = {name: x[held_out] for name, x in decisions.columns.items()}
+            out[n][held_out] = rules.action_probabilities(columns, decisions.moves, decisions.legal[held_out])
     return out
 
 
-def _choose(decisions: Decisions, unseen: dict[tuple[str, int], Array], sizes: Sequence[int]) -> tuple[str, int]:
-    """Method and length with the least squared error on what was not seen; a shorter list that is nearly as good."""
+def _choose_by_holdout(
+    decisions: DecisionTable, held_out: dict[tuple[str, int], Array], sizes: Sequence[int]
+) -> tuple[str, int]:
+    """Choose the method and length with the least squared held-out error, or a shorter list that is nearly as good."""
     w = decisions.weight
     error = {
-        key: float(w @ ((played - decisions.played) ** 2).sum(axis=1))
-        for key, played in unseen.items()
+        key: float(w @ ((prediction - decisions.strategy) ** 2).sum(axis=1))
+        for key, prediction in held_out.items()
         if key[1] in sizes
     }
     best = min(error.values())
-    fine = [key for key, value in error.items() if value <= best * (1 + SLACK)]
-    return min(fine, key=lambda key: (key[1], error[key]))
+    acceptable = [key for key, value in error.items() if value <= best * (1 + ERROR_SLACK)]
+    return min(acceptable, key=lambda key: (key[1], error[key]))
 
 
-# --- the dial and baselines -----------------------------------------------------------------------
+# --- Fidelity curve and baselines ---
 
-_COLUMNS = (
-    Column("agreement", SHARE), Column("unseen", SHARE), Column("distance", SHARE), Column("tests", COUNT, rank=2),
+_FIDELITY_COLUMNS = (
+    ReportColumn("agreement", SHARE), ReportColumn("unseen", SHARE), ReportColumn("distance", SHARE),
+    ReportColumn("tests", COUNT, rank=2),
 )  # fmt: skip
 
 
-def _dial(
-    decisions: Decisions, lists: dict[int, RuleList], unseen: dict[int, Array | None], cost: Cost | None
+def _fidelity_curve(
+    decisions: DecisionTable, lists: dict[int, RuleList], held_out: dict[int, Array | None], cost: CostFunction | None
 ) -> ReportTable:
     rows, names = [], []
-    lengths = {len(faithful): n for n, faithful in sorted(lists.items(), reverse=True)}
+    lengths = {len(measured): n for n, measured in sorted(lists.items(), reverse=True)}
     for length, n in sorted(lengths.items()):
-        faithful = fidelity.of_rules(decisions, lists[n])
-        held = unseen[n]
-        after = None if held is None else fidelity.of_play(decisions, held).agreement
-        played = lists[n].decide(decisions.columns, decisions.moves, decisions.possible)
-        more = _figures(faithful, cost(played) if cost is not None else {})
-        names = list(more)
-        rows.append((float(length), faithful.agreement, after, faithful.distance, faithful.tests, *more.values()))
-    return ReportTable("", (Column("rules", COUNT), *_COLUMNS, *(Column(name, COUNT) for name in names)), tuple(rows))
+        measured = fidelity.rule_fidelity(decisions, lists[n])
+        prediction = held_out[n]
+        unseen = None if prediction is None else fidelity.strategy_fidelity(decisions, prediction).agreement
+        costs = _cost_columns(measured, _costs(cost, decisions.rule_strategy(lists[n])))
+        names = list(costs)
+        rows.append((float(length), measured.agreement, unseen, measured.distance, measured.tests, *costs.values()))
+    columns = ReportColumn("rules", COUNT), *_FIDELITY_COLUMNS, *(ReportColumn(name, COUNT) for name in names)
+    return ReportTable("", columns, tuple(rows))
 
 
-def _figures(faithful: Fidelity, costs: dict[str, float]) -> dict[str, Cell]:
-    lost: dict[str, Cell] = {} if faithful.ev_lost is None else {"ev_lost": faithful.ev_lost}
+def _cost_columns(fidelity: Fidelity, costs: dict[str, float]) -> dict[str, Cell]:
+    lost: dict[str, Cell] = {} if fidelity.ev_lost is None else {"ev_lost": fidelity.ev_lost}
     return lost | costs
 
 
-def baselines(decisions: Decisions, cost: Cost | None = None) -> ReportTable:
-    """What is lost by playing one mix everywhere, the best threshold of one number, or only the most likely moves."""
+def _baseline_table(decisions: DecisionTable, cost: CostFunction | None) -> ReportTable:
+    """Measure three baselines: one mix everywhere, the best threshold of one feature, and the purified strategy."""
     rows, names = [], []
-    plays = {
-        "the same everywhere": learn(decisions, [1])[1].decide(decisions.columns, decisions.moves, decisions.possible)
-    }
-    threshold = _threshold(decisions)
+    strategies = {"the same everywhere": decisions.rule_strategy(learn_rules(decisions, [1])[1])}
+    threshold = _best_threshold_rule(decisions)
     if threshold is not None:
         name = threshold.rules[0].tests[0].feature.name
-        plays[f"a threshold of {name}"] = threshold.decide(decisions.columns, decisions.moves, decisions.possible)
-    plays["purified"] = fidelity.purified(decisions)
-    for name, played in plays.items():
-        faithful = fidelity.of_play(decisions, played)
-        more = _figures(faithful, cost(played) if cost is not None else {})
-        names = list(more)
-        rows.append((name, faithful.agreement, faithful.distance, *more.values()))
-    columns = Column("instead"), Column("agreement", SHARE), Column("distance", SHARE)
-    return ReportTable("", (*columns, *(Column(name, COUNT) for name in names)), tuple(rows))
+        strategies[f"a threshold of {name}"] = decisions.rule_strategy(threshold)
+    strategies["purified"] = fidelity.purify_decisions(decisions)
+    for name, strategy in strategies.items():
+        measured = fidelity.strategy_fidelity(decisions, strategy)
+        costs = _cost_columns(measured, _costs(cost, strategy))
+        names = list(costs)
+        rows.append((name, measured.agreement, measured.distance, *costs.values()))
+    columns = ReportColumn("instead"), ReportColumn("agreement", SHARE), ReportColumn("distance", SHARE)
+    return ReportTable("", (*columns, *(ReportColumn(name, COUNT) for name in names)), tuple(rows))
 
 
-THRESHOLDS = ("equity", "strength", "card", "hand")  # the first of these features that there is
+THRESHOLD_FEATURES = ("equity", "strength", "card", "hand")  # the first available one
 
 
-def _threshold(decisions: Decisions) -> RuleList | None:
-    feature = next((f for name in THRESHOLDS for f in decisions.features if f.name == name), None)
+def _best_threshold_rule(decisions: DecisionTable) -> RuleList | None:
+    feature = next((f for name in THRESHOLD_FEATURES for f in decisions.features if f.name == name), None)
     if feature is None:
         return None
-    alone = replace(decisions, features=(feature,))
-    rules = learn(alone, [2], most_tests=1)[2]
+    rules = learn_rules(replace(decisions, features=(feature,)), [2], max_tests=1)[2]
     return rules if len(rules) == 2 else None
 
 
-# --- order ----------------------------------------------------------------------------------------
+# --- Order of rules ---
 
 
-def by_worth(rules: RuleList, decisions: Decisions) -> RuleList:
-    """The same list with the rules that are worth most in front, as far as that changes nothing that is played."""
+def sort_by_value(rules: RuleList, decisions: DecisionTable) -> RuleList:
+    """Move the most valuable rules to the front without changing the strategy of the list.
+
+    Parameters
+    ----------
+    rules
+        Rule list.
+    decisions
+        Decisions that it is measured on.
+
+    Returns
+    -------
+    RuleList
+        The same rules in another order.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> rules = learn_rules(decisions, [3])[3]
+    >>> len(sort_by_value(rules, decisions)) == len(rules)
+    True
+    """
     order = list(rules.rules[:-1])
-    worth = {id(rule): value for rule, value in zip(order, fidelity.worths(decisions, rules), strict=True)}
-    w, n = decisions.weight > 0, len(decisions)
+    values = {id(rule): value for rule, value in zip(order, fidelity.rule_values(decisions, rules), strict=True)}
     hits = {}
     for rule in order:
-        hit = np.ones(n, bool)
+        hit = decisions.weight > 0
         for test in rule.tests:
             hit &= test.holds(decisions.columns)
-        hits[id(rule)] = hit & w
-    moved = True
-    while moved:
-        moved = False
+        hits[id(rule)] = hit
+    swapped = True
+    while swapped:
+        swapped = False
         for k in range(len(order) - 1):
-            one, two = order[k], order[k + 1]
-            free = one.mix == two.mix or not (hits[id(one)] & hits[id(two)]).any()
-            if free and worth[id(two)] > worth[id(one)] + 1e-12:
-                order[k], order[k + 1], moved = two, one, True
+            first, second = order[k], order[k + 1]
+            can_swap = first.mix == second.mix or not (hits[id(first)] & hits[id(second)]).any()
+            if can_swap and values[id(second)] > values[id(first)] + 1e-12:
+                order[k], order[k + 1], swapped = second, first, True
     return RuleList(rules.features, (*order, rules.rules[-1]))
 
 
-def edited(rules: RuleList, decisions: Decisions, cost: Cost | None = None) -> Explanation:
-    """A list that somebody wrote, measured on decisions as one that was learned."""
-    faithful = fidelity.of_rules(decisions, rules)
-    played = rules.decide(decisions.columns, decisions.moves, decisions.possible)
-    costs = cost(played) if cost is not None else {}
-    dial = _dial(decisions, {len(rules): rules}, {len(rules): None}, cost)
-    return Explanation(
-        decisions, rules, "given", faithful, None, costs, dial, baselines(decisions, cost), text.tell(decisions, rules)
-    )
+def evaluate_rules(rules: RuleList, decisions: DecisionTable, cost: CostFunction | None = None) -> RuleExplanation:
+    """Evaluate a hand-written rule list on decisions like a learned one.
+
+    Parameters
+    ----------
+    rules
+        Rule list over the features of the table.
+    decisions
+        Decisions that it is measured on.
+    cost
+        Function that computes costs of playing a strategy at these decisions.
+
+    Returns
+    -------
+    RuleExplanation
+        Fidelity, costs and texts of the list.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> evaluate_rules(learn_rules(decisions, [1])[1], decisions).method
+    'given'
+    """
+    curve = _fidelity_curve(decisions, {len(rules): rules}, {len(rules): None}, cost)
+    return _make_explanation(decisions, rules, "given", None, curve, cost)

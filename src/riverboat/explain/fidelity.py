@@ -1,4 +1,4 @@
-"""How faithful rules are to a strategy, and what following them costs at the decisions themselves."""
+"""Fidelity of rules to a strategy, and the EV lost by following them."""
 
 from __future__ import annotations
 
@@ -8,97 +8,291 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.explain.decisions import Decisions
+from riverboat.explain.decisions import DecisionTable
 from riverboat.strategies.rule_list import RuleList
 
-FLOOR = 1e-3  # of a probability, in the divergence
-TIE = 1e-6
+PROBABILITY_FLOOR = 1e-3  # in the divergence
+TIE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Shares are 0 to 1, weighted by how often decisions come up."""
+    """Fidelity of a strategy to a table of decisions; shares are 0 to 1, weighted by frequency.
 
-    agreement: float  # the rules' most likely move is the strategy's
-    distance: float  # total variation: half the sum of differences
-    divergence: float  # Kullback and Leibler, with a floor
-    ev_lost: float | None = None  # a decision, against the opponent as before, in the unit of the decisions
+    Attributes
+    ----------
+    agreement
+        Share of decisions with the same most likely action.
+    distance
+        Mean total variation distance.
+    divergence
+        Kullback-Leibler divergence, with a floor of probabilities.
+    ev_lost
+        EV lost per decision against the same opponent, in the unit of the decisions; None if unknown.
+    rules
+        Number of rules, for a rule list.
+    tests
+        Average number of tests read for a decision.
+    coverage
+        Share decided by a rule with tests.
+
+    Examples
+    --------
+    >>> Fidelity(0.9, 0.1, 0.02).to_dict()["agreement"]
+    0.9
+    """
+
+    agreement: float  # share of decisions with the same most likely action
+    distance: float  # total variation distance
+    divergence: float  # Kullback-Leibler divergence, with a floor
+    ev_lost: float | None = None  # per decision, against the same opponent, in the unit of the decisions
     rules: int = 0
-    tests: float = 0.0  # read for a decision, on average
-    coverage: float = 0.0  # decided by a rule that has tests
+    tests: float = 0.0  # average number of tests read for a decision
+    coverage: float = 0.0  # share decided by a rule with tests
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to a dictionary for JSON."""
         return asdict(self)
 
 
-def agrees(decisions: Decisions, played: Array) -> Array:
-    """Where the most likely move is one of the strategy's most likely. bool [n]"""
-    ours = np.where(decisions.possible, played, -1.0).argmax(axis=1)
-    theirs = decisions.played
-    agree: Array = theirs[np.arange(len(theirs)), ours] >= theirs.max(axis=1) - TIE
-    return agree
+def agreement_mask(decisions: DecisionTable, strategy: Array) -> Array:
+    """Whether the most likely action is one of the strategy's most likely actions, by decision. bool [n]
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+    strategy
+        Strategy to compare, float64 [n, moves].
+
+    Returns
+    -------
+    Array
+        Mask of decisions that agree, bool [n].
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> bool(agreement_mask(decisions, decisions.strategy).all())
+    True
+    """
+    choice = np.where(decisions.legal, strategy, -1.0).argmax(axis=1)
+    reference = decisions.strategy
+    return np.asarray(reference[np.arange(len(reference)), choice] >= reference.max(axis=1) - TIE_TOLERANCE)
 
 
-def distances(decisions: Decisions, played: Array) -> Array:
-    """Total variation of each decision. float64 [n]"""
-    distance: Array = 0.5 * np.abs(decisions.played - played).sum(axis=1)
-    return distance
+def total_variation(decisions: DecisionTable, strategy: Array) -> Array:
+    """Return the total variation distance of each decision. float64 [n]
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+    strategy
+        Strategy to compare, float64 [n, moves].
+
+    Returns
+    -------
+    Array
+        Distances from 0 to 1.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> float(total_variation(decisions, decisions.strategy).max())
+    0.0
+    """
+    return np.asarray(0.5 * np.abs(decisions.strategy - strategy).sum(axis=1))
 
 
-def losses(decisions: Decisions, played: Array) -> Array | None:
-    """What is earned less by each decision, where that is known. float64 [n]"""
-    if decisions.worth is None:
+def ev_losses(decisions: DecisionTable, strategy: Array) -> Array | None:
+    """Return the EV lost at each decision, or None if EVs are unknown. float64 [n]
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy, with the EVs of its actions.
+    strategy
+        Strategy to compare, float64 [n, moves].
+
+    Returns
+    -------
+    Array or None
+        EV lost in the unit of the decisions.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> ev_losses(decisions, decisions.strategy) is None
+    True
+    """
+    if decisions.action_values is None:
         return None
-    worth = np.where(decisions.possible, decisions.worth, 0.0)
-    lost: Array = ((decisions.played - played) * worth).sum(axis=1)
-    return lost
+    values = np.where(decisions.legal, decisions.action_values, 0.0)
+    return np.asarray(((decisions.strategy - strategy) * values).sum(axis=1))
 
 
-def of_play(decisions: Decisions, played: Array) -> Fidelity:
-    """Of anything that is played instead. float64 [n, moves]"""
-    w, lost = decisions.weight, losses(decisions, played)
-    p, q = np.maximum(decisions.played, FLOOR), np.maximum(played, FLOOR)
-    p, q = (np.where(decisions.possible, x, 0.0) for x in (p, q))
+def strategy_fidelity(decisions: DecisionTable, strategy: Array) -> Fidelity:
+    """Measure the fidelity of any strategy.
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+    strategy
+        Strategy to compare, float64 [n, moves].
+
+    Returns
+    -------
+    Fidelity
+        Agreement, distances and EV lost.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> strategy_fidelity(decisions, decisions.strategy).distance
+    0.0
+    """
+    w, lost = decisions.weight, ev_losses(decisions, strategy)
+    p, q = np.maximum(decisions.strategy, PROBABILITY_FLOOR), np.maximum(strategy, PROBABILITY_FLOOR)
+    p, q = (np.where(decisions.legal, x, 0.0) for x in (p, q))
     p, q = (x / x.sum(axis=1, keepdims=True) for x in (p, q))
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(p > 0, p * np.log(p / q), 0.0).sum(axis=1)
     return Fidelity(
-        float(w @ agrees(decisions, played)),
-        float(w @ distances(decisions, played)),
+        float(w @ agreement_mask(decisions, strategy)),
+        float(w @ total_variation(decisions, strategy)),
         float(w @ divergence),
         None if lost is None else float(w @ lost),
     )
 
 
-def of_rules(decisions: Decisions, rules: RuleList) -> Fidelity:
-    """Of a rule list."""
-    faithful = of_play(decisions, rules.decide(decisions.columns, decisions.moves, decisions.possible))
-    which = rules.which(decisions.columns, len(decisions))
+def rule_fidelity(decisions: DecisionTable, rules: RuleList) -> Fidelity:
+    """Measure the fidelity of a rule list.
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+    rules
+        Rule list over the features of the table.
+
+    Returns
+    -------
+    Fidelity
+        With the number of rules and tests, and the share that rules with tests decide.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> from riverboat.explain.rule_learning import learn_rules
+    >>> rule_fidelity(decisions, learn_rules(decisions, [3])[3]).rules
+    3
+    """
+    measured = strategy_fidelity(decisions, decisions.rule_strategy(rules))
+    which = rules.deciding_rules(decisions.columns, len(decisions))
     return replace(
-        faithful,
+        measured,
         rules=len(rules),
-        tests=float(decisions.weight @ rules.tests_read(decisions.columns, len(decisions))),
+        tests=float(decisions.weight @ rules.num_tests_evaluated(decisions.columns, len(decisions))),
         coverage=float(decisions.weight @ (which < len(rules) - 1)),
     )
 
 
-def purified(decisions: Decisions) -> Array:
-    """The strategy with its most likely move alone; the first of several. float64 [n, moves]"""
-    best = decisions.played.argmax(axis=1)
-    pure: Array = (np.arange(len(decisions.moves)) == best[:, None]).astype(float)
-    return pure
+def purify_decisions(decisions: DecisionTable) -> Array:
+    """Return the purified strategy: the most likely action only, the first on ties. float64 [n, moves]
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+
+    Returns
+    -------
+    Array
+        Probabilities 0 and 1.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> purify_decisions(decisions)[0]
+    array([1., 0., 0.])
+    """
+    best = decisions.strategy.argmax(axis=1)
+    return np.asarray((np.arange(len(decisions.moves)) == best[:, None]).astype(float))
 
 
-def worths(decisions: Decisions, rules: RuleList) -> list[float]:
-    """What each rule but the last is worth: how much less is earned without it, or, where that is not known, how much
-    farther from the strategy the list is.
+def rule_values(decisions: DecisionTable, rules: RuleList) -> list[float]:
+    """Return the value of each rule but the last: the increase of the cost without it.
+
+    The cost is EV lost, or the distance to the strategy where EVs are unknown.
+
+    Parameters
+    ----------
+    decisions
+        Reference strategy.
+    rules
+        Rule list over the features of the table.
+
+    Returns
+    -------
+    list of float
+        Value of each rule but the last.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> from riverboat.explain.rule_learning import learn_rules
+    >>> len(rule_values(decisions, learn_rules(decisions, [3])[3]))
+    2
     """
 
-    def cost(some: RuleList) -> float:
-        faithful = of_rules(decisions, some)
+    def cost(candidate: RuleList) -> float:
+        faithful = rule_fidelity(decisions, candidate)
         return faithful.distance if faithful.ev_lost is None else faithful.ev_lost
 
     base = cost(rules)
     lists = [RuleList(rules.features, rules.rules[:k] + rules.rules[k + 1 :]) for k in range(len(rules) - 1)]
-    return [cost(one) - base for one in lists]
+    return [cost(shorter) - base for shorter in lists]

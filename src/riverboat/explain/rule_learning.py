@@ -1,282 +1,481 @@
-"""Rule lists learned from decisions: by exceptions to rules, or from the leaves of a tree.
+"""Rule lists learned from decisions: by exceptions to rules, or from the leaves of a decision tree.
 
-*Exceptions*: begin with one mix for everything. Again and again find the rule, and the conjunction of a few tests, for which
-an exception before that rule is worth most: its rows get a mix of their own, and the error falls. Every step is the list with
-one rule more, so one run gives the whole dial.
+*Exceptions*: start with one mix for all decisions. In each step find the rule and the conjunction of a few tests for which an
+exception before that rule reduces the error most; its rows get a mix of their own. Every step adds one rule, so one run gives
+lists of all lengths. Such lists are decision lists (Rivest 1987).
 
-*Trees*: scikit-learn grows the tree of n leaves that fits best, all moves at once; its leaves are rules, in which tests that
-change nothing are dropped.
+*Trees*: scikit-learn grows the best tree of n leaves for all actions at once; its leaves become rules, without redundant
+tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown
-from riverboat.explain.atoms import Sums, tests_of
-from riverboat.explain.decisions import Decisions
-from riverboat.strategies.rule_list import CHOICE, LEVEL, Condition, Rule, RuleList
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.explain.decisions import DecisionTable
+from riverboat.strategies.rule_list import (
+    CHOICE,
+    FLAG,
+    LEVEL,
+    SHARE,
+    DecisionFeature,
+    DecisionRule,
+    FeatureCondition,
+    RuleAction,
+    RuleList,
+    replace_illegal_moves,
+)
+
+# --- Candidate tests and best mixes ---
+
+QUANTILES = 20
+MAX_LEVELS = 60
+MIN_ACTION_SHARE = 0.005  # a rule leaves out less frequent actions
+MISMATCH_PENALTY = 0.3  # weight of a different most likely action, relative to the squared distance
+
+
+def _candidate_conditions(decisions: DecisionTable) -> list[FeatureCondition]:
+    """List all single tests that split the decisions, each with its negation."""
+    tests = []
+    for feature in decisions.features:
+        x = decisions.columns[feature.name]
+        for value in _threshold_values(feature, x, decisions.weight):
+            test = FeatureCondition(feature, value)
+            hit = test.holds(decisions.columns)
+            if hit.any() and not hit.all():
+                tests += [test, test._replace(wanted=False)]
+    return tests
+
+
+def _threshold_values(feature: DecisionFeature, x: Array, weight: Array) -> list[float]:
+    if feature.kind == FLAG:
+        return [0.5]
+    values, inverse = np.unique(x, return_inverse=True)
+    if feature.kind in (LEVEL, CHOICE):
+        # Of many values, use the most frequent ones.
+        most_frequent = np.argsort(-np.bincount(inverse, weight), kind="stable")[:MAX_LEVELS]
+        # Other features separate the lowest level from a missing one: the street for the made hand before the flop.
+        lowest = 0 if feature.kind == CHOICE else 1
+        return sorted(v for v in values[most_frequent].tolist() if v >= lowest)
+    if len(values) <= QUANTILES:
+        thresholds = values[1:].tolist()
+    else:
+        order = np.argsort(x, kind="stable")
+        at = np.searchsorted(np.cumsum(weight[order]), np.arange(1, QUANTILES) / QUANTILES * weight.sum())
+        thresholds = x[order][np.minimum(at, len(x) - 1)].tolist()
+    step = 0.01 if feature.kind == SHARE else _rounding_step(float(np.ptp(x)))
+    return sorted({round(round(v / step) * step, 10) for v in thresholds})
+
+
+def _rounding_step(spread: float) -> float:
+    """Return the number among 1, 2, 5, 10, … times a power of ten that is nearest to a hundredth of the spread."""
+    if not spread > 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(spread / 100))
+    return float(min((1, 2, 5, 10), key=lambda k: abs(k * power - spread / 100)) * power)
+
+
+@dataclass(frozen=True, eq=False)
+class _MixStatistics:
+    """Sufficient statistics of mixes: sums over rows give the best mix and its error.
+
+    The error is the squared distance, plus a penalty where the most likely action differs. An action counts only where
+    it is legal. The call is left out: it takes the remaining probability and that of illegal actions, so its distance
+    follows from the others.
+    """
+
+    # float64 [n, numbers]: weight × (1, probability, probability²) of each column where it is legal,
+    # then for each legal pattern and each action the weight where it is the most likely one
+    row_statistics: Array
+    columns: Array  # int64: actions of the first statistics
+    moves: tuple[RuleAction, ...]
+    legal_patterns: Array  # bool [patterns, moves]: distinct sets of legal actions
+    call_column: int | None
+
+    @staticmethod
+    def from_decisions(decisions: DecisionTable, sample_weight: Array) -> _MixStatistics:
+        """Compute the statistics of all rows with sample weights. float64 [n]"""
+        call = decisions.call_column
+        columns = np.array([k for k in range(len(decisions.moves)) if k != call])
+        legal_weight = decisions.legal[:, columns] * sample_weight[:, None]
+        y = decisions.strategy[:, columns]
+        patterns, pattern = np.unique(decisions.legal, axis=0, return_inverse=True)
+        likely = np.zeros((len(decisions), len(patterns), len(decisions.moves)))
+        likely[np.arange(len(decisions)), pattern.ravel(), decisions.strategy.argmax(axis=1)] = sample_weight
+        parts = [legal_weight, legal_weight * y, legal_weight * y * y, likely.reshape(len(decisions), -1)]
+        return _MixStatistics(np.concatenate(parts, axis=1), columns, decisions.moves, patterns, call)
+
+    def best_mix(self, sums: Array) -> Array:
+        """Return the mean over rows where an action is legal, normalized where the sum exceeds one.
+
+        float64 [..., moves]
+        """
+        k = len(self.columns)
+        legal_weight, played_weight = sums[..., :k], sums[..., k : 2 * k]
+        mean = np.where(legal_weight > 1e-15, played_weight / np.maximum(legal_weight, 1e-15), 0.0)
+        total = mean.sum(axis=-1, keepdims=True)
+        out = np.zeros((*sums.shape[:-1], len(self.moves)))
+        out[..., self.columns] = mean / np.maximum(total, 1e-15 if self.call_column is None else 1.0)
+        if self.call_column is not None:
+            out[..., self.call_column] = np.maximum(1.0 - out.sum(axis=-1), 0.0)
+        return out
+
+    def loss(self, sums: Array) -> Array:
+        """Return the error of the best mix. float64 [...]"""
+        k = len(self.columns)
+        mix = self.best_mix(sums)
+        m = mix[..., self.columns]
+        error = (sums[..., 2 * k : 3 * k] - 2 * m * sums[..., k : 2 * k] + m * m * sums[..., :k]).sum(axis=-1)
+        flat = mix.reshape(-1, len(self.moves))
+        likely = sums[..., 3 * k :].reshape(-1, len(self.legal_patterns), len(self.moves))
+        mismatch = likely.sum(axis=(1, 2))
+        for pattern, legal in enumerate(self.legal_patterns):
+            strategy = replace_illegal_moves(flat, self.moves, np.broadcast_to(legal, flat.shape))
+            mismatch = mismatch - likely[np.arange(len(flat)), pattern, strategy.argmax(axis=1)]
+        return np.asarray(np.maximum(error, 0.0) + MISMATCH_PENALTY * np.maximum(mismatch, 0.0).reshape(error.shape))
+
+    def labeled_mix(
+        self, decisions: DecisionTable, sums: Array, purify: bool = False
+    ) -> tuple[tuple[RuleAction, float], ...]:
+        """Return the mix as pairs of action and probability, without rare actions."""
+        shares = self.best_mix(sums)
+        shares = np.where(shares < MIN_ACTION_SHARE, 0.0, shares)
+        shares = shares / shares.sum() if shares.sum() > 0 else np.full(len(shares), 1 / len(shares))
+        if purify:
+            shares = (np.arange(len(shares)) == shares.argmax()).astype(float)
+        return tuple((move, float(p)) for move, p in zip(decisions.moves, shares, strict=True) if p > 0)
+
 
 LIST, TREE = "list", "tree"
 METHODS = (LIST, TREE)
-MOST_TESTS = 3  # of one exception
-MOST_IN_RULE = 5
-BEAM = 6
-LEAST_SHARE = 0.01  # of the weight that a rule decides, where there are many decisions
-LONG = 20  # rules from which on a list may go into detail
-DETAIL = 0.0005
-MANY = 50
-PER_TEST = 0.003  # of the first error: what one more test must be worth
+MAX_TESTS = 3  # in one exception
+MAX_TESTS_PER_RULE = 5
+BEAM_WIDTH = 6
+MIN_RULE_SHARE = 0.01  # least share of the weight that a rule decides, with many decisions
+LONG_LIST_LENGTH = 20  # longer lists may have rules for small shares
+DETAIL_RULE_SHARE = 0.0005
+MANY_DECISIONS = 50
+TEST_PENALTY = 0.003  # least gain of one more test, relative to the initial error
 
 
-def learn(
-    decisions: Decisions,
-    sizes: Sequence[int],
-    method: str = LIST,
-    *,
-    most_tests: int = MOST_TESTS,
+def learn_rules(
+    decisions: DecisionTable, sizes: Sequence[int], method: str = LIST, *, max_tests: int = MAX_TESTS
 ) -> dict[int, RuleList]:
-    """For each number of rules, a list of at most so many."""
+    """Learn rule lists: for each number of rules, a list of at most that length.
+
+    Parameters
+    ----------
+    decisions
+        Decisions to learn from.
+    sizes
+        Numbers of rules, at least 1.
+    method
+        `list`: exceptions to rules, one at a time; `tree`: leaves of a decision tree (needs scikit-learn).
+    max_tests
+        Largest number of tests that one exception adds.
+
+    Returns
+    -------
+    dict of RuleList
+        By number of rules.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1, the method is unknown, or scikit-learn is missing.
+
+    References
+    ----------
+    .. [1] Rivest, "Learning decision lists", Machine Learning 1987.
+
+    Examples
+    --------
+    >>> from riverboat.explain.small_game_decisions import small_game_decisions
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=0)
+    >>> {n: len(rules) for n, rules in learn_rules(decisions, [1, 3]).items()}
+    {1: 1, 3: 3}
+    """
     if not sizes or min(sizes) < 1:
-        raise InputError(f"{min(sizes, default=0)} rules: at least 1 is needed")
-    weight = decisions.matters
+        raise InputError(f"{min(sizes, default=0)} rules: must be at least 1")
+    weight = decisions.sample_weight
     if method == TREE:
-        return {n: _tree(decisions, n, weight) for n in sizes}
+        return {n: _learn_tree(decisions, n, weight) for n in sizes}
     if method != LIST:
-        raise unknown("method", method, METHODS)
-    grown = _exceptions(decisions, max(sizes), weight, most_tests)
+        raise unknown_name_error("method", method, METHODS)
+    grown = _learn_exceptions(decisions, max(sizes), weight, max_tests)
     lists = {n: grown[min(n, len(grown)) - 1] for n in sizes}
-    return {n: simplified(rules, decisions) if len(rules) <= LONG else rules for n, rules in lists.items()}
+    return {
+        n: _simplify_rules(rules, decisions) if len(rules) <= LONG_LIST_LENGTH else rules for n, rules in lists.items()
+    }
 
 
-# --- exceptions -----------------------------------------------------------------------------------
+# --- Exceptions ---
 
 
-class _Part(NamedTuple):
-    """A rule in the making: its tests, and the rows that it decides."""
+class _PartialRule(NamedTuple):
+    """A rule under construction: its tests, and the rows that it decides."""
 
     tests: tuple[int, ...]
     rows: Array  # int64
 
 
-class _Split(NamedTuple):
+class _RuleSplit(NamedTuple):
     """The best exception to a rule."""
 
-    gain: float  # of error
-    score: float  # less what its tests cost
+    gain: float  # decrease of the error
+    score: float  # gain less the penalty of its tests
     tests: tuple[int, ...]
-    rows: Array  # bool, over the rows of the rule
+    rows: Array  # bool, by row of the rule
 
 
-def _exceptions(decisions: Decisions, most: int, weight: Array, most_tests: int) -> list[RuleList]:
-    tests = tests_of(decisions)
+def _learn_exceptions(decisions: DecisionTable, max_rules: int, weight: Array, max_tests: int) -> list[RuleList]:
+    tests = _candidate_conditions(decisions)
     hits = np.array([test.holds(decisions.columns) for test in tests], np.float64).reshape(len(tests), len(decisions))
     efforts = np.array([test.feature.effort for test in tests])
-    search = _Search(hits, efforts, Sums.of(decisions, weight), weight, len(decisions) > MANY, most_tests)
+    sums = _MixStatistics.from_decisions(decisions, weight)
+    search = _ExceptionSearch(hits, efforts, sums, weight, len(decisions) > MANY_DECISIONS, max_tests)
 
-    def written(parts: Sequence[_Part]) -> RuleList:
-        mixes = [search.sums.named(decisions, search.sums.parts[part.rows].sum(axis=0)) for part in parts]
-        rules = (Rule(shortest([tests[k] for k in part.tests]), mix) for part, mix in zip(parts, mixes, strict=True))
+    def make_list(parts: Sequence[_PartialRule]) -> RuleList:
+        rules = []
+        for part in parts:
+            mix = sums.labeled_mix(decisions, sums.row_statistics[part.rows].sum(axis=0))
+            rules.append(DecisionRule(remove_implied_tests([tests[k] for k in part.tests]), mix))
         return RuleList(decisions.features, tuple(rules))
 
-    parts = [_Part((), np.arange(len(decisions)))]
-    splits = [search.best(parts[0])]
-    lists = [written(parts)]
-    while len(lists) < most:
-        place = max(range(len(parts)), key=lambda k: splits[k].gain)
-        split, part = splits[place], parts[place]
-        if search.detailed is False and (len(parts) == LONG or not split.gain > search.nothing):
-            search.detail()
-            splits = [search.best(part) for part in parts]
+    parts = [_PartialRule((), np.arange(len(decisions)))]
+    splits = [search.best_split(parts[0])]
+    lists = [make_list(parts)]
+    while len(lists) < max_rules:
+        best = max(range(len(parts)), key=lambda k: splits[k].gain)
+        split, part = splits[best], parts[best]
+        if search.allows_small_rules is False and (len(parts) == LONG_LIST_LENGTH or not split.gain > search.min_gain):
+            search.allow_small_rules()
+            splits = [search.best_split(part) for part in parts]
             continue
-        if not split.gain > search.nothing:
+        if not split.gain > search.min_gain:
             break
-        parts[place : place + 1] = [
-            _Part((*part.tests, *split.tests), part.rows[split.rows]),
-            _Part(part.tests, part.rows[~split.rows]),
+        parts[best : best + 1] = [
+            _PartialRule((*part.tests, *split.tests), part.rows[split.rows]),
+            _PartialRule(part.tests, part.rows[~split.rows]),
         ]
-        splits[place : place + 1] = [search.best(parts[place]), search.best(parts[place + 1])]
-        lists.append(written(parts))
+        splits[best : best + 1] = [search.best_split(parts[best]), search.best_split(parts[best + 1])]
+        lists.append(make_list(parts))
     return lists
 
 
-class _Search:
-    """Finds the conjunction of tests that is worth most as an exception, by a beam."""
+class _ExceptionSearch:
+    """Beam search for the conjunction of tests with the largest gain as an exception."""
 
-    def __init__(self, hits: Array, efforts: Array, sums: Sums, weight: Array, many: bool, most_tests: int) -> None:
-        self.hits, self.efforts, self.sums, self.weight, self.most_tests = hits, efforts, sums, weight, most_tests
-        self.least = max(LEAST_SHARE * weight.sum(), 1e-15) if many else 1e-15
-        self.detailed = not many
-        first = float(sums.loss(sums.parts.sum(axis=0)))
-        self.per_test, self.nothing = PER_TEST * first, 1e-9 * first
+    def __init__(
+        self, hits: Array, efforts: Array, sums: _MixStatistics, weight: Array, has_many_decisions: bool, max_tests: int
+    ) -> None:
+        self.hits, self.efforts, self.sums, self.weight, self.max_tests = hits, efforts, sums, weight, max_tests
+        self.min_weight = max(MIN_RULE_SHARE * weight.sum(), 1e-15) if has_many_decisions else 1e-15
+        self.allows_small_rules = not has_many_decisions
+        first = float(sums.loss(sums.row_statistics.sum(axis=0)))
+        self.test_penalty, self.min_gain = TEST_PENALTY * first, 1e-9 * first
 
-    def detail(self) -> None:
-        """From now on rules may decide little."""
-        self.least, self.detailed = DETAIL * self.least / LEAST_SHARE, True
+    def allow_small_rules(self) -> None:
+        """Allow rules for small shares of the weight from now on."""
+        self.min_weight, self.allows_small_rules = DETAIL_RULE_SHARE * self.min_weight / MIN_RULE_SHARE, True
 
-    def best(self, part: _Part) -> _Split:
-        """The best exception to a rule; its gain is zero where there is none."""
-        table = np.concatenate([self.sums.parts[part.rows], self.weight[part.rows, None]], axis=1)
-        hits, whole = self.hits[:, part.rows], table.sum(axis=0)
-        before = float(self.sums.loss(whole[:-1]))
-        split = _Split(0.0, -np.inf, (), np.zeros(len(part.rows), bool))
-        beam = [_Split(0.0, 0.0, (), np.ones(len(part.rows), bool))]
-        for _ in range(min(self.most_tests, MOST_IN_RULE - len(part.tests)) if before > 1e-12 else 0):
-            grown: dict[frozenset[int], tuple[float, float, tuple[int, ...], int]] = {}
-            for place, one in enumerate(beam):
-                inside = hits[:, one.rows] @ table[one.rows]
-                gain = before - self.sums.loss(inside[:, :-1]) - self.sums.loss((whole - inside)[:, :-1])
-                fine = (inside[:, -1] >= self.least) & (whole[-1] - inside[:, -1] >= self.least)
-                score = gain - self.per_test * (self.efforts + self.efforts[list(one.tests)].sum())
-                score = np.where(fine & (gain > self.nothing), score, -np.inf)
-                for k in np.argsort(-score, kind="stable")[:BEAM].tolist():
-                    if score[k] > -np.inf and k not in one.tests:
-                        new = float(gain[k]), float(score[k]), (*one.tests, k), place
-                        grown.setdefault(frozenset(new[2]), new)
+    def best_split(self, part: _PartialRule) -> _RuleSplit:
+        """Return the best exception to a rule; its gain is zero if there is none."""
+        table = np.concatenate([self.sums.row_statistics[part.rows], self.weight[part.rows, None]], axis=1)
+        hits, total = self.hits[:, part.rows], table.sum(axis=0)
+        loss_before = float(self.sums.loss(total[:-1]))
+        split = _RuleSplit(0.0, -np.inf, (), np.zeros(len(part.rows), bool))
+        beam = [_RuleSplit(0.0, 0.0, (), np.ones(len(part.rows), bool))]
+        for _ in range(min(self.max_tests, MAX_TESTS_PER_RULE - len(part.tests)) if loss_before > 1e-12 else 0):
+            extended: dict[frozenset[int], tuple[float, float, tuple[int, ...], int]] = {}
+            for index, candidate in enumerate(beam):
+                inside = hits[:, candidate.rows] @ table[candidate.rows]
+                gain = loss_before - self.sums.loss(inside[:, :-1]) - self.sums.loss((total - inside)[:, :-1])
+                large_enough = (inside[:, -1] >= self.min_weight) & (total[-1] - inside[:, -1] >= self.min_weight)
+                score = gain - self.test_penalty * (self.efforts + self.efforts[list(candidate.tests)].sum())
+                score = np.where(large_enough & (gain > self.min_gain), score, -np.inf)
+                for k in np.argsort(-score, kind="stable")[:BEAM_WIDTH].tolist():
+                    if score[k] > -np.inf and k not in candidate.tests:
+                        new = float(gain[k]), float(score[k]), (*candidate.tests, k), index
+                        extended.setdefault(frozenset(new[2]), new)
             beam = [
-                _Split(gain, score, tests, beam[place].rows & (hits[tests[-1]] > 0))
-                for gain, score, tests, place in sorted(grown.values(), key=lambda new: -new[1])[:BEAM]
+                _RuleSplit(gain, score, tests, beam[index].rows & (hits[tests[-1]] > 0))
+                for gain, score, tests, index in sorted(extended.values(), key=lambda new: -new[1])[:BEAM_WIDTH]
             ]
             if beam and beam[0].score > split.score:
                 split = beam[0]
         return split
 
 
-# --- trees --------------------------------------------------------------------------------------
+# --- Trees ---
 
 
-def _tree(decisions: Decisions, leaves: int, weight: Array) -> RuleList:
-    """The leaves of one tree, the heaviest last as the default, with the fewest tests that do."""
-    sums = Sums.of(decisions, weight)
-    whole = sums.parts.sum(axis=0)
+def _learn_tree(decisions: DecisionTable, leaves: int, weight: Array) -> RuleList:
+    """Learn a decision tree and convert its leaves to rules, the heaviest leaf last as the default."""
+    sums = _MixStatistics.from_decisions(decisions, weight)
+    total = sums.row_statistics.sum(axis=0)
     if leaves == 1:
-        return RuleList(decisions.features, (Rule((), sums.named(decisions, whole)),))
+        return RuleList(decisions.features, (DecisionRule((), sums.labeled_mix(decisions, total)),))
     try:
         from sklearn.tree import DecisionTreeRegressor
     except ImportError:
-        raise InputError("trees need scikit-learn: pip install riverboat[explain]; the method list does not") from None
-    x, back = _matrix(decisions)
-    least = LEAST_SHARE if len(decisions) > MANY else 0.0
-    able = np.where(decisions.possible, decisions.played, 0.0)
-    tree = DecisionTreeRegressor(max_leaf_nodes=leaves, min_weight_fraction_leaf=least, random_state=0)
-    tree.fit(x, able, sample_weight=weight)
-    grown, home = tree.tree_, tree.apply(x)
-    paths: dict[int, tuple[Condition, ...]] = {}
+        raise InputError(
+            "the method tree needs scikit-learn: pip install riverboat[explain]; or use the method list"
+        ) from None
+    x, conditions = _feature_matrix(decisions)
+    min_share = MIN_RULE_SHARE if len(decisions) > MANY_DECISIONS else 0.0
+    targets = np.where(decisions.legal, decisions.strategy, 0.0)
+    tree = DecisionTreeRegressor(max_leaf_nodes=leaves, min_weight_fraction_leaf=min_share, random_state=0)
+    tree.fit(x, targets, sample_weight=weight)
+    grown, leaf_of_row = tree.tree_, tree.apply(x)
+    paths: dict[int, tuple[FeatureCondition, ...]] = {}
 
-    def descend(node: int, path: tuple[Condition, ...]) -> None:
+    def descend(node: int, path: tuple[FeatureCondition, ...]) -> None:
         if grown.children_left[node] < 0:
             paths[node] = path
             return
-        test = _rounded(back[int(grown.feature[node])], float(grown.threshold[node]), decisions)
+        test = _round_threshold(conditions[int(grown.feature[node])], float(grown.threshold[node]), decisions)
         descend(int(grown.children_left[node]), (*path, test._replace(wanted=not test.wanted)))
         descend(int(grown.children_right[node]), (*path, test))
 
     descend(0, ())
-    sizes = {leaf: float(weight[home == leaf].sum()) for leaf in paths}
+    sizes = {leaf: float(weight[leaf_of_row == leaf].sum()) for leaf in paths}
     order = sorted(paths, key=lambda leaf: sizes[leaf])
-    rules = [Rule(_pruned(paths[leaf], decisions, home == leaf), ()) for leaf in order[:-1]]
-    return refitted(RuleList(decisions.features, (*rules, Rule((), ()))), decisions)
+    rules = [DecisionRule(_prune_tests(paths[leaf], decisions, leaf_of_row == leaf), ()) for leaf in order[:-1]]
+    return _refit_rules(RuleList(decisions.features, (*rules, DecisionRule((), ()))), decisions)
 
 
-def _matrix(decisions: Decisions) -> tuple[Array, list[Condition]]:
-    """Features as scikit-learn wants them: a choice is one column for each of its values."""
-    columns, back = [], []
+def _feature_matrix(decisions: DecisionTable) -> tuple[Array, list[FeatureCondition]]:
+    """Encode features for scikit-learn: a choice has one column for each of its values."""
+    columns, conditions = [], []
     for feature in decisions.features:
         x = decisions.columns[feature.name]
         values = np.unique(x).tolist() if feature.kind == CHOICE else [0.0]
         for value in values:
             columns.append((x == value).astype(float) if feature.kind == CHOICE else x)
-            back.append(Condition(feature, value))
-    return np.stack(columns, axis=1), back
+            conditions.append(FeatureCondition(feature, value))
+    return np.stack(columns, axis=1), conditions
 
 
-def _rounded(test: Condition, threshold: float, decisions: Decisions) -> Condition:
-    """What a split means: above its threshold."""
+def _round_threshold(test: FeatureCondition, threshold: float, decisions: DecisionTable) -> FeatureCondition:
+    """Convert a split to a condition with a round threshold."""
     if test.feature.kind == CHOICE:
         return test
     x = decisions.columns[test.feature.name]
     above, below = x[x > threshold], x[x <= threshold]
-    least, most = float(above.min()), float(below.max())
-    if test.feature.kind == LEVEL or float(least).is_integer():
-        return test._replace(value=least)
-    for digits in range(8):  # the roundest number that parts the same rows
-        value = round(0.5 * (least + most), digits)
-        if most < value <= least:
+    lowest_above, highest_below = float(above.min()), float(below.max())
+    if test.feature.kind == LEVEL or float(lowest_above).is_integer():
+        return test._replace(value=lowest_above)
+    for digits in range(8):  # the roundest number that splits the same rows
+        value = round(0.5 * (lowest_above + highest_below), digits)
+        if highest_below < value <= lowest_above:
             return test._replace(value=value)
-    return test._replace(value=least)
+    return test._replace(value=lowest_above)
 
 
-def _pruned(tests: tuple[Condition, ...], decisions: Decisions, rows: Array) -> tuple[Condition, ...]:
-    """Without tests that others imply for the rows at hand."""
-    kept = list(dict.fromkeys(tests))
-    for test in tuple(kept):
-        rest = [other for other in kept if other != test]
+def _prune_tests(
+    tests: tuple[FeatureCondition, ...], decisions: DecisionTable, rows: Array
+) -> tuple[FeatureCondition, ...]:
+    """Drop tests that the others imply on these rows."""
+    remaining = list(dict.fromkeys(tests))
+    for test in tuple(remaining):
+        rest = [other for other in remaining if other != test]
         hit = np.ones(len(decisions), bool)
         for other in rest:
             hit &= other.holds(decisions.columns)
         if rest and np.array_equal(hit, rows):
-            kept = rest
-    return shortest(kept)
+            remaining = rest
+    return remove_implied_tests(remaining)
 
 
-# --- lists as such --------------------------------------------------------------------------------
+# --- Simplification ---
 
 
-def shortest(tests: Sequence[Condition]) -> tuple[Condition, ...]:
-    """The same without tests that another one of the same feature implies."""
-    kept: dict[tuple[str, bool, float], Condition] = {}
+def remove_implied_tests(tests: Sequence[FeatureCondition]) -> tuple[FeatureCondition, ...]:
+    """Drop tests that another test of the same feature implies.
+
+    Parameters
+    ----------
+    tests
+        Conditions that must all hold.
+
+    Returns
+    -------
+    tuple of FeatureCondition
+        Conditions without redundant ones.
+
+    Examples
+    --------
+    >>> feature = DecisionFeature("equity", SHARE, "hand")
+    >>> low, high = FeatureCondition(feature, 0.5), FeatureCondition(feature, 0.7)
+    >>> [test.value for test in remove_implied_tests([low, high])]
+    [0.7]
+    """
+    strictest: dict[tuple[str, bool, float], FeatureCondition] = {}
     for test in tests:
         equal = test.feature.kind == CHOICE
         key = test.feature.name, test.wanted, test.value if equal else 0.0
-        old = kept.get(key)
+        old = strictest.get(key)
         if old is None or (not equal and (test.value > old.value) == test.wanted):
-            kept[key] = test
-    sure = {test.feature.name for test in kept.values() if test.feature.kind == CHOICE and test.wanted}
-    return tuple(t for t in kept.values() if t.feature.name not in sure or t.wanted)
+            strictest[key] = test
+    decided = {test.feature.name for test in strictest.values() if test.feature.kind == CHOICE and test.wanted}
+    return tuple(t for t in strictest.values() if t.feature.name not in decided or t.wanted)
 
 
-def simplified(rules: RuleList, decisions: Decisions) -> RuleList:
-    """The same list without tests, and without rules, that change next to nothing; mixes are fitted again."""
-    sums = Sums.of(decisions, decisions.matters)
+def _simplify_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
+    """Drop tests and rules that change almost nothing, and refit the mixes."""
+    sums = _MixStatistics.from_decisions(decisions, decisions.sample_weight)
     hits = {test: test.holds(decisions.columns) for rule in rules.rules for test in rule.tests}
-    every = np.ones(len(decisions), bool)
+    all_rows = np.ones(len(decisions), bool)
 
-    def loss(tests: Sequence[tuple[Condition, ...]]) -> float:
-        left, decided = every, []
-        for some in (*tests, ()):
-            hit = left
-            for test in some:
+    def loss(tests: Sequence[tuple[FeatureCondition, ...]]) -> float:
+        undecided, decided = all_rows, []
+        for conditions in (*tests, ()):
+            hit = undecided
+            for test in conditions:
                 hit = hit & hits[test]
             decided.append(hit)
-            left = left & ~hit
-        return float(sums.loss(np.array(decided, float) @ sums.parts).sum())
+            undecided = undecided & ~hit
+        return float(sums.loss(np.array(decided, float) @ sums.row_statistics).sum())
 
     tests = [rule.tests for rule in rules.rules[:-1]]
-    now, allowed = loss(tests), PER_TEST * float(sums.loss(sums.parts.sum(axis=0)))
+    current, tolerance = loss(tests), TEST_PENALTY * float(sums.loss(sums.row_statistics.sum(axis=0)))
     for number in range(len(tests) - 1, -1, -1):
         for test in reversed(tests[number]):
             shorter = [*tests]
             shorter[number] = tuple(other for other in tests[number] if other is not test)
-            after = loss(shorter) if shorter[number] else np.inf
-            if after <= now + allowed * test.feature.effort:
-                tests, now = shorter, after
-    kept = RuleList(rules.features, (*(Rule(some, ()) for some in tests), Rule((), ())))
-    return refitted(kept, decisions)
+            new_loss = loss(shorter) if shorter[number] else np.inf
+            if new_loss <= current + tolerance * test.feature.effort:
+                tests, current = shorter, new_loss
+    simplified = RuleList(
+        rules.features, (*(DecisionRule(conditions, ()) for conditions in tests), DecisionRule((), ()))
+    )
+    return _refit_rules(simplified, decisions)
 
 
-def refitted(rules: RuleList, decisions: Decisions) -> RuleList:
-    """The same tests with the mixes that fit these decisions best. A rule that none of them meets keeps its own, or goes."""
-    sums = Sums.of(decisions, decisions.matters)
-    which, out = rules.which(decisions.columns, len(decisions)), []
+def _refit_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
+    """Refit the mixes of a rule list to decisions.
+
+    A rule that decides no row keeps its mix; without a mix it is dropped.
+    """
+    sums = _MixStatistics.from_decisions(decisions, decisions.sample_weight)
+    which, out = rules.deciding_rules(decisions.columns, len(decisions)), []
     for number, rule in enumerate(rules.rules):
-        met = which == number
-        if met.any():
-            out.append(Rule(rule.tests, sums.named(decisions, sums.parts[met].sum(axis=0))))
+        rows = which == number
+        if rows.any():
+            out.append(DecisionRule(rule.tests, sums.labeled_mix(decisions, sums.row_statistics[rows].sum(axis=0))))
         elif rule.mix or not rule.tests:
-            mix = rule.mix or sums.named(decisions, sums.parts.sum(axis=0))
-            out.append(Rule(rule.tests, mix))
+            mix = rule.mix or sums.labeled_mix(decisions, sums.row_statistics.sum(axis=0))
+            out.append(DecisionRule(rule.tests, mix))
     return RuleList(rules.features, tuple(out))

@@ -1,1 +1,1 @@
-"""Files in and out: ACPC logs, PHH, Gambit, OpenSpiel, other solvers, spot files."""
+"""File formats: ACPC logs, PHH, Gambit, OpenSpiel, other solvers, spot files."""

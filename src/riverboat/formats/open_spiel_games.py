@@ -1,7 +1,7 @@
 """OpenSpiel games as history games: `open_spiel:NAME(...)`.
 
-Needs the extra `riverboat[openspiel]`; pyspiel is imported when the first such game is loaded. Games in
-which players move at the same time become turn-based: they choose one after the other, unseen.
+They need the extra `riverboat[openspiel]`; pyspiel is imported when the first such game is loaded. Simultaneous-move
+games become turn-based: players choose one after the other, without seeing earlier choices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from riverboat.core.errors import InputError, RiverboatError, shown, unknown
+from riverboat.core.errors import InputError, RiverboatError, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE, TERMINAL
 
 PREFIX = "open_spiel:"
@@ -21,31 +21,68 @@ PREFIX = "open_spiel:"
 _T = TypeVar("_T")
 
 
-def load(spec: str) -> OpenSpielGame:
-    """The OpenSpiel game that `spec` describes, such as `kuhn_poker` or `liars_dice(dice_sides=4)`."""
+def load_open_spiel_game(spec: str) -> OpenSpielGame:
+    """Load an OpenSpiel game.
+
+    Parameters
+    ----------
+    spec
+        Name and parameters, such as `kuhn_poker` or `liars_dice(dice_sides=4)`.
+
+    Returns
+    -------
+    OpenSpielGame
+        The game; simultaneous moves are made turn-based.
+
+    Raises
+    ------
+    InputError
+        OpenSpiel is not installed, or does not know the game, or its histories cannot be enumerated.
+
+    Examples
+    --------
+    >>> load_open_spiel_game("kuhn_poker").players  # doctest: +SKIP
+    2
+    """
     pyspiel = import_pyspiel()
     spec = spec.strip()
     name = PREFIX + spec
     short = spec.partition("(")[0]
     if not short:
-        raise InputError(f"game {shown(name)}: the name is missing; write for example 'open_spiel:kuhn_poker'")
+        raise InputError(f"game {short_repr(name)}: the name is missing; write for example 'open_spiel:kuhn_poker'")
     if short not in pyspiel.registered_names():
         import open_spiel.python.games  # noqa: F401  # registers the games that are written in Python
     known = pyspiel.registered_names()
     if short not in known:
-        raise unknown("OpenSpiel game", short, known)
+        raise unknown_name_error("OpenSpiel game", short, known)
     _check_parameters(name, next(kind for kind in pyspiel.registered_games() if kind.short_name == short))
-    with spiel_errors(f"game {shown(name)}"):
+    with open_spiel_errors(f"game {short_repr(name)}"):
         game = pyspiel.load_game(spec)
         kind = game.get_type()
-        _check(name, kind)
+        _check_supported(name, kind)
         if kind.dynamics == kind.Dynamics.SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
         return OpenSpielGame(name, game.num_players(), game)
 
 
 def import_pyspiel() -> Any:
-    """The module, or an error that says how to install it."""
+    """Import pyspiel, or raise an error that says how to install it.
+
+    Returns
+    -------
+    module
+        pyspiel.
+
+    Raises
+    ------
+    InputError
+        OpenSpiel is not installed.
+
+    Examples
+    --------
+    >>> import_pyspiel().__name__  # doctest: +SKIP
+    'pyspiel'
+    """
     try:
         import pyspiel
     except ImportError:
@@ -54,80 +91,117 @@ def import_pyspiel() -> Any:
 
 
 @contextmanager
-def spiel_errors(where: str) -> Iterator[None]:
-    """Turn OpenSpiel's errors into ours."""
+def open_spiel_errors(where: str) -> Iterator[None]:
+    """Turn exceptions of OpenSpiel inside the block into InputErrors.
+
+    Parameters
+    ----------
+    where
+        What was being done, for messages.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    InputError
+        OpenSpiel has raised an exception.
+
+    Examples
+    --------
+    >>> with open_spiel_errors("game 'x'"):
+    ...     raise RuntimeError("no such game")
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: game 'x': OpenSpiel says: no such game
+    """
     try:
         yield
     except (RiverboatError, MemoryError):
         raise
-    except Exception as error:  # its own, those of the C++ library, and whatever a game written in Python raises
-        raise _said(where, error) from None
+    except Exception as error:  # pyspiel's own, C++ exceptions, and those of games written in Python
+        raise _open_spiel_error(where, error) from None
 
 
-def _said(where: str, error: Exception) -> InputError:
-    """An error of OpenSpiel on one line."""
-    # An unknown name is followed by one line for each known game.
+def _open_spiel_error(where: str, error: Exception) -> InputError:
+    """Return an error of OpenSpiel as one line."""
+    # After an unknown name OpenSpiel lists all known games.
     text = " ".join(str(error).partition(" Available games")[0].split())
     return InputError(f"{where}: OpenSpiel says: {text or type(error).__name__}")
 
 
-def _asked(method: Callable[..., _T]) -> Callable[..., _T]:
-    """A question to a state, whose errors become ours; the place is only worked out when there is one."""
+def _translate_errors(method: Callable[..., _T]) -> Callable[..., _T]:
+    """Turn exceptions of a state's method into InputErrors; the location is only computed if there is one."""
 
     @wraps(method)
-    def ask(self: _State, *arguments: Any) -> _T:
+    def call(self: _OpenSpielState, *arguments: Any) -> _T:
         try:
             return method(self, *arguments)
         except (RiverboatError, MemoryError):
             raise
         except Exception as error:
-            raise _said(f"{self.name} after {self.state.history()}", error) from None
+            raise _open_spiel_error(f"{self.name} after {self.state.history()}", error) from None
 
-    return ask
+    return call
 
 
 def _check_parameters(name: str, kind: Any) -> None:
-    """Refuse a game that needs parameters and has none, before OpenSpiel misses them one by one."""
+    """Raise InputError for a game that needs parameters and has none, before OpenSpiel reports them one by one."""
     if not kind.default_loadable and "(" not in name:
         needed = ", ".join(f"{key}=…" for key in sorted(kind.parameter_specification)) or "…"
-        raise InputError(f"game {shown(name)} needs parameters: write it as {name}({needed})")
+        raise InputError(f"game {short_repr(name)} needs parameters: write it as {name}({needed})")
 
 
-def _check(name: str, kind: Any) -> None:
-    """Refuse the games whose histories or information sets cannot be listed."""
+def _check_supported(name: str, kind: Any) -> None:
+    """Raise InputError for games whose histories or information sets cannot be enumerated."""
     if kind.dynamics == kind.Dynamics.MEAN_FIELD:
-        raise InputError(f"game {shown(name)}: a mean-field game has no tree of histories; choose another game")
+        raise InputError(f"game {short_repr(name)}: a mean-field game has no tree of histories; choose another game")
     if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
         raise InputError(
-            f"game {shown(name)}: chance is only sampled, its outcomes cannot be listed; "
+            f"game {short_repr(name)}: chance outcomes are only sampled and cannot be enumerated; "
             f"choose a game with explicit chance nodes"
         )
     if not kind.provides_information_state_string:
         raise InputError(
-            f"game {shown(name)}: OpenSpiel does not name its information states (information_state_string); "
+            f"game {short_repr(name)}: OpenSpiel has no names of its information states (information_state_string); "
             f"choose a game that has them"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class OpenSpielGame:
-    """A turn-based pyspiel game."""
+    """A turn-based OpenSpiel game.
+
+    Parameters
+    ----------
+    name
+        Name for people: `open_spiel:` and the specification.
+    players
+        Number of players.
+    game
+        The `pyspiel.Game`.
+
+    Examples
+    --------
+    >>> load_open_spiel_game("kuhn_poker").name  # doctest: +SKIP
+    'open_spiel:kuhn_poker'
+    """
 
     name: str
     players: int
     game: Any  # pyspiel.Game
     unit: str = field(default="points", init=False)
 
-    def root(self) -> _State:
-        """The first state."""
-        return _State(self.name, self.game.new_initial_state(), {})
+    def root(self) -> _OpenSpielState:
+        """Return the initial state."""
+        return _OpenSpielState(self.name, self.game.new_initial_state(), {})
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _OpenSpielState:
     name: str
-    state: Any  # pyspiel.State, never changed
-    owners: dict[str, int]  # who first used the name of an information set; shared by all states of a walk
+    state: Any  # pyspiel.State, never modified
+    owners: dict[str, int]  # player who first used the name of an information set; shared by all states of a traversal
 
     @cached_property
     def actor(self) -> int:
@@ -141,7 +215,7 @@ class _State:
         moves: list[int] = self.state.legal_actions()
         return moves
 
-    @_asked
+    @_translate_errors
     def actions(self) -> tuple[str, ...]:
         moves = self._moves
         labels = [self.state.action_to_string(move) for move in moves]
@@ -150,22 +224,22 @@ class _State:
         count = Counter(labels)
         return tuple(t if count[t] == 1 else f"{t} #{move}" for t, move in zip(labels, moves, strict=True))
 
-    @_asked
+    @_translate_errors
     def probabilities(self) -> Sequence[float]:
         return [probability for _, probability in self.state.chance_outcomes()]
 
-    @_asked
-    def child(self, index: int) -> _State:
-        return _State(self.name, self.state.child(self._moves[index]), self.owners)
+    @_translate_errors
+    def child(self, index: int) -> _OpenSpielState:
+        return _OpenSpielState(self.name, self.state.child(self._moves[index]), self.owners)
 
-    @_asked
+    @_translate_errors
     def infoset(self) -> str:
-        # Some games (phantom_ttt) use one string for both players; the later player's gets a mark.
+        # Some games (phantom_ttt) use the same string for both players; the second player's gets a suffix.
         name: str = self.state.information_state_string()
         player = self.actor
         return name if self.owners.setdefault(name, player) == player else f"{name} (player {player})"
 
-    @_asked
+    @_translate_errors
     def payoffs(self) -> Sequence[float]:
         returns: list[float] = self.state.returns()
         return returns

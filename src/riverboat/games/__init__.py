@@ -1,1 +1,1 @@
-"""Rules of games as small immutable states."""
+"""Games: their rules as small immutable states, and their registry."""

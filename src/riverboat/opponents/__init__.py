@@ -1,1 +1,1 @@
-"""Opponent models, exploitative responses, and safe exploitation."""
+"""Opponent models, responses to them, and safe exploitation."""

@@ -1,19 +1,19 @@
-"""Exploitation with more than two players, and where pay-offs do not cancel: what can still be guaranteed.
+"""Exploitation with more than two players or nonzero sums: maximin values, safe responses and opponent models.
 
-    against = Adversary(tree, player=0)
-    against.value                                      # what player 0 can guarantee, whatever the others do
-    against.respond(model, epsilon=0.05)               # the most won from a model, at most epsilon below that
+    adversary = MaximinAdversary(tree, player=0)
+    adversary.value                                    # player 0's maximin value
+    adversary.respond(model, epsilon=0.05)             # best response to a model among ε-safe plans
 
-With two players and zero sum an equilibrium strategy guarantees the value. With more players, or other sums, it guarantees
-nothing of the kind: others who leave the equilibrium can hurt a player who does not. What a player can guarantee is its
-maximin value against all others together, and that is what safety is relative to. Here the others are one adversary who knows
-what each of them knows and wants nothing but the player's loss: a zero-sum game for two, with linear programs as ever. Others
-who play on their own, by their own plans, can do no more than that adversary; so guarantees hold against them, and may be
-pessimistic. What they give away counts as gifts (`opponents.safe.epsilon_safe.credit`), and RWYWE's rule is safe with this value in the
-place of the game's.
+In two-player zero-sum games an equilibrium strategy guarantees the value. With more players or other sums it guarantees
+nothing: others who leave the equilibrium can hurt a player who does not. A player can guarantee its maximin value
+against all others together, and safety is relative to that value. Here the others are one adversary with all their
+information, who minimizes the player's payoff: a two-player zero-sum game that linear programs solve. Others who act
+independently can do no more than that adversary, so that guarantees hold against them, and may be pessimistic. Their
+mistakes count as gifts (`opponents.safe_responses.guaranteed_earnings`), and RWYWE is safe with this value instead of
+the game's.
 
-Models and best responses need none of this: DBBR fits each player by itself, and a best response to all models wins what it
-says from others who are as modelled, and promises nothing otherwise.
+Models and best responses do not need an adversary. DBBR fits each player separately. A best response to all models
+earns its value against players who match the models, and guarantees nothing otherwise.
 """
 
 from __future__ import annotations
@@ -23,69 +23,127 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.core.errors import InputError, unknown
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.base import Array
 from riverboat.opponents.dbbr import FITS
-from riverboat.opponents.safe.epsilon_safe import Response, guarantee, safe_response, value
+from riverboat.opponents.safe_responses import PlanResponse, guarantee, safe_response, value_of_game
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.strategies.tabular import Strategy, Tree
-from riverboat.trees.compile import histories
+from riverboat.trees.compile import to_history_tree
 from riverboat.trees.history import HistoryTree
 
-Counts = Mapping[str, Array]  # public history: how often each action was seen
+LineCounts = Mapping[str, Array]  # public history -> action counts
 
 
-class Adversary:
-    """A game as it looks to one player who trusts nobody: all others are one."""
+class MaximinAdversary:
+    """A game in which one player faces a single adversary that controls all others.
+
+    Parameters
+    ----------
+    tree
+        Tree of a game with any number of players.
+    player
+        Player whose guarantee is computed.
+
+    Raises
+    ------
+    InputError
+        If there is no such player.
+    RecallError
+        If the player has imperfect recall.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> adversary = MaximinAdversary(compile_game(kuhn()), player=0)
+    >>> round(18 * adversary.value, 6)
+    -1.0
+    """
 
     def __init__(self, tree: Tree, player: int) -> None:
-        self.source, self.player = histories(tree), player
+        self.source, self.player = to_history_tree(tree), player
         if not 0 <= player < self.source.players:
-            raise InputError(f"{tree.name}: no player {player}: there are players 0 to {self.source.players - 1}")
+            raise InputError(f"{tree.name}: no player {player}: must be 0 to {self.source.players - 1}")
         self.source.check_recall(player)
-        self.tree, self._origin = _merged(self.source, player)
+        self.tree, self._origin = _merge_opponents(self.source, player)
 
     @cached_property
     def form(self) -> SequenceForm:
-        """The sequence form for two: the player is 0, the others are 1."""
+        """Two-player sequence form: the player is 0, the adversary is 1."""
         return SequenceForm(self.tree)
 
     @cached_property
     def value(self) -> float:
-        """What the player can guarantee."""
-        return value(self.form, 0)
+        """Maximin value of the player."""
+        return value_of_game(self.form, 0)
 
-    def carried(self, strategy: Strategy) -> Strategy:
-        """A profile of the game as one of two players here: others who play on their own."""
-        if histories(strategy.tree).fingerprint != self.source.fingerprint:
+    def convert_profile(self, strategy: Strategy) -> Strategy:
+        """Convert a profile of the game, in which others act independently, to the two-player game.
+
+        Parameters
+        ----------
+        strategy
+            Profile for the original tree.
+
+        Raises
+        ------
+        InputError
+            If the strategy is for another tree.
+        """
+        flat = to_history_tree(strategy.tree)
+        if flat.fingerprint != self.source.fingerprint:
             raise InputError(f"{self.source.name}: the strategy is for another tree ({strategy.tree.name})")
-        flat = histories(strategy.tree)
         table = strategy.probabilities
         if flat is not strategy.tree and flat.origin is not None:
             table = table[flat.origin]
         return Strategy(self.tree, np.array(table, float)[self._origin])
 
-    def guaranteed(self, strategy: Strategy) -> float:
-        """What the player's part of a profile guarantees."""
-        return guarantee(self.form, 0, self.form.plan(self.carried(strategy), 0))
+    def guaranteed_value(self, strategy: Strategy) -> float:
+        """Return the value that the player's part of a profile guarantees.
 
-    def respond(self, model: Strategy, epsilon: float) -> Response:
-        """The most won from the others' part of a profile, among plans that guarantee the value less epsilon."""
-        return safe_response(self.form, 0, self.form.plan(self.carried(model), 1), epsilon, self.value)
+        Parameters
+        ----------
+        strategy
+            Profile for the original tree.
+        """
+        return guarantee(self.form, 0, self.form.plan(self.convert_profile(strategy), 0))
 
-    def earned(self, plan: Array, others: Strategy) -> float:
-        """What a plan earns against others who play a profile."""
-        return float(plan @ (self.form.payoffs[0] @ self.form.plan(self.carried(others), 1))) + self.form.half
+    def respond(self, model: Strategy, epsilon: float) -> PlanResponse:
+        """Return the best response to the others' part of a profile among plans that guarantee the value minus epsilon.
+
+        Parameters
+        ----------
+        model
+            Profile with the models of the others.
+        epsilon
+            Part of the maximin value that may be risked, 0 or more.
+        """
+        return safe_response(self.form, 0, self.form.plan(self.convert_profile(model), 1), epsilon, self.value)
+
+    def expected_value(self, plan: Array, others: Strategy) -> float:
+        """Return the expected value of a plan against others who play a profile.
+
+        Parameters
+        ----------
+        plan
+            Plan of the player, float64 [own sequences].
+        others
+            Profile for the original tree.
+        """
+        opponent_plan = self.form.plan(self.convert_profile(others), 1)
+        return float(plan @ (self.form.payoffs[0] @ opponent_plan)) + self.form.half_sum
 
 
-def _merged(tree: HistoryTree, player: int) -> tuple[HistoryTree, Array]:
-    """The game for two, and where each place of its table stands in that of the game. int64 [table]
+def _merge_opponents(tree: HistoryTree, player: int) -> tuple[HistoryTree, Array]:
+    """Return the two-player game, and the map from its table to that of the original game. int64 [table]
 
-    The others tell apart whatever any of them could tell apart so far: their information sets on the way, and their moves.
+    The adversary distinguishes histories that any of the others could distinguish: their information sets and actions
+    so far.
     """
     nodes, count = tree.nodes, len(tree.nodes.actor)
-    known: list[tuple[tuple[int, int], ...]] = [()] * count  # sets and moves of the others on the way
-    numbers: dict[object, int] = {}
+    memory: list[tuple[tuple[int, int], ...]] = [()] * count  # information sets and actions of the others on the path
+    index_of: dict[object, int] = {}
     infoset, data = np.full(count, -1, np.int32), nodes.data.copy()
     names: list[tuple[str, tuple[str, ...]]] = []
     owner: list[int] = []
@@ -95,105 +153,188 @@ def _merged(tree: HistoryTree, player: int) -> tuple[HistoryTree, Array]:
     for node in range(count):
         actor, number = int(nodes.actor[node]), int(tree.node_infoset[node])
         if number >= 0:
-            mine = actor == player
-            key = number if mine else (number, known[node])
-            if key not in numbers:
-                numbers[key] = len(names)
+            is_own = actor == player
+            key = number if is_own else (number, memory[node])
+            if key not in index_of:
+                index_of[key] = len(names)
                 names.append((f"{info[number].name} #{len(names)}", info[number].actions))
-                owner.append(0 if mine else 1)
+                owner.append(0 if is_own else 1)
                 offset.append(len(origin))
                 origin += range(info[number].offset, info[number].offset + len(info[number].actions))
-            infoset[node] = numbers[key]
-            data[node] = offset[numbers[key]]
+            infoset[node] = index_of[key]
+            data[node] = offset[index_of[key]]
         for k, child in enumerate(tree.children(node)):
-            moved = number >= 0 and actor != player
-            known[child] = (*known[node], (number, k)) if moved else known[node]
+            others_act = number >= 0 and actor != player
+            memory[child] = (*memory[node], (number, k)) if others_act else memory[node]
     actors = np.where(tree.node_infoset >= 0, np.where(nodes.actor == player, 0, 1), nodes.actor).astype(np.int8)
-    pay = tree.payoffs[:, player]
-    made = HistoryTree(
-        f"{tree.name} as player {player} may fear it",
+    payoff = tree.payoffs[:, player]
+    merged = HistoryTree(
+        f"{tree.name}, player {player} against one adversary",
         tree.unit,
         nodes._replace(actor=actors, data=data),
         infoset,
         np.array(owner, np.int8),
-        np.stack([pay, -pay], axis=1),
+        np.stack([payoff, -payoff], axis=1),
         tree.chance,
         lambda: names,
         tree.outcome_labels,
     )
-    return made, np.array(origin, np.int64)
+    return merged, np.array(origin, np.int64)
 
 
 # --- DBBR ---------------------------------------------------------------------------------------
 
 
-def behind_cards(name: str) -> str:
-    """The public part of the names that poker games here give their information sets: `J:cr` is `cr`."""
+def public_line(name: str) -> str:
+    """Return the public part of an information set's name in our poker games.
+
+    Parameters
+    ----------
+    name
+        Name such as `J:cr`.
+
+    Returns
+    -------
+    str
+        The part after the first colon.
+
+    Examples
+    --------
+    >>> public_line("J:cr")
+    'cr'
+    """
     return name.partition(":")[2]
 
 
-def model(
-    base: Strategy, watched: int, counts: Counts, fit: str = "l1", prior: float = 5.0,
-    line: Callable[[str], str] = behind_cards,
+def fit_opponent_model(
+    base: Strategy, observed_player: int, counts: LineCounts, fit: str = "l1", prior: float = 5.0,
+    line: Callable[[str], str] = public_line,
 ) -> Strategy:  # fmt: skip
-    """DBBR for one of several players: the strategy nearest to `base` that shows what was counted at public histories.
+    """Fit a DBBR model of one of several players: the strategy nearest to `base` that matches counts at public histories.
 
-    `line` makes the name of a public history from that of an information set. Other players' rows are kept, so models of
-    several are made one after the other.
+    Other players' rows stay, so that several players are modelled one after the other.
+
+    Parameters
+    ----------
+    base
+        Profile that the model stays close to, for a history tree.
+    observed_player
+        Modelled player.
+    counts
+        Action counts by public history, float64 [actions] each.
+    fit
+        Measure of closeness: `l1`, `l2` or `em`.
+    prior
+        Weight of `base` in the frequencies, in hands, above 0.
+    line
+        Function from the name of an information set to that of its public history.
+
+    Returns
+    -------
+    Strategy
+        The profile with the model in the player's rows.
+
+    Raises
+    ------
+    InputError
+        If the fit is unknown, `prior` is not above 0, the tree is a public tree, or counts have another length.
+
+    References
+    ----------
+    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS 2011.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> base = Strategy.uniform(to_history_tree(compile_game(kuhn())))
+    >>> fit_opponent_model(base, 1, {"r": np.array([5.0, 0.0])})["Q:r"]
+    {'f': 0.75, 'c': 0.25}
     """
     if fit not in FITS:
-        raise unknown("fit", fit, FITS)
+        raise unknown_name_error("fit", fit, FITS)
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
     tree = base.tree
     if not isinstance(tree, HistoryTree):
-        raise InputError(f"{tree.name}: a game of two has public histories of its own: exploit.dbbr")
+        raise InputError(f"{tree.name}: use opponents.dbbr for public trees of two players")
     table = np.array(base.probabilities, float)
-    plex, info = tree.treeplex(watched), list(tree.infosets())
+    plex, info = tree.treeplex(observed_player), list(tree.infosets())
     groups: dict[str, list[int]] = {}
     for i, number in enumerate(plex.infosets.tolist()):  # parents come before children
         groups.setdefault(line(info[number].name), []).append(i)
-    dealt = np.zeros(tree.infoset_count)
+    deal_weight = np.zeros(tree.infoset_count)
     decisions = np.flatnonzero(tree.node_infoset >= 0)
-    np.add.at(dealt, tree.node_infoset[decisions], tree.chance_reach[decisions])
-    plan, before = np.ones(plex.sequences), np.ones(plex.sequences)
+    np.add.at(deal_weight, tree.node_infoset[decisions], tree.chance_reach[decisions])
+    plan, base_plan = np.ones(plex.sequences), np.ones(plex.sequences)
     for name, sets in groups.items():
-        weights = np.array([dealt[plex.infosets[i]] * plan[plex.parent[i]] for i in sets])
-        old = np.array([dealt[plex.infosets[i]] * before[plex.parent[i]] for i in sets])
-        rows = np.array([table[plex.table[plex.first[i] : plex.first[i] + plex.width[i]]] for i in sets])
-        seen = np.asarray(counts.get(name, np.zeros(rows.shape[1])), float)
-        if seen.shape != (rows.shape[1],):
-            raise InputError(f"{tree.name}: {len(seen)} counts at {name!r}, which has {rows.shape[1]} moves")
-        new = rows
-        if weights.sum() > 0 and old.sum() > 0:
-            wanted = (prior * (old / old.sum()) @ rows + seen) / (prior + seen.sum())
-            new = np.maximum(FITS[fit](weights / weights.sum(), rows, wanted), 0.0)
-            new /= new.sum(axis=1, keepdims=True)
-        for i, row, was in zip(sets, new, rows, strict=True):
-            moves = slice(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
-            table[plex.table[moves]] = row
-            plan[moves], before[moves] = plan[plex.parent[i]] * row, before[plex.parent[i]] * was
-    return Strategy(tree, table, {"method": "opponent model", "player": watched})
+        weights = np.array([deal_weight[plex.infosets[i]] * plan[plex.parent[i]] for i in sets])
+        base_weights = np.array([deal_weight[plex.infosets[i]] * base_plan[plex.parent[i]] for i in sets])
+        rows = np.array([table[plex.table_index[plex.first[i] : plex.first[i] + plex.width[i]]] for i in sets])
+        observed = np.asarray(counts.get(name, np.zeros(rows.shape[1])), float)
+        if observed.shape != (rows.shape[1],):
+            raise InputError(f"{tree.name}: {len(observed)} counts at {name!r}, which has {rows.shape[1]} actions")
+        fitted = rows
+        if weights.sum() > 0 and base_weights.sum() > 0:
+            target = (prior * (base_weights / base_weights.sum()) @ rows + observed) / (prior + observed.sum())
+            fitted = np.maximum(FITS[fit](weights / weights.sum(), rows, target), 0.0)
+            fitted /= fitted.sum(axis=1, keepdims=True)
+        for i, row, base_row in zip(sets, fitted, rows, strict=True):
+            sequences = slice(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
+            table[plex.table_index[sequences]] = row
+            plan[sequences], base_plan[sequences] = plan[plex.parent[i]] * row, base_plan[plex.parent[i]] * base_row
+    return Strategy(tree, table, {"method": "opponent model", "player": observed_player})
 
 
-def watch(
-    profile: Strategy, watched: int, hands: int, rng: np.random.Generator, line: Callable[[str], str] = behind_cards
+def count_public_actions(
+    profile: Strategy,
+    observed_player: int,
+    hands: int,
+    rng: np.random.Generator,
+    line: Callable[[str], str] = public_line,
 ) -> dict[str, Array]:
-    """Play hands of a profile and count one player's public actions."""
-    tree = histories(profile.tree)
+    """Sample hands of a profile and count one player's public actions.
+
+    Parameters
+    ----------
+    profile
+        Strategy of all players.
+    observed_player
+        Player whose actions are counted.
+    hands
+        Number of hands.
+    rng
+        Random generator.
+    line
+        Function from the name of an information set to that of its public history.
+
+    Returns
+    -------
+    dict
+        Action counts by public history, float64 [actions] each.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> counts = count_public_actions(Strategy.uniform(compile_game(kuhn())), 1, 1000, np.random.default_rng(0))
+    >>> sum(row.sum() for row in counts.values())
+    np.float64(1000.0)
+    """
+    tree = to_history_tree(profile.tree)
     info = list(tree.infosets())
-    counts = {line(i.name): np.zeros(len(i.actions)) for i in info if i.player == watched}
-    work = [(0, hands)]
-    while work:
-        node, here = work.pop()
+    counts = {line(i.name): np.zeros(len(i.actions)) for i in info if i.player == observed_player}
+    stack = [(0, hands)]
+    while stack:
+        node, num_hands = stack.pop()
         width, first = int(tree.nodes.width[node]), int(tree.nodes.data[node])
-        if width == 0 or here == 0:
+        if width == 0 or num_hands == 0:
             continue
         number = int(tree.node_infoset[node])
-        chances = tree.chance if number < 0 else profile.probabilities
-        row = np.asarray(chances[first : first + width], float)
-        drawn = rng.multinomial(here, row / row.sum())
-        if number >= 0 and info[number].player == watched:
-            counts[line(info[number].name)] += drawn
-        work += list(zip(tree.children(node), drawn.tolist(), strict=True))
+        table = tree.chance if number < 0 else profile.probabilities
+        row = np.asarray(table[first : first + width], float)
+        sampled = rng.multinomial(num_hands, row / row.sum())
+        if number >= 0 and info[number].player == observed_player:
+            counts[line(info[number].name)] += sampled
+        stack += list(zip(tree.children(node), sampled.tolist(), strict=True))
     return counts

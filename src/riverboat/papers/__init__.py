@@ -1,1 +1,1 @@
-"""Tables and figures of the papers, ours beside theirs: one module for each."""
+"""Reproductions of tables and figures of papers: one module for each, our results next to the printed ones."""

@@ -1,168 +1,128 @@
-"""What an experiment is, and which there are.
+"""Reports of experiments that reproduce tables and figures of papers, and cached parts of long experiments.
 
-An experiment compares figures of a paper with ours. It is thin: the algorithms are public API of their rooms. Each lives
-in a module of its own with a module-level `EXPERIMENT`, imported when it is asked for.
+An experiment is a function of `full` and `seed` that compares the numbers of a paper with those of this package and
+returns an `ExperimentReport`. It contains no algorithms of its own: it calls the public API of other packages.
+`papers.registry` lists all experiments.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat, TypeAlias
 
+import numpy as np
+
+from riverboat.core.arrays import Array
+from riverboat.core.cache import cached_arrays
 from riverboat.core.claims import to_dicts
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.papers.rows import Row
-
-MODULES: dict[str, str] = {
-    "essay-kuhn-trace": "essay_kuhn_trace",
-    "essay-rps": "essay_rps",
-    "emd-example": "emd_example",
-    "purification-matrices": "purification_matrices",
-    "purification-leduc": "purification_leduc",
-    "translation-clairvoyance": "translation_clairvoyance",
-    "translation-kuhn": "translation_kuhn",
-    "translation-leduc": "translation_leduc",
-    "safe-exploitation-kuhn": "safe_exploitation_kuhn",
-    "rpst": "rpst",
-    "dbbr-leduc": "dbbr_leduc",
-    "dbbr-table-3": "dbbr_table_3",
-    "dbbr-figure-8": "dbbr_figure_8",
-    "restricted-nash-leduc": "restricted_nash_leduc",
-    "restricted-nash-holdem": "restricted_nash_holdem",
-    "exploit-endgames": "exploit_endgames",
-    "exploit-many-players": "exploit_many_players",
-    "safe-holdem": "safe_holdem",
-    "changing-opponents": "changing_opponents",
-    "propositions": "propositions",
-    "coin-toss": "coin_toss",
-    "endgame-bound": "endgame_bound",
-    "endgame-table-1-small": "endgame_table_1_small",
-    "endgame-table-1-large": "endgame_table_1_large",
-    "endgame-table-2": "endgame_table_2",
-    "search-methods": "search_methods",
-    "endgame-refinements": "endgame_refinements",
-    "endgame-database": "endgame_database",
-    "midgame-leaves": "midgame_leaves",
-    "pcs-bound": "pcs_bound",
-    "pcs-figure-2a": "pcs_figure_2a",
-    "pcs-figure-2b": "pcs_figure_2b",
-    "pcs-figure-3": "pcs_figure_3",
-    "pcs-figure-4": "pcs_figure_4",
-    "pcs-figure-5": "pcs_figure_5",
-    "pcs-figure-6": "pcs_figure_6",
-    "rhode-island": "rhode_island",
-    "tartanian7-sizes": "tartanian7_sizes",
-    "blade-levels": "blade_levels",
-    "baselines": "baselines",
-    "blueprint-convergence": "blueprint_convergence",
-    "proposal-figure-6": "overfitting",
-    "cfr-br": "cfr_br",
-    "continuous-von-neumann": "continuous_von_neumann",
-    "continuous-limit-river": "continuous_limit_river",
-    "continuous-holdem-rivers": "continuous_holdem_rivers",
-    "continuous-three-players": "continuous_three_players",
-    "tournament-epsilon": "tournament_epsilon",
-    "tournament-icm": "tournament_icm",
-    "tournament-calls": "tournament_calls",
-    "tournament-findings": "tournament_findings",
-    "explain-kuhn": "explain_kuhn",
-    "explain-leduc": "explain_leduc",
-    "explain-defence": "explain_defence",
-}
-
-MOST_DIGITS = 12  # of an option
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.papers.rows import ComparisonRow
 
 
-@dataclass(frozen=True)
+@dataclass(init=False)
 class Curve:
-    """A line of a picture."""
+    """One curve of a figure."""
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    panel: str = ""  # curves of one panel share its axes; the panel's title
+    panel: str  # title of the panel; curves of one panel share its axes
 
-    def __post_init__(self) -> None:
+    def __init__(self, name: str, x: Iterable[SupportsFloat], y: Iterable[SupportsFloat], panel: str = "") -> None:
+        self.name, self.x, self.y, self.panel = name, tuple(map(float, x)), tuple(map(float, y)), panel
         if len(self.x) != len(self.y):
             raise InputError(f"curve {self.name!r}: {len(self.x)} x for {len(self.y)} y")
 
 
 @dataclass(frozen=True)
-class Report:
-    """What a run found."""
+class ExperimentReport:
+    """The results of an experiment."""
 
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()  # conventions, slips of the text, what was left out
-    curves: tuple[Curve, ...] = ()
-    log: bool = False  # whether the picture's axes are logarithmic
-    draw: Callable[[Path], None] | None = None  # a picture of its own, instead of curves or of rows as bars
+    rows: Sequence[ComparisonRow]
+    notes: Sequence[str] = ()  # conventions, errors in the paper, omissions
+    curves: Sequence[Curve] = ()
+    log: bool = False  # whether the axes of the figure are logarithmic
+    draw: Callable[[Path], None] | None = None  # draws the figure, instead of curves or bars of rows
 
     @property
-    def fine(self) -> bool:
-        """No row fails."""
-        return all(row.fine for row in self.rows)
+    def passes(self) -> bool:
+        """Whether every row passes."""
+        return all(row.passes for row in self.rows)
 
-    def row(self, name: str) -> Row:
-        """A row by its name."""
+    def row(self, name: str) -> ComparisonRow:
+        """Return a row by its name."""
         for row in self.rows:
             if row.name == name:
                 return row
-        raise unknown("row", name, [row.name for row in self.rows])
+        raise unknown_name_error("row", name, [row.name for row in self.rows])
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Convert to a dictionary for JSON."""
         return {
             "rows": [
-                asdict(row) | {"verdict": row.verdict, "fine": row.fine, "claims": to_dicts(row.claims)}
+                asdict(row) | {"verdict": row.verdict, "fine": row.passes, "claims": to_dicts(row.claims)}
                 for row in self.rows
             ],
             "notes": list(self.notes),
             "curves": [asdict(curve) for curve in self.curves],
-            "fine": self.fine,
+            "fine": self.passes,
         }
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """A table or figure that can be computed again."""
+# --- Long experiments in cached parts ---
 
-    id: str
-    title: str
-    source: str  # authors, year, table or figure
-    cost: str  # of the default run on two cores, such as "20 s"
-    full_cost: str  # with --full; the same where the default is already everything
-    run: Callable[..., Report]  # (full, seed, and the options by name)
-    options: tuple[str, ...] = ()  # whole numbers that may stand after a colon
+PartArrays: TypeAlias = dict[str, Array]
 
 
-def find(spec: str) -> Experiment:
-    """An experiment by its id, with options where it has some: `purification-matrices:rows=5,columns=3`."""
-    name, _, text = spec.partition(":")
-    if name not in MODULES:
-        raise unknown("experiment", name, MODULES)
-    module = importlib.import_module(f"riverboat.papers.{MODULES[name]}")
-    experiment: Experiment = module.EXPERIMENT
-    if not text:
-        return experiment
-    chosen: dict[str, int] = {}
-    for word in text.split(","):
-        key, number = _option(experiment, word)
-        if key in chosen:
-            raise InputError(f"experiment {shown(spec)}: option {shown(key)} is given twice")
-        chosen[key] = number
-    return replace(experiment, id=spec, title=f"{experiment.title}, {text}", run=partial(experiment.run, **chosen))
+class PartNotRequested(Exception):
+    """Raised for a part that is not in the cache and not requested in this run."""
 
 
-def _option(experiment: Experiment, word: str) -> tuple[str, int]:
-    key, _, number = word.partition("=")
-    if not experiment.options:
-        raise InputError(f"{experiment.id}: {shown(word)}: it has no options")
-    if key not in experiment.options:
-        raise unknown(f"option of {experiment.id}", key, experiment.options)
-    if not number.isdecimal() or len(number) > MOST_DIGITS:
-        raise InputError(f"{experiment.id}: {shown(word)}: give a whole number, as in {key}=4")
-    return key, int(number)
+class ExperimentParts:
+    """The parts of a long experiment, read from the user's cache or computed; an interrupted run resumes after them."""
+
+    def __init__(self, name: str, cache_key: str, *, use_cache: bool, part: int = 0) -> None:
+        """Create the parts. `cache_key` identifies all settings.
+
+        `part` selects the one part to compute, from 1, or 0 for all.
+        """
+        if part < 0:
+            raise InputError(f"part={part}: must be 1 or more, or 0 for all parts")
+        digest = hashlib.sha256(cache_key.encode()).hexdigest()[:12]
+        self.name, self.use_cache, self.part = f"{name}-{digest}", use_cache, part
+        self.num_requested = 0
+        self.seconds = 0.0  # of all available parts, including those of earlier runs
+        self.missing: list[str] = []
+
+    def get_or_compute(self, name: str, compute: Callable[[], Mapping[str, object]]) -> PartArrays | None:
+        """Return the results of a part by name; None if it is neither cached nor requested."""
+        self.num_requested += 1
+
+        def work() -> PartArrays:
+            if self.part not in (0, self.num_requested):
+                raise PartNotRequested
+            start_time = time.perf_counter()
+            results = {key: np.asarray(value, float) for key, value in compute().items()}
+            return results | {"seconds": np.array(time.perf_counter() - start_time)}
+
+        try:
+            results = cached_arrays(f"{self.name}-{name}", work) if self.use_cache else work()
+        except PartNotRequested:
+            self.missing.append(f"{name} (part={self.num_requested})")
+            return None
+        self.seconds += float(results["seconds"])
+        return results
+
+    @property
+    def note(self) -> str:
+        """Description of the available parts; complete only after the last part."""
+        if self.part > self.num_requested:
+            raise InputError(f"part={self.part}: must be 1 to {self.num_requested}, or 0 for all parts")
+        if not self.missing:
+            return f"All {self.num_requested} parts took {self.seconds:,.0f} s."
+        done = f"{self.num_requested - len(self.missing)} of {self.num_requested} parts took {self.seconds:,.0f} s."
+        return f"{done} Missing: {', '.join(self.missing)}."

@@ -1,16 +1,16 @@
-"""Rows of a reproduction: a figure of a paper beside ours, and what may be said of the two.
+"""Rows of a reproduction: a number of a paper next to ours, and the verdict on the two.
 
-There are four kinds, counted apart:
+There are four kinds, counted separately:
 
-- `printed`: a paper prints the figure. Ours matches when it rounds to the printed digits. Where either is an estimate, it
-  matches within the errors, but only if those are small enough to tell the figure from its `rivals`: what other
-  rules or conventions have in its place. An error of half the distance to a rival, or more, proves nothing.
-- `theorem`: what a theorem or proposition demands of ours, up to rounding.
-- `finding`: an order or a direction that a paper's table or picture shows, without a figure of its own.
-- `new`: a figure of ours. Nothing is compared; its interval may be tested against a number.
+- `printed`: the paper prints the number. Ours matches if it rounds to the printed digits. If either is an estimate, it
+  matches within the errors, but only if the errors are small enough to separate the number from its `rivals`: the values
+  of other rules or conventions. An error of half the distance to a rival, or more, proves nothing.
+- `theorem`: a value that a theorem or proposition requires of ours, up to rounding.
+- `finding`: an order or a direction that a table or figure of the paper shows, without a number of its own.
+- `new`: a number of ours. Nothing is compared; its interval may be tested against a null value.
 
-A difference may be explained. The explanation holds for the value that we had then, and the row fails when ours moves, or
-when it is too wide to tell whether it has.
+A difference may be explained. The explanation holds for the value at that time: the row fails if ours moves, or if it
+is too uncertain to tell.
 """
 
 from __future__ import annotations
@@ -19,53 +19,56 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, SupportsFloat, TypeAlias
 
+import numpy as np
+
+from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, EXACT, LOWER, UPPER, Claim
 from riverboat.core.errors import InputError
 
-Kind: TypeAlias = Literal["printed", "theorem", "finding", "new"]
+RowKind: TypeAlias = Literal["printed", "theorem", "finding", "new"]
 Relation: TypeAlias = Literal["=", "<=", ">="]
-Verdict: TypeAlias = Literal[
+RowVerdict: TypeAlias = Literal[
     "match", "differs", "blurred", "explained", "moved", "new", "significant", "not significant"
 ]
 
-FAILS: tuple[Verdict, ...] = ("differs", "blurred", "moved")
-ROUNDING = 1e-5  # of what a theorem demands: the most that linear programs and sums may be off
+FAILED_VERDICTS: tuple[RowVerdict, ...] = ("differs", "blurred", "moved")
+MAX_ROUNDING = 1e-5  # largest rounding tolerance of theorem rows, for linear programs and sums
 
 
 @dataclass(frozen=True)
-class Explained:
-    """Why a figure differs, and what ours was when that was understood. Write it as a constant, never from a result."""
+class ExplainedDifference:
+    """An explained difference, with our value at that time. Write it as a constant, never from a result."""
 
-    at: float  # ours, then
+    at: float  # our value at that time
     why: str
-    within: float  # how far ours may be from that now, beside the noise of an estimate
+    within: float  # allowed distance of ours from `at`, in addition to the noise of an estimate
 
     def __post_init__(self) -> None:
         if not self.why:
-            raise InputError(f"explained at {self.at:g} without a reason: say why it differs")
+            raise InputError(f"explained at {self.at:g} without a reason: give why")
         if not self.within > 0:
             raise InputError(f"explained at {self.at:g}, within {self.within:g}: must be above 0")
 
 
 @dataclass(frozen=True)
-class Row:
-    """One figure. Made by `printed`, `theorem`, `finding` and `new`."""
+class ComparisonRow:
+    """One number. Create rows with `printed_row`, `theorem_row`, `finding_row` and `new_row`."""
 
     name: str
-    kind: Kind
+    kind: RowKind
     ours: float
-    paper: float | None = None  # printed, or demanded; None for a figure that is ours alone
-    relation: Relation = "="  # of ours to the paper's
-    rounding: float = 0.0  # half a unit of the last printed digit; for theorems what rounding may be off
+    paper: float | None = None  # printed or required value; None for new numbers
+    relation: Relation = "="  # required relation of ours to the paper's
+    rounding: float = 0.0  # half a unit of the last printed digit; for theorems the rounding tolerance
     low: float | None = None  # our interval, for estimates
     high: float | None = None
-    certified: bool = False  # the interval is proved, not drawn: its middle has no noise
-    error: float = 0.0  # of the paper's own estimate
-    rivals: tuple[float, ...] = ()  # what other rules or conventions have in this place
-    null: float | None = None  # the number that the interval of a new figure is tested against
-    explained: Explained | None = None
+    certified: bool = False  # the interval is proved, not sampled: its middle has no noise
+    error: float = 0.0  # of the paper's estimate
+    rivals: tuple[float, ...] = ()  # values of other rules or conventions
+    null: float | None = None  # null value that the interval of a new number is tested against
+    explained: ExplainedDifference | None = None
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -77,63 +80,65 @@ class Row:
         if self.low is not None and self.high is not None and not self.low <= self.ours <= self.high:
             raise InputError(f"{where}: ours={self.ours} is outside its interval {self.low} to {self.high}")
         if (self.kind == "new") != (self.paper is None):
-            raise InputError(f"{where}: kind {self.kind!r} with paper={self.paper}: only new figures have none")
+            raise InputError(
+                f"{where}: kind {self.kind!r} with paper={self.paper}: only rows of kind 'new' have no paper value"
+            )
         if self.paper is None:
             if self.null is not None and self.low is None:
-                raise InputError(f"{where}: tested against {self.null:g} without an interval")
+                raise InputError(f"{where}: null={self.null:g} needs an interval")
             return
-        if self.kind != "printed" and self.rounding > ROUNDING * max(1.0, abs(self.paper)):
+        if self.kind != "printed" and self.rounding > MAX_ROUNDING * max(1.0, abs(self.paper)):
             raise InputError(
-                f"{where}: rounding {self.rounding:g}: more than rounding errors; give an interval instead"
+                f"{where}: rounding {self.rounding:g}: larger than rounding errors; give an interval instead"
             )
-        if self.kind == "printed" and self.spread and not self.rivals:
-            raise InputError(f"{where}: an estimate without rivals: say what it must be told apart from")
-        self._check_explanation(where, self.paper)
+        if self.kind == "printed" and self.combined_error and not self.rivals:
+            raise InputError(f"{where}: an estimate needs rivals: give the values it must be distinguished from")
+        if self.explained is not None:
+            largest = self._required_resolution(self.explained, self.paper) / 2
+            if self.explained.within > largest * (1 + 1e-9):
+                raise InputError(
+                    f"{where}: explained at {self.explained.at:g} within {self.explained.within:g}: must be at most "
+                    f"{largest:.3g}, half of the required resolution"
+                )
 
-    def _check_explanation(self, where: str, paper: float) -> None:
-        if self.explained is not None and self.explained.within > self._most(self.explained, paper) / 2 * (1 + 1e-9):
-            raise InputError(
-                f"{where}: explained at {self.explained.at:g} within {self.explained.within:g}: "
-                f"at most {self._most(self.explained, paper) / 2:.3g}, half of what the row must tell apart"
-            )
+    def _required_resolution(self, explained: ExplainedDifference, paper: float) -> float:
+        """Return the distance that an explained row must resolve.
 
-    def _most(self, explained: Explained, paper: float) -> float:
-        """What an explained row must tell apart: our value then from the paper's, or the paper's from its rivals."""
-        return max(abs(explained.at - paper), self.apart if math.isfinite(self.apart) else 0.0)
-
-    # --- what can be told apart -------------------------------------------------------------
+        It is that of our value from the paper's, or of the paper's from its rivals.
+        """
+        return max(abs(explained.at - paper), self.rival_distance if math.isfinite(self.rival_distance) else 0.0)
 
     @property
-    def spread(self) -> float:
-        """Half the width of our interval and the paper's error together; 0 where neither is an estimate."""
-        return math.hypot(self.half, self.error)
+    def combined_error(self) -> float:
+        """Combined half-width of our interval and the paper's error; 0 if neither is an estimate."""
+        return math.hypot(self.half_width, self.error)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What is said of our figure: exact, an estimate with its interval, or bounds where the interval is proved."""
-        if self.low is None or self.high is None or self.half == 0:
+        """Claims of our number: exact, an estimate with its interval, or bounds for a certified interval."""
+        if self.low is None or self.high is None or self.half_width == 0:
             return (Claim(self.name, self.ours, "", EXACT),)
         if self.certified:
             return Claim(self.name, self.low, "", LOWER), Claim(self.name, self.high, "", UPPER)
-        return (Claim(self.name, self.ours, "", ESTIMATE, self.half),)
+        return (Claim(self.name, self.ours, "", ESTIMATE, self.half_width),)
 
     @property
-    def half(self) -> float:
-        """Half the width of our interval."""
+    def half_width(self) -> float:
+        """Half-width of our interval."""
         return 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
 
     @property
-    def apart(self) -> float:
-        """How far the nearest rival is from the paper's figure."""
+    def rival_distance(self) -> float:
+        """Distance of the nearest rival to the paper's number."""
         assert self.paper is not None
         return min((abs(rival - self.paper) for rival in self.rivals), default=math.inf)
 
-    # --- verdict ----------------------------------------------------------------------------
-
     @property
-    def verdict(self) -> Verdict:
-        """What the row says: `blurred` where estimates agree but are too wide to mean it, `moved` where an explanation
-        is of another value than ours."""
+    def verdict(self) -> RowVerdict:
+        """Verdict of the row.
+
+        `blurred`: estimates agree but are too uncertain to mean it; `moved`: ours differs from the explained value.
+        """
         if self.paper is None:
             if self.null is None or self.low is None or self.high is None:
                 return "new"
@@ -141,133 +146,160 @@ class Row:
         compared = self._compare(self.paper)
         if self.explained is None:
             return compared
-        allowed = self.explained.within + (0.0 if self.certified else self.half)
+        allowed = self.explained.within + (0.0 if self.certified else self.half_width)
         if abs(self.ours - self.explained.at) > allowed:
             return "moved"
-        if compared in FAILS:
-            return "explained" if allowed <= self._most(self.explained, self.paper) else "blurred"
+        if compared in FAILED_VERDICTS:
+            return "explained" if allowed <= self._required_resolution(self.explained, self.paper) else "blurred"
         return compared
 
-    def _compare(self, paper: float) -> Verdict:
-        exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals carry rounding errors
+    def _compare(self, paper: float) -> RowVerdict:
+        exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals have rounding errors
         gap = self.ours - paper
         if self.relation == "<=":
             return "match" if gap <= exact else "differs"
         if self.relation == ">=":
             return "match" if gap >= -exact else "differs"
-        if self.spread <= self.rounding:
+        if self.combined_error <= self.rounding:
             return "match" if abs(gap) <= exact else "differs"
         inside = self.low is not None and self.high is not None and self.low <= paper <= self.high
-        if not inside and abs(gap) > self.spread:
+        if not inside and abs(gap) > self.combined_error:
             return "differs"
-        return "match" if 2 * self.spread < self.apart else "blurred"
+        return "match" if 2 * self.combined_error < self.rival_distance else "blurred"
 
     @property
-    def fine(self) -> bool:
+    def passes(self) -> bool:
         """Whether the row passes."""
-        return self.verdict not in FAILS
+        return self.verdict not in FAILED_VERDICTS
 
 
-def printed(
+# --- Constructors: `ours` may be a number of any kind; integers remain integers ---
+
+
+def printed_row(
     name: str,
     paper: float,
-    ours: float,
+    ours: SupportsFloat,
     *,
     digits: int | None = None,
     interval: tuple[float, float] | None = None,
+    half_width: float | None = None,
     certified: bool = False,
     error: float = 0.0,
     rivals: Sequence[float] = (),
-    explained: Explained | None = None,
+    explained: ExplainedDifference | None = None,
     note: str = "",
-) -> Row:
-    """A figure that a paper prints with so many decimals, or exactly (1/3, √2)."""
+) -> ComparisonRow:
+    """Create a row for a number that a paper prints.
+
+    `digits` counts the printed decimals; None if the number is exact (1/3, √2). Our interval is given by its ends or by
+    its half-width. `error` is that of the paper's estimate. `rivals` are the values that ours must be distinguished from.
+    """
     rounding = 0.5 * 10.0**-digits if digits is not None else 1e-9 * max(1.0, abs(paper))
-    low, high = interval if interval is not None else (None, None)
-    return Row(
-        name,
-        "printed",
-        ours,
-        paper,
-        rounding=rounding,
-        low=low,
-        high=high,
-        certified=certified,
-        error=error,
-        rivals=tuple(rivals),
-        explained=explained,
-        note=note,
-    )
+    return ComparisonRow(
+        name, "printed", as_number(ours), paper, "=", rounding, *_ends(ours, interval, half_width), certified, error,
+        tuple(rivals), explained=explained, note=note,
+    )  # fmt: skip
 
 
-def theorem(
-    name: str, demands: float, ours: float, relation: Relation = "=", *, rounding: float = 1e-9, note: str = ""
-) -> Row:
-    """What a theorem demands of ours."""
-    return Row(name, "theorem", ours, demands, relation, rounding, note=note)
+def theorem_row(
+    name: str, required: float, ours: SupportsFloat, relation: Relation = "=", *, rounding: float = 1e-9, note: str = ""
+) -> ComparisonRow:
+    """Create a row for a value that a theorem requires, up to `rounding`."""
+    return ComparisonRow(name, "theorem", as_number(ours), required, relation, rounding, note=note)
 
 
-def finding(
+def finding_row(
     name: str,
     paper: float,
-    ours: float,
+    ours: SupportsFloat,
     relation: Relation = "=",
     *,
-    explained: Explained | None = None,
+    explained: ExplainedDifference | None = None,
     note: str = "",
-) -> Row:
-    """An order or a direction that a paper shows."""
-    return Row(name, "finding", ours, paper, relation, explained=explained, note=note)
+) -> ComparisonRow:
+    """Create a row for an order or a direction that a paper shows."""
+    return ComparisonRow(name, "finding", as_number(ours), paper, relation, explained=explained, note=note)
 
 
-def new(
-    name: str, ours: float, interval: tuple[float, float] | None = None, *, null: float | None = None, note: str = ""
-) -> Row:
-    """A figure of ours that nothing is compared with; its interval may be tested against `null`."""
-    low, high = interval if interval is not None else (None, None)
-    return Row(name, "new", ours, low=low, high=high, null=null, note=note)
+def new_row(
+    name: str,
+    ours: SupportsFloat,
+    interval: tuple[float, float] | None = None,
+    *,
+    half_width: float | None = None,
+    null: float | None = None,
+    note: str = "",
+) -> ComparisonRow:
+    """Create a row for a number of ours without comparison.
+
+    Its interval, given by its ends or by its half-width, may be tested against `null`.
+    """
+    low, high = _ends(ours, interval, half_width)
+    return ComparisonRow(name, "new", as_number(ours), low=low, high=high, null=null, note=note)
 
 
-# --- words ------------------------------------------------------------------------------------
+def mean_row(
+    name: str, samples: Sequence[float] | Array, *, null: float | None = None, note: str = ""
+) -> ComparisonRow:
+    """Create a row for the mean of independent samples, with its 95 % interval; a single sample has no width."""
+    half_width = 1.96 * float(np.std(samples, ddof=1)) / len(samples) ** 0.5 if len(samples) > 1 else 0.0
+    return new_row(name, np.mean(samples), half_width=half_width, null=null, note=note)
 
-_WORDS: dict[Verdict, str] = {
+
+def as_number(value: SupportsFloat) -> float:
+    """Convert a number, such as a NumPy scalar, to one that JSON can store."""
+    return value if isinstance(value, int) else float(value)
+
+
+def _ends(
+    ours: SupportsFloat, interval: tuple[float, float] | None, half_width: float | None
+) -> tuple[float | None, float | None]:
+    """Return both ends of an interval that is given by its ends or by its half-width."""
+    if half_width is not None:
+        return float(ours) - float(half_width), float(ours) + float(half_width)
+    return interval if interval is not None else (None, None)
+
+
+# --- Labels ---
+
+_VERDICT_LABELS: dict[RowVerdict, str] = {
     "explained": "differs, explained",
     "blurred": "too wide to tell",
     "moved": "moved since explained",
 }
-_AGREES = {"theorem": ("holds", "fails"), "finding": ("agrees", "differs")}
+_KIND_VERDICT_LABELS = {"theorem": ("holds", "fails"), "finding": ("agrees", "differs")}
 
 
-def verdict_words(row: Row) -> str:
-    """The verdict as tables show it."""
+def format_verdict(row: ComparisonRow) -> str:
+    """Return the label of a verdict for tables."""
     verdict = row.verdict
-    if row.kind in _AGREES and verdict in ("match", "differs"):
-        return _AGREES[row.kind][verdict == "differs"]
-    return _WORDS.get(verdict, verdict)
+    if row.kind in _KIND_VERDICT_LABELS and verdict in ("match", "differs"):
+        return _KIND_VERDICT_LABELS[row.kind][verdict == "differs"]
+    return _VERDICT_LABELS.get(verdict, verdict)
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """How many rows of each kind there are, and how many of them pass."""
+_KIND_SUMMARIES = {
+    "printed": ("printed figure matches", "printed figures match"),
+    "theorem": ("check of a theorem holds", "checks of theorems hold"),
+    "finding": ("finding agrees", "findings agree"),
+}
+_FAILURE_SUMMARIES: dict[RowVerdict, str] = {
+    "explained": "explained",
+    "differs": "unexplained",
+    "blurred": "too wide to tell",
+    "moved": "moved since explained",
+}
+
+
+def summarize_rows(rows: Sequence[ComparisonRow]) -> str:
+    """Summarize the number of rows of each kind, and how many pass."""
     parts = []
-    for kind, one, many in (
-        ("printed", "printed figure matches", "printed figures match"),
-        ("theorem", "check of a theorem holds", "checks of theorems hold"),
-        ("finding", "finding agrees", "findings agree"),
-    ):
-        some = [row.verdict for row in rows if row.kind == kind]
-        if some:
-            seen = Counter(some)
-            text = f"{seen['match']} of {len(some)} {one if len(some) == 1 else many}"
-            for verdict, words in (
-                ("explained", "explained"),
-                ("differs", "unexplained"),
-                ("blurred", "too wide to tell"),
-                ("moved", "moved since explained"),
-            ):
-                if seen[verdict]:  # type: ignore[index]
-                    text += f", {seen[verdict]} {words}"  # type: ignore[index]
-            parts.append(text)
-    ours = sum(row.kind == "new" for row in rows)
-    if ours:
+    for kind, labels in _KIND_SUMMARIES.items():
+        counts = Counter(row.verdict for row in rows if row.kind == kind)
+        if total := counts.total():
+            parts.append(f"{counts['match']} of {total} {labels[total > 1]}")
+            parts[-1] += "".join(f", {counts[v]} {label}" for v, label in _FAILURE_SUMMARIES.items() if counts[v])
+    if ours := sum(row.kind == "new" for row in rows):
         parts.append(f"{ours} figure{'s' * (ours > 1)} of our own")
     return "; ".join(parts)

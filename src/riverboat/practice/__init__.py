@@ -1,1 +1,1 @@
-"""Practice: sessions, decision reviews, drills with a record, charts."""
+"""Practice: sessions against an agent, decision reviews, drills with a record, and charts."""

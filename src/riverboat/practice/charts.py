@@ -1,17 +1,17 @@
-"""Charts: what is done with each of the 169 starting hands, as grids to click through, compare, print and save.
+"""Charts: the strategy with each of the 169 starting hands, as grids to browse, compare, print and save.
 
-    book = charts_of("demo")                    # or runs/spot, push:10,10,15?payouts=50,30,20, runs/small?state=5,5,5
+    book = load_charts("demo")                  # or runs/spot, push:10,10,15?payouts=50,30,20, runs/small?state=5,5,5
     book["cr300"].grid.save("open.png")
     save_sheet(book.charts[:6], "sheet.png")    # one picture
 
-A book has a chart for every decision of a blueprint before the flop, for nodes of a solved spot, or for every decision of a
-push or fold table, which may be a state of a tournament.
+A book has a chart for every decision of a blueprint before the flop, for nodes of a solved spot, or for every
+decision of a push/fold table, which may be a state of a tournament.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -23,44 +23,355 @@ import numpy as np
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.search import SearchingAgent
+from riverboat.agents.search import SearchAgent
 from riverboat.agents.spot_solution import SolutionAgent
-from riverboat.cards.grid import CLASS_NAMES, Grid
-from riverboat.cards.notation import show_cards
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, shown
+from riverboat.cards.grid import CLASS_NAMES, HandGrid
+from riverboat.cards.notation import format_cards
+from riverboat.core import artifacts, files
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, RiverboatError, short_repr, unknown_name_error
 from riverboat.games.holdem.menus import SEATS
-from riverboat.games.holdem.rules import Rules
-from riverboat.practice.push_charts import FOLD, JAM, PushTable, is_push, push_table
-from riverboat.strategies.reports.blueprint import first_street
-from riverboat.strategies.reports.blueprint import grid as node_grid
-from riverboat.strategies.reports.public_state import PlaceNode, player_node
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.practice.verdicts import DecisionVerdict, VerdictOption
+from riverboat.strategies import files as strategy_files
+from riverboat.strategies.public_strategy import PublicStateCache
+from riverboat.strategies.reports.blueprint import first_street_nodes, strategy_grid
+from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
+from riverboat.tournaments.equilibrium import make_push_fold_game, solve
+from riverboat.tournaments.push_fold import PushFold
+from riverboat.tournaments.run import ARTIFACT_KIND, SolvedTournament, load_tournament
+from riverboat.tournaments.stage_game import PushFoldStage
+from riverboat.tournaments.tournament import Tournament
 
-ACROSS = 3  # grids in a row of a sheet
-MOST = 12  # grids of a sheet
+# --- Push/fold tables ---
+
+PREFIX = "push:"
+ITERATIONS = 2000
+TARGETS = {2: 1e-6, 3: 1e-4}  # ε by players, as a share of the prizes or of the big blind
+MULTIPLAYER_TARGET = 1e-3  # with more players
+FOLD, JAM = "fold", "all-in"
+_OPTION_KEYS = ("blinds", "ante", "payouts")
+_OPEN_TOURNAMENTS = artifacts.ArtifactCache[SolvedTournament](4)
+_SOLVED_TABLES: PublicStateCache[PushTable] = PublicStateCache(16)  # by name
+
+
+@dataclass(frozen=True, eq=False)
+class PushTable:
+    """Solved push/fold table. EVs are winnings over the whole hand, in chips or in money.
+
+    Attributes
+    ----------
+    name
+        Text that names the table.
+    spot
+        Stacks, blinds, ante and payouts.
+    strategy
+        Probability of going all-in, float64 [lines, classes].
+    line_numbers
+        Index of each line.
+    counterfactual_values
+        Function that returns the counterfactual values of both actions, and reach probabilities.
+    prizes
+        Sum of the prizes, if the table is played for money.
+    states
+        States of its tournament, as stacks in units: each is a table.
+    state
+        State of this table.
+
+    Examples
+    --------
+    >>> table = push_table("push:10,10")
+    >>> table.lines, table.position_at("J"), table.pot("J")
+    (('', 'J'), 'BB', 11.0)
+    """
+
+    name: str
+    spot: PushFold
+    strategy: Array  # float64 [lines, classes]: probability of going all-in
+    line_numbers: Mapping[str, int]  # index of each line
+    counterfactual_values: Callable[[], tuple[Array, Array]]  # of both actions, and reach probabilities
+    prizes: float | None = None  # sum of the prizes, if the table is played for money
+    states: tuple[str, ...] = ()  # states of its tournament, as stacks in units: each is a table
+    state: str = ""  # of this table
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Lines at which a player decides."""
+        return tuple(self.line_numbers)
+
+    def position_at(self, line: str) -> str:
+        """Return the position that decides at a line.
+
+        Parameters
+        ----------
+        line
+            J and F by player.
+        """
+        return self.spot.positions[len(line)]
+
+    def jam_probabilities(self, line: str) -> Array:
+        """Return the probability of going all-in with each class. float64 [169]
+
+        Parameters
+        ----------
+        line
+            J and F by player.
+        """
+        return np.asarray(self.strategy[self.line_number(line)])
+
+    def line_number(self, line: str) -> int:
+        """Return the index of a line.
+
+        Parameters
+        ----------
+        line
+            J and F by player.
+
+        Raises
+        ------
+        InputError
+            If no player decides there.
+        """
+        if line not in self.line_numbers:
+            examples = ", ".join(short_repr(other) for other in self.lines[:6])
+            raise InputError(
+                f"line {short_repr(line)}: no player decides there; lines are J and F by player, such as {examples}"
+            )
+        return self.line_numbers[line]
+
+    @cached_property
+    def evs(self) -> Array:
+        """EVs of all-in and fold for each class at each line. float64 [lines, 2, classes]; NaN: never reached"""
+        values, reach = self.counterfactual_values()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(reach[:, None, :] > 1e-15, values / reach[:, None, :], np.nan)
+
+    def pot(self, line: str) -> float:
+        """Return the pot at a line.
+
+        Parameters
+        ----------
+        line
+            J and F by player.
+        """
+        jammed = [self.spot.stacks[i] for i, move in enumerate(line) if move == "J"]
+        rest = [self.spot.posted[i] for i in range(self.spot.players) if i >= len(line) or line[i] != "J"]
+        return float(sum(jammed) + sum(rest))
+
+    def verdict(self, line: str, group: int) -> DecisionVerdict:
+        """Return the verdict for a class of hands at a line.
+
+        Parameters
+        ----------
+        line
+            J and F by player.
+        group
+            Class of the hand, 0 to 168, row by row from AA.
+        """
+        k = self.line_number(line)
+        jam = float(self.strategy[k, group])
+        evs = [None if np.isnan(x) else float(x) for x in self.evs[k, :, group]]
+        options = (VerdictOption(FOLD, 1 - jam, evs[1]), VerdictOption(JAM, jam, evs[0]))
+        if self.prizes is None:
+            return DecisionVerdict(options, "the chart", self.pot(line))
+        return DecisionVerdict(options, "the chart", self.prizes, unit="of the payouts", share_of="the prizes")
+
+
+def is_push_source(text: str) -> bool:
+    """Whether a text names a push/fold table: stacks, or the folder of a tournament.
+
+    Parameters
+    ----------
+    text
+        Name of a source.
+
+    Returns
+    -------
+    bool
+        False also if a folder cannot be read.
+
+    Examples
+    --------
+    >>> is_push_source("push:10,10"), is_push_source("rule-based")
+    (True, False)
+    """
+    return text.startswith(PREFIX) or _is_tournament(text.partition("?")[0])
+
+
+def _is_tournament(folder: str | Path) -> bool:
+    """Whether a folder contains a solved tournament; False if it cannot be read."""
+    try:
+        manifest = artifacts.read_manifest(strategy_files.latest_artifact(folder)) if Path(folder).is_dir() else None
+        return manifest is not None and manifest.text("kind") == ARTIFACT_KIND
+    except RiverboatError:
+        return False
+
+
+def push_table(text: str) -> PushTable:
+    """Return the push/fold table that a text names.
+
+    Parameters
+    ----------
+    text
+        `push:10,10,15?ante=0.1&payouts=50,30,20&blinds=0.5,1` has stacks in the order of action; `runs/small?state=5,5,5`
+        is a state of a solved tournament, with stacks in units.
+
+    Returns
+    -------
+    PushTable
+        The table, solved the first time and then cached.
+
+    Raises
+    ------
+    InputError
+        If the text is invalid.
+
+    Examples
+    --------
+    >>> push_table("push:10,10").verdict("", 0).best.move
+    'all-in'
+    """
+    if not text.startswith(PREFIX):
+        return _tournament_table(text)
+    return _SOLVED_TABLES.get_or_compute(text.encode(), lambda: _solve_table(text))
+
+
+def is_solved(text: str) -> bool:
+    """Whether `push_table` only reads: a state of a tournament, or a table that is already solved.
+
+    Parameters
+    ----------
+    text
+        Name of a push/fold table.
+
+    Returns
+    -------
+    bool
+        Whether no solving is needed.
+
+    Examples
+    --------
+    >>> is_solved("push:9,9")
+    False
+    """
+    return not text.startswith(PREFIX) or _SOLVED_TABLES.get(text.encode()) is not None
+
+
+def _tournament_table(text: str) -> PushTable:
+    """Return the table of a tournament's state; later stages have their solved values, not those of a chip model."""
+    folder, _, tail = text.partition("?")
+    solved = _OPEN_TOURNAMENTS.get(strategy_files.latest_artifact(folder), lambda: load_tournament(Path(folder)))
+    tournament = solved.tournament
+    key, _, value = tail.partition("=")
+    if tail and key != "state":
+        raise InputError(f"chart {short_repr(text)}: {unknown_name_error('option', key, ('state',))}")
+    state = _parse_state(tournament, value, text) if tail else _even_state(tournament)
+    spot = tournament.spot(state)
+    strategy = solved.strategy(state)
+
+    def action_values() -> tuple[Array, Array]:
+        problem = PushFoldStage(spot).response_problem(strategy)
+        pay = solved.outcome_payoffs(state)
+        return problem.action_values(pay), problem.action_values(np.ones_like(pay))[:, 1]
+
+    numbers = {line: k for k, line in enumerate(spot.lines)}
+    states = tuple(",".join(map(str, stacks)) for stacks in tournament.states)
+    name = states[tournament.state_index[state]]
+    return PushTable(text, spot, strategy, numbers, action_values, sum(tournament.payouts), states, name)
+
+
+def _even_state(played: Tournament) -> tuple[int, ...]:
+    """Return the state with the most equal stacks."""
+    states = (state for state in played.states if len(state) == played.players)
+    return min(states, key=lambda state: (max(state) - min(state), state))
+
+
+def _parse_state(played: Tournament, value: str, text: str) -> tuple[int, ...]:
+    state = tuple(int(part) if re.fullmatch(r"\d{1,6}", part, re.ASCII) else 0 for part in value.split(","))
+    if state not in played.state_index:
+        raise InputError(
+            f"chart {short_repr(text)}: state {short_repr(value)}: must be 2 to {played.players} whole numbers that sum to "
+            f"{played.units} units of {played.unit:g} chips"
+        )
+    return state
+
+
+def _solve_table(text: str) -> PushTable:
+    stacks, _, tail = text.removeprefix(PREFIX).partition("?")
+    options: dict[str, str] = {}
+    for part in filter(None, tail.split("&")):
+        key, _, value = part.partition("=")
+        if key not in _OPTION_KEYS or key in options:
+            raise InputError(f"chart {short_repr(text)}: {unknown_name_error('option', key, _OPTION_KEYS)}")
+        options[key] = value
+    blinds = _parse_numbers(options.get("blinds", "0.5,1"), text)
+    if len(blinds) != 2:
+        raise InputError(f"chart {short_repr(text)}: blinds: must be the small and the big blind, such as 0.5,1")
+    (ante,) = _parse_numbers(options.get("ante", "0"), text)[:1]
+    payouts = _parse_numbers(options["payouts"], text) if "payouts" in options else None
+    spot = PushFold(_parse_numbers(stacks, text), (blinds[0], blinds[1]), ante, payouts)
+    scale = sum(payouts) if payouts is not None else blinds[1]
+    goal = TARGETS.get(spot.players, MULTIPLAYER_TARGET) * scale
+    game = make_push_fold_game(spot)
+    strategy = solve(game, "cfr", ITERATIONS, goal).strategy
+    return PushTable(
+        text, spot, strategy, game.lines, lambda: (game.counterfactual_values(strategy), game.reach(strategy)),
+        None if payouts is None else scale,
+    )  # fmt: skip
+
+
+def _parse_numbers(text: str, where: str) -> tuple[float, ...]:
+    parts = text.split(",")
+    if not all(re.fullmatch(r"\s*\d+(\.\d+)?\s*", part, re.ASCII) for part in parts):
+        raise InputError(f"chart {short_repr(where)}: {short_repr(text)}: write numbers such as 10,10,15")
+    return tuple(map(float, parts))
+
+
+GRIDS_PER_ROW = 3  # of a sheet
+MAX_GRIDS = 12  # of a sheet
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """One decision."""
+    """Chart of one decision.
+
+    Attributes
+    ----------
+    line
+        Line of the decision.
+    position
+        Seat or position that decides.
+    title
+        Title of the chart.
+    grid
+        Frequencies of the 169 classes.
+    reached
+        Probability of reaching the decision; None if unknown.
+
+    Examples
+    --------
+    >>> chart = load_charts("push:10,10")[""]
+    >>> chart.title, chart.moves
+    ('SB, first in', ('fold', 'all-in'))
+    """
 
     line: str
-    who: str
+    position: str
     title: str
-    grid: Grid
-    reached: float | None = None  # how often it comes to that; None where it is not known
+    grid: HandGrid
+    reached: float | None = None  # probability of reaching the decision; None if unknown
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """Passive ones first."""
+        """Actions, passive ones first."""
         return tuple(reversed(self.grid.frequencies))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: weights and frequencies of the 169 cells, row by row from AA."""
+        """Return the chart as a JSON object: weights and frequencies of the 169 cells, row by row from AA."""
         grid = self.grid
         return {
             "line": self.line,
-            "who": self.who,
+            "who": self.position,
             "title": self.title,
             "reached": self.reached,
             "moves": list(self.moves),
@@ -73,14 +384,33 @@ class Chart:
 
 
 @dataclass(frozen=True, eq=False)
-class Book:
-    """The charts of one source, in the order of play; `shove` is the line of the answer to an all-in as the first raise."""
+class ChartBook:
+    """Charts of one source, in the order of play.
+
+    Attributes
+    ----------
+    name
+        Name of the source.
+    charts
+        The charts; `book[line]` finds one.
+    shove_line
+        Line of the response to an all-in as the first raise; None if there is none.
+    states
+        States of a tournament: each has a book, `NAME?state=5,5,5`.
+    state
+        State of this book.
+
+    Examples
+    --------
+    >>> [chart.line for chart in load_charts("push:10,10").charts]
+    ['', 'J']
+    """
 
     name: str
     charts: tuple[Chart, ...]
-    shove: str | None = None
-    states: tuple[str, ...] = ()  # of a tournament: there is a book for each, NAME?state=5,5,5
-    state: str = ""  # that of this one
+    shove_line: str | None = None
+    states: tuple[str, ...] = ()  # of a tournament: each has a book, NAME?state=5,5,5
+    state: str = ""  # of this book
 
     @cached_property
     def _by_line(self) -> dict[str, Chart]:
@@ -88,122 +418,224 @@ class Book:
 
     def __getitem__(self, line: str) -> Chart:
         if line not in self._by_line:
-            some = ", ".join(shown(known) for known in list(self._by_line)[:8])
-            raise InputError(f"line {shown(line)}: {self.name} has no chart of it; it has {some}")
+            examples = ", ".join(short_repr(chart_line) for chart_line in list(self._by_line)[:8])
+            raise InputError(f"line {short_repr(line)}: {self.name} has no chart of it; it has {examples}")
         return self._by_line[line]
 
 
-def charts_of(source: str | Agent, line: str = "", depth: int = 1) -> Book:
-    """The charts of a source by its name, or of an agent. In a solved spot those on the way to a line, and so many moves
-    behind it."""
-    if isinstance(source, str) and is_push(source):
+def load_charts(source: str | Agent, line: str = "", depth: int = 1) -> ChartBook:
+    """Load the charts of a source by its name, or of an agent.
+
+    Parameters
+    ----------
+    source
+        Push/fold table, folder of a tournament or of a solved spot, agent spec, or agent.
+    line
+        For a solved spot: the charts are the decisions up to this line.
+    depth
+        For a solved spot: actions beyond the line.
+
+    Returns
+    -------
+    ChartBook
+        The charts.
+
+    Raises
+    ------
+    InputError
+        If the source has no charts.
+
+    Examples
+    --------
+    >>> load_charts("push:10,10")["J"].position
+    'BB'
+    """
+    if isinstance(source, str) and is_push_source(source):
         return push_book(push_table(source))
     agent = make_agent(source) if isinstance(source, str) else source
     if isinstance(agent, SolutionAgent):
         return _spot_book(agent, line, depth)
-    base = agent.base if isinstance(agent, SearchingAgent) else agent
+    base = agent.base if isinstance(agent, SearchAgent) else agent
     if isinstance(base, BlueprintAgent):
         return _blueprint_book(base)
     raise InputError(
-        f"agent {agent.name!r}: has no charts; blueprints, solved spots, tournaments and {shown('push:10,10')} have some"
+        f"agent {agent.name!r}: has no charts; use a blueprint, a solved spot, a tournament or {short_repr('push:10,10')}"
     )
 
 
-def push_book(table: PushTable) -> Book:
-    """All decisions of a push or fold table."""
+def push_book(table: PushTable) -> ChartBook:
+    """Return the charts of all decisions of a push/fold table.
+
+    Parameters
+    ----------
+    table
+        Solved table.
+
+    Returns
+    -------
+    ChartBook
+        One chart for each line.
+
+    Examples
+    --------
+    >>> len(push_book(push_table("push:10,10")).charts)
+    2
+    """
     charts = []
     for line in table.lines:
-        square = table.jams(line).reshape(13, 13)
+        square, position = table.jam_probabilities(line).reshape(13, 13), table.position_at(line)
         stacks = f"stacks {table.state}: " if table.state else ""
-        title = f"{stacks}{table.who(line)}, {_said(line)}"
-        charts.append(Chart(line, table.who(line), title, Grid.actions({FOLD: 1.0 - square, JAM: square}, title=title)))
-    return Book(table.name, tuple(charts), states=table.states, state=table.state)
+        title = f"{stacks}{position}, {_describe_line(line)}"
+        grid = HandGrid.actions({FOLD: 1.0 - square, JAM: square}, title=title)
+        charts.append(Chart(line, position, title, grid))
+    return ChartBook(table.name, tuple(charts), states=table.states, state=table.state)
 
 
-def _said(line: str) -> str:
+def _describe_line(line: str) -> str:
     jams = line.count("J")
     return "first in" if not jams else f"behind {jams} all-in{'s' * (jams > 1)} ({line})"
 
 
-def _blueprint_book(agent: BlueprintAgent) -> Book:
-    """Every decision of the blueprint before the flop, and the answer to a shove if that is none of them."""
-    charts = [_chart(agent, node) for node in first_street(agent.played.on_tree())]
-    shove = shove_line(agent.played.strategy.rules)
+def _blueprint_book(agent: BlueprintAgent) -> ChartBook:
+    """Return the charts of every decision of the blueprint before the flop, and of the response to a shove."""
+    charts = [_make_chart(agent, node) for node in first_street_nodes(agent.policy.tree_strategy())]
+    shove = shove_line(agent.policy.strategy.rules)
     if shove is not None and not any(chart.line == shove for chart in charts):
-        charts.append(_chart(agent, player_node(agent, agent.played.strategy.rules, shove)))
-    return Book(agent.name, tuple(charts), shove)
+        charts.append(_make_chart(agent, policy_node(agent, agent.policy.strategy.rules, shove)))
+    return ChartBook(agent.name, tuple(charts), shove)
 
 
-def _chart(agent: BlueprintAgent, node: PlaceNode) -> Chart:
-    grid = node_grid(node)
+def _make_chart(agent: BlueprintAgent, node: PublicStateNode) -> Chart:
+    grid = strategy_grid(node)
     if grid is None:
-        raise InputError(f"agent {agent.name!r}: its hands have one card; charts are of two")
-    return Chart(node.line, SEATS[node.seat], grid.title, grid, node.chance)
+        raise InputError(f"agent {agent.name!r}: its hands have one card; charts need two")
+    return Chart(node.line, SEATS[node.seat], grid.title, grid, node.reach_probability)
 
 
-def shove_line(rules: Rules) -> str | None:
-    """The line in which the first player raises all-in; None where bets have limits or stacks none."""
+def shove_line(rules: PokerRules) -> str | None:
+    """Return the line in which the first player raises all-in.
+
+    Parameters
+    ----------
+    rules
+        Game.
+
+    Returns
+    -------
+    str or None
+        None in limit games or without stacks.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> shove_line(read_game("nolimit-200bb"))
+    'r20000'
+    """
     return None if rules.limit or rules.stacks is None else f"r{min(rules.stacks)}"
 
 
-def _spot_book(agent: SolutionAgent, line: str, depth: int) -> Book:
-    """The decisions on the way to a node, the node itself and those behind its moves; cards are dealt as the line says."""
-    charts, waiting = [], [*((before, depth) for before in _way(line)), (line, 0)]
-    while waiting:
-        here, far = waiting.pop(0)
-        node = agent.solution[here]
+def _spot_book(agent: SolutionAgent, line: str, depth: int) -> ChartBook:
+    """Return the charts of the decisions up to a node, of the node, and of those below it."""
+    charts, queue = [], [*((prefix, depth) for prefix in _prefix_lines(line)), (line, 0)]
+    while queue:
+        node_line, distance = queue.pop(0)
+        node = agent.solution[node_line]
         if node.player < 0:
             continue
         grid = node.grid()
-        title = f"{show_cards(node.board, ' ')} {here or 'root'}: {SEATS[node.player]}"
+        title = f"{format_cards(node.board, ' ')} {node_line or 'root'}: {SEATS[node.player]}"
         grid.title = title
-        charts.append(Chart(here, SEATS[node.player], title, grid, node.played))
-        if far < depth:
-            waiting += [(f"{here}-{move}".removeprefix("-"), far + 1) for move in node.actions if move != "f"]
+        charts.append(Chart(node_line, SEATS[node.player], title, grid, node.reach_probability))
+        if distance < depth:
+            queue += [(f"{node_line}-{move}".removeprefix("-"), distance + 1) for move in node.actions if move != "f"]
     if not charts:
-        raise InputError(f"line {shown(line)}: nobody acts there")
-    return Book(agent.name, tuple(charts))
+        raise InputError(f"line {short_repr(line)}: no player acts there")
+    return ChartBook(agent.name, tuple(charts))
 
 
-def _way(line: str) -> list[str]:
-    """The lines before a line: `b50-c/8h` has the root, `b50` and `b50-c`."""
+def _prefix_lines(line: str) -> list[str]:
+    """Return the prefixes of a line: for `b50-c/8h` the root, `b50` and `b50-c`."""
     return ["", *(line[: mark.start()] for mark in re.finditer(r"[-/]", line))] if line else []
 
 
-# --- two charts, and many in one picture --------------------------------------------------------
+# --- Comparison and printing ---
 
 
-def difference(one: Chart, other: Chart) -> dict[str, Any]:
-    """Where two charts differ: for each move of either, the frequency in the second less that in the first, by cell."""
+def compare_charts(one: Chart, other: Chart) -> dict[str, Any]:
+    """Compare two charts: for each action, its frequency in the second minus that in the first, by cell.
+
+    Parameters
+    ----------
+    one
+        First chart.
+    other
+        Second chart.
+
+    Returns
+    -------
+    dict
+        A JSON object with the changes by action and cell, and the mean total variation distance.
+
+    Examples
+    --------
+    >>> book = load_charts("push:10,10")
+    >>> compare_charts(book[""], book[""])["mean"]
+    0.0
+    """
     moves = dict.fromkeys((*one.moves, *other.moves))
-    nothing = np.zeros((13, 13))
-    change = {m: other.grid.frequencies.get(m, nothing) - one.grid.frequencies.get(m, nothing) for m in moves}
-    held = np.minimum(one.grid.weight, other.grid.weight) * one.grid.combos
-    apart = sum((np.abs(each) for each in change.values()), nothing) / 2
+    zeros = np.zeros((13, 13))
+    change = {m: other.grid.frequencies.get(m, zeros) - one.grid.frequencies.get(m, zeros) for m in moves}
+    combos = np.minimum(one.grid.weight, other.grid.weight) * one.grid.combos
+    distance = sum((np.abs(difference) for difference in change.values()), zeros) / 2
     return {
         "lines": [one.line, other.line],
         "moves": list(moves),
-        "change": {move: each.ravel().tolist() for move, each in change.items()},
-        "apart": apart.ravel().tolist(),
-        "mean": float((apart * held).sum() / max(held.sum(), 1e-300)),
+        "change": {move: difference.ravel().tolist() for move, difference in change.items()},
+        "apart": distance.ravel().tolist(),
+        "mean": float((distance * combos).sum() / max(combos.sum(), 1e-300)),
         "cells": list(CLASS_NAMES),
     }
 
 
 def save_sheet(charts: Sequence[Chart], path: str | Path) -> Path:
-    """Draw charts side by side into one .png, .svg or .pdf file."""
-    if not 1 <= len(charts) <= MOST:
-        raise InputError(f"{len(charts)} charts: a sheet has 1 to {MOST}; choose some by their lines")
-    return atomic_io.save_picture(_sheet(charts), path)
+    """Draw several charts into one .png, .svg or .pdf file.
+
+    Parameters
+    ----------
+    charts
+        1 to 12 charts.
+    path
+        The file; its ending selects the format.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If there are no charts or too many.
+
+    Examples
+    --------
+    >>> save_sheet([], "sheet.png")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: 0 charts: a sheet must have 1 to 12; choose some by their lines
+    """
+    if not 1 <= len(charts) <= MAX_GRIDS:
+        raise InputError(f"{len(charts)} charts: a sheet must have 1 to {MAX_GRIDS}; choose some by their lines")
+    return files.save_figure(_draw_sheet(charts), path)
 
 
-def _sheet(charts: Sequence[Chart]) -> Any:
+def _draw_sheet(charts: Sequence[Chart]) -> Any:
     from matplotlib.figure import Figure
 
-    across = min(ACROSS, len(charts))
-    down = ceil(len(charts) / across)
-    figure = Figure(figsize=(6.4 * across, 7.0 * down), layout="constrained")
-    for number, axes in enumerate(figure.subplots(down, across, squeeze=False).ravel()):
+    columns = min(GRIDS_PER_ROW, len(charts))
+    rows = ceil(len(charts) / columns)
+    figure = Figure(figsize=(6.4 * columns, 7.0 * rows), layout="constrained")
+    for number, axes in enumerate(figure.subplots(rows, columns, squeeze=False).ravel()):
         if number < len(charts):
             charts[number].grid.draw(axes)
         else:

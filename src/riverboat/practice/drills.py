@@ -1,135 +1,466 @@
-"""Drills: decisions asked one after the other, graded by EV lost, more of what is expensive.
+"""Drills: questions about decisions, graded by EV lost, with more of the kinds that lose most.
 
-drill = Drill(source_of("runs/spot"), DrillOptions(only="mixed"), record=DrillRecord("drills.jsonl"), seed=1)
-question = drill.ask()
-drill.answer("c").percent          # EV lost, in % of the pot
+    drill = Drill(make_source("runs/spot"), DrillOptions(only="mixed"), record=DrillRecord("drills.jsonl"), seed=1)
+    question = drill.next_question()
+    drill.answer("c").percent          # EV lost, in % of the pot
+
+`DrillRecord` stores every answer as a line of a file, and shows where EV is lost.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core import files
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.files import read_text
 from riverboat.games.holdem.menus import SEATS
-from riverboat.practice.drill_record import DrillRecord, Entry
-from riverboat.practice.questions import Asking, Question, Source
+from riverboat.practice.questions import DrillQuestion, QuestionGenerator, QuestionSource
 
-ONLY = {
+# --- Record of answers ---
+
+GROUPINGS = ("line", "board", "hand")
+MAX_BYTES = 256 << 20  # of a file
+PRIOR_ANSWERS = 3.0  # prior answers of a group, with the mean loss of all answers
+MIN_WEIGHT = 0.15  # smallest probability of asking a question, relative to the largest
+
+
+@dataclass(frozen=True)
+class DrillAnswer:
+    """One answer.
+
+    Attributes
+    ----------
+    source
+        Name of the source.
+    kinds
+        Groups of the question: line, board, hand.
+    move
+        The action.
+    lost
+        EV lost in chips.
+    percent
+        EV lost in % of the pot.
+    mixed
+        Whether several actions are right.
+    followed
+        Whether it followed the random number; None if one action alone is right.
+    when
+        Date, in the caller's format.
+
+    Examples
+    --------
+    >>> DrillAnswer("push:10,10", {"hand": "low pair"}, "fold", 0.5, 5.0, False, None).percent
+    5.0
+    """
+
+    source: str
+    kinds: Mapping[str, str]
+    move: str
+    lost: float  # chips
+    percent: float  # of the pot
+    mixed: bool
+    followed: bool | None  # whether it followed the random number; None if one action alone is right
+    when: str = ""  # date, in the caller's format
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as the JSON object of its line."""
+        return {**vars(self), "kinds": dict(self.kinds)}
+
+
+class AnswerGroup(NamedTuple):
+    """Statistics of a group of answers.
+
+    Attributes
+    ----------
+    name
+        Name of the group.
+    answers
+        Number of answers.
+    lost
+        EV lost in chips, in total.
+    percent
+        EV lost in % of the pot, on average.
+
+    Examples
+    --------
+    >>> AnswerGroup("low pair", 10, 2.5, 3.0).percent
+    3.0
+    """
+
+    name: str
+    answers: int
+    lost: float  # chips, in total
+    percent: float  # of the pot, mean
+
+
+class DrillRecord:
+    """Answers in order, optionally stored in a file.
+
+    Parameters
+    ----------
+    path
+        File to append to; None stores nothing.
+
+    Examples
+    --------
+    >>> record = DrillRecord()
+    >>> record.add(DrillAnswer("push:10,10", {"hand": "low pair"}, "fold", 0.5, 5.0, False, None))
+    >>> record.losses_by("hand")
+    [AnswerGroup(name='low pair', answers=1, lost=0.5, percent=5.0)]
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self.answers: list[DrillAnswer] = []
+
+    @staticmethod
+    def read(path: str | Path) -> DrillRecord:
+        """Read a record; a missing file gives an empty one.
+
+        Parameters
+        ----------
+        path
+            File of the record.
+
+        Raises
+        ------
+        InputError
+            If a line is not an answer of a drill.
+        """
+        record = DrillRecord(path)
+        if Path(path).exists():
+            lines = read_text(path, "record of drills", MAX_BYTES).splitlines()
+            record.answers = [
+                _parse_answer(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()
+            ]
+        return record
+
+    def snapshot(self) -> DrillRecord:
+        """Return a copy of the answers without a file, which stays valid while another thread adds to this record."""
+        copy = DrillRecord()
+        copy.answers = list(self.answers)
+        return copy
+
+    def add(self, answer: DrillAnswer) -> None:
+        """Add an answer, and append it to the file.
+
+        Parameters
+        ----------
+        answer
+            The answer.
+        """
+        self.answers.append(answer)
+        if self.path is not None:
+            files.append_line(self.path, json.dumps(answer.to_dict()))
+
+    def losses_by(self, by: str, source: str | None = None) -> list[AnswerGroup]:
+        """Group answers by line, board or hand, the largest total loss first.
+
+        Parameters
+        ----------
+        by
+            `line`, `board` or `hand`.
+        source
+            Only answers of this source; None for all.
+
+        Raises
+        ------
+        InputError
+            If `by` is unknown.
+        """
+        if by not in GROUPINGS:
+            raise unknown_name_error("kind", by, GROUPINGS)
+        groups: dict[str, list[DrillAnswer]] = {}
+        for entry in self._answers_from(source):
+            groups.setdefault(entry.kinds.get(by, "?"), []).append(entry)
+        result = [_summarize(name, members) for name, members in groups.items()]
+        return sorted(result, key=lambda group: (-group.percent * group.answers, group.name))
+
+    def over_time(self, source: str | None = None, parts: int = 12) -> list[AnswerGroup]:
+        """Split the answers into consecutive parts, with the mean loss of each.
+
+        Parameters
+        ----------
+        source
+            Only answers of this source; None for all.
+        parts
+            Largest number of parts.
+        """
+        entries = self._answers_from(source)
+        size = max(1, -(-len(entries) // parts))
+        result = []
+        for begin in range(0, len(entries), size):
+            part = entries[begin : begin + size]
+            result.append(_summarize(part[-1].when or f"{begin + 1}-{begin + len(part)}", part))
+        return result
+
+    def weight(self, source: str, kinds: Mapping[str, str]) -> float:
+        """Return how often to ask a question, relative to the most useful one, by the losses of its kinds so far.
+
+        Parameters
+        ----------
+        source
+            Name of the source.
+        kinds
+            Groups of the question.
+        """
+        entries = self._answers_from(source)
+        mean = sum(entry.percent for entry in entries) / max(len(entries), 1)
+        if mean <= 0:
+            return 1.0
+        ratios = []
+        for kind in GROUPINGS:
+            same_kind = [e.percent for e in entries if e.kinds.get(kind) == kinds.get(kind)]
+            ratios.append((sum(same_kind) + PRIOR_ANSWERS * mean) / (len(same_kind) + PRIOR_ANSWERS) / mean)
+        score = sum(ratios) / len(ratios)  # 1 is the average
+        return min(1.0, max(MIN_WEIGHT, score / 2.0))
+
+    def _answers_from(self, source: str | None) -> list[DrillAnswer]:
+        return [entry for entry in self.answers if source is None or entry.source == source]
+
+    def to_dict(self, source: str | None = None) -> dict[str, Any]:
+        """Return totals, groups of all kinds, and the development over time as a JSON object.
+
+        Parameters
+        ----------
+        source
+            Only answers of this source; None for all.
+        """
+        entries = self._answers_from(source)
+        followed = [entry.followed for entry in entries if entry.followed is not None]
+        return {
+            "answers": len(entries),
+            "lost": sum(entry.lost for entry in entries),
+            "percent": sum(entry.percent for entry in entries) / len(entries) if entries else None,
+            "units": {"lost": "chips", "percent": "% of the pot, on average"},
+            "mixed": len(followed),
+            "followed": sum(followed),
+            "where": {kind: [group._asdict() for group in self.losses_by(kind, source)] for kind in GROUPINGS},
+            "over_time": [group._asdict() for group in self.over_time(source)],
+        }
+
+
+def _summarize(name: str, answers: Sequence[DrillAnswer]) -> AnswerGroup:
+    percent = sum(answer.percent for answer in answers) / len(answers)
+    return AnswerGroup(name, len(answers), sum(answer.lost for answer in answers), percent)
+
+
+def _parse_answer(line: str, where: str) -> DrillAnswer:
+    try:
+        facts = json.loads(line)
+        kinds = {str(key): str(value) for key, value in facts["kinds"].items()}
+        followed = facts["followed"]
+        if followed not in (None, True, False):
+            raise ValueError
+        return DrillAnswer(
+            str(facts["source"]), kinds, str(facts["move"]), float(facts["lost"]), float(facts["percent"]),
+            bool(facts["mixed"]), followed, str(facts.get("when", "")),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{where}: {short_repr(line[:60])}: is not an answer of a drill") from None
+
+
+FILTERS = {
     "all": "every decision",
-    "close": "where another move is worth within 1 % of the pot of the best",
-    "mixed": "where two moves or more are right at least one time in ten",
+    "close": "where another move is within 1 % of the pot of the best",
+    "mixed": "where two or more moves have a frequency of at least 10 %",
 }
 SCOPES = {
     "one": "a new hand after every answer",
-    "street": "the hand goes on to the end of the street",
-    "end": "the hand goes on to its end",
+    "street": "the hand continues to the end of the street",
+    "end": "the hand continues to its end",
 }
-TRIES = 400  # hands in which a question is looked for
-SKIPPED = 0.5  # of the decisions that could be asked, so that later ones are too
+MAX_HANDS = 400  # searched for a question
+SKIP_PROBABILITY = 0.5  # of suitable decisions, so that later ones are asked too
 
 
 @dataclass(frozen=True)
 class DrillOptions:
-    """What is asked."""
+    """Options of a drill.
 
-    line: str | None = None  # the same place again and again; None: whatever the source comes to
+    Parameters
+    ----------
+    line
+        Always ask at this line; None: at any decision of the source.
+    seat
+        `oop` or `ip`; None: both.
+    only
+        One of `FILTERS`: `all`, `close` or `mixed`.
+    scope
+        One of `SCOPES`: `one`, `street` or `end`.
+    focus
+        Whether to ask more of the kinds that lost most so far.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+
+    Examples
+    --------
+    >>> DrillOptions(only="mixed").scope
+    'one'
+    """
+
+    line: str | None = None  # always ask at this line; None: at any decision of the source
     seat: str | None = None  # oop or ip; None: both
-    only: str = "all"  # one of ONLY
+    only: str = "all"  # one of FILTERS
     scope: str = "one"  # one of SCOPES
-    focus: bool = True  # deal more of what was expensive so far
+    focus: bool = True  # ask more of the kinds that lost most so far
 
     def __post_init__(self) -> None:
-        if self.only not in ONLY:
-            raise unknown("only", self.only, ONLY)
+        if self.only not in FILTERS:
+            raise unknown_name_error("only", self.only, FILTERS)
         if self.scope not in SCOPES:
-            raise unknown("scope", self.scope, SCOPES)
+            raise unknown_name_error("scope", self.scope, SCOPES)
         if self.seat not in (None, *SEATS):
-            raise unknown("seat", str(self.seat), SEATS)
+            raise unknown_name_error("seat", str(self.seat), SEATS)
 
 
 @dataclass(frozen=True)
 class Grade:
-    """What an answer was worth."""
+    """Grade of an answer.
 
-    question: Question
+    Attributes
+    ----------
+    question
+        The question.
+    move
+        The answer.
+    ev_lost
+        EV lost in chips.
+    randomized_action
+        Action for the random number.
+
+    Examples
+    --------
+    >>> from riverboat.practice.questions import make_source
+    >>> drill = Drill(make_source("push:10,10"), DrillOptions(line=""), seed=1)
+    >>> question = drill.next_question()
+    >>> best = question.verdict.best.move
+    >>> drill.answer(best).percent
+    0.0
+    """
+
+    question: DrillQuestion
     move: str
-    lost: float  # chips
-    stands_for: str  # the move that the number means
+    ev_lost: float  # chips
+    randomized_action: str  # action for the random number
 
     @property
     def percent(self) -> float:
-        """EV lost in % of the pot; of the prizes where money is played for."""
-        return 100 * self.lost / self.question.verdict.pot
+        """EV lost in % of the pot, or of the prizes if the table is played for money."""
+        return 100 * self.ev_lost / self.question.verdict.pot
 
     @property
     def followed(self) -> bool | None:
-        """Whether the move is the one that the number means; None where one move alone is right."""
-        return self.move == self.stands_for if self.question.verdict.mixed else None
+        """Whether the answer is the action for the random number; None if one action alone is right."""
+        return self.move == self.randomized_action if self.question.verdict.mixed else None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the grade as a JSON object."""
         return {
             "move": self.move,
-            "lost": self.lost,
+            "lost": self.ev_lost,
             "percent": self.percent,
             "units": {"lost": self.question.verdict.unit, "percent": f"% of {self.question.verdict.share_of}"},
             "number": self.question.number,
-            "stands_for": self.stands_for,
+            "stands_for": self.randomized_action,
             "followed": self.followed,
             "verdict": self.question.verdict.to_dict(),
         }
 
 
 class Drill:
-    """One drill, a question at a time."""
+    """Drill, one question at a time.
+
+    Parameters
+    ----------
+    source
+        Source of questions.
+    options
+        Which questions are asked; the defaults of `DrillOptions`.
+    record
+        Record of the answers; a new one in memory by default.
+    seed
+        Seed of the questions.
+
+    Examples
+    --------
+    >>> from riverboat.practice.questions import make_source
+    >>> drill = Drill(make_source("push:10,10"), seed=1)
+    >>> drill.next_question().moves
+    ('fold', 'all-in')
+    >>> drill.answer("fold").ev_lost == drill.ev_lost
+    True
+    """
 
     def __init__(
-        self, source: Source, options: DrillOptions | None = None, record: DrillRecord | None = None, seed: int = 0
+        self,
+        source: QuestionSource,
+        options: DrillOptions | None = None,
+        record: DrillRecord | None = None,
+        seed: int = 0,
     ) -> None:
         self.source, self.options = source, options or DrillOptions()
         self.record = record if record is not None else DrillRecord()
         self.grades: list[Grade] = []
-        self.question: Question | None = None
+        self.question: DrillQuestion | None = None
         self._rng = np.random.default_rng(seed)
-        self._hand: Asking | None = None
-        self._answered: tuple[Question, str] | None = None  # behind which the hand may go on
+        self._hand: QuestionGenerator | None = None
+        self._answered: tuple[DrillQuestion, str] | None = None  # from which the hand may continue
 
-    def ask(self) -> Question:
-        """The question on the table, or the next one."""
+    def next_question(self) -> DrillQuestion:
+        """Return the open question, or the next one."""
         if self.question is None:
-            self.question = self._go_on() or self._next()
+            self.question = self._next_in_hand() or self._new_question()
         return self.question
 
     def answer(self, move: str, when: str = "") -> Grade:
-        """Grade an answer and keep it; nothing new is worked out for that."""
+        """Grade an answer and record it, without further computation.
+
+        Parameters
+        ----------
+        move
+            One of the question's actions.
+        when
+            Date, in the caller's format.
+
+        Raises
+        ------
+        InputError
+            If no question is open, or the action is not available.
+        """
         question = self.question
         if question is None:
-            raise InputError("nothing was asked: ask first")
+            raise InputError("no open question: call next_question first")
         if move not in question.moves:
-            raise InputError(f"move {shown(move)}: one of {', '.join(question.moves)}")
-        verdict = question.verdict
+            raise InputError(f"move {short_repr(move)}: must be one of {', '.join(question.moves)}")
+        verdict, name, kinds = question.verdict, self.source.name, question.kinds
         lost = verdict.cost(move)
-        assert lost is not None  # such questions are not asked
-        grade = Grade(question, move, lost, verdict.stands_for(question.number))
+        assert lost is not None  # questions without EVs are not asked
+        grade = Grade(question, move, lost, verdict.action_for_number(question.number))
         self.grades.append(grade)
-        self.record.add(
-            Entry(self.source.name, question.kinds, move, lost, grade.percent, verdict.mixed, grade.followed, when)
-        )
+        self.record.add(DrillAnswer(name, kinds, move, lost, grade.percent, verdict.mixed, grade.followed, when))
         self.question, self._answered = None, (question, move)
         return grade
 
     @property
-    def lost(self) -> float:
+    def ev_lost(self) -> float:
         """EV lost over all answers of this drill, in chips."""
-        return sum(grade.lost for grade in self.grades)
+        return sum(grade.ev_lost for grade in self.grades)
 
-    # --- what is asked next -----------------------------------------------------------------------
+    # --- Next question ---
 
-    def _go_on(self) -> Question | None:
-        """The next decision of the hand, where the drill stays with it."""
+    def _next_in_hand(self) -> DrillQuestion | None:
+        """Return the next decision of the hand if the drill stays with it, else None."""
         if self.options.scope == "one" or self._hand is None or self._answered is None:
             return None
         question, move = self._answered
@@ -141,21 +472,21 @@ class Drill:
             return None
         return after if after.verdict.best is not None else None
 
-    def _next(self) -> Question:
+    def _new_question(self) -> DrillQuestion:
         options = self.options
         seat = None if options.seat is None else SEATS.index(options.seat)
-        for _ in range(TRIES):
-            self._hand = self.source.hand(self._rng, options.line, seat)
+        for _ in range(MAX_HANDS):
+            self._hand = self.source.play_hand(self._rng, options.line, seat)
             for question in self._hand:
-                if self._wanted(question):
+                if self._accepts(question):
                     return question
                 if options.line is not None:
                     break
         raise InputError(
-            f"{self.source.name}: no decision of this kind ({options.only}) was found in {TRIES} hands; ask for others"
+            f"{self.source.name}: no decision of kind {options.only} was found in {MAX_HANDS} hands; choose another"
         )
 
-    def _wanted(self, question: Question) -> bool:
+    def _accepts(self, question: DrillQuestion) -> bool:
         verdict, options = question.verdict, self.options
         if verdict.best is None:
             return False
@@ -163,4 +494,4 @@ class Drill:
             return False
         if options.focus and self._rng.random() >= self.record.weight(self.source.name, question.kinds):
             return False
-        return options.line is not None or options.scope != "one" or bool(self._rng.random() >= SKIPPED)
+        return options.line is not None or options.scope != "one" or bool(self._rng.random() >= SKIP_PROBABILITY)

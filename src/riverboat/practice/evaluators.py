@@ -1,11 +1,12 @@
-"""Judges of decisions: a solved spot, or an agent of the whole game.
+"""Evaluators of decisions: a solved spot, or an agent of the whole game.
 
-    judge = judge_of(agent)
-    judge.verdict(state, board, hole)      # a Verdict for the seat to act
+    evaluator = make_evaluator(agent)
+    evaluator.verdict(state, board, hole)      # a DecisionVerdict for the seat to act
 
-A solved spot knows all EVs. An agent that plays a blueprint judges the first streets by the blueprint's values, which are
-means over buckets, and from the turn on by solving the spot at hand: real pot and stacks, both ranges by Bayes from the
-blueprint, sizes of a menu and the one that was bet.
+A solved spot has all EVs. An agent with a blueprint evaluates the first streets by the blueprint's values, which are
+means over buckets, and from the turn on by solving a spot: real pot and stacks, both ranges from the blueprint by
+Bayes' rule, sizes of a menu and the actual bet. States of other tables are converted first: to other blinds and
+stacks, or between a spot and whole hands.
 """
 
 from __future__ import annotations
@@ -17,260 +18,638 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from riverboat.agents.base import Agent, Answering, rules_of
+from riverboat.agents.base import Agent, PublicPolicy, check_own_rules, rules_of_agents
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.search import SearchingAgent
+from riverboat.agents.search import SearchAgent
 from riverboat.agents.spot_solution import SolutionAgent
 from riverboat.cards.deck import hand_index
-from riverboat.cards.notation import show_cards
-from riverboat.core.errors import InputError
+from riverboat.cards.notation import format_cards
+from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.matches.value_tables import ValueTables, value_tables
-from riverboat.games.holdem.action_labels import STREET
-from riverboat.games.holdem.action_tree import FOLD as FOLDS
+from riverboat.games.holdem.action_tree import FOLD as FOLD_KIND
 from riverboat.games.holdem.action_tree import RAISE
-from riverboat.games.holdem.actions import CALL, FOLD, read_move, show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.menus import totals
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
+from riverboat.games.holdem.actions import CALL, FOLD, format_action
+from riverboat.games.holdem.betting import DEAL, STREET_NOTATION, BettingState, split_line
+from riverboat.games.holdem.menus import menu_raise_totals
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import NO_RAKE, PokerRules
 from riverboat.games.spots.spot import Spot
-from riverboat.practice.table_conversion import Reading, inside, read_at, returned
-from riverboat.practice.verdicts import Option, Verdict
+from riverboat.practice.verdicts import DecisionVerdict, VerdictOption
 from riverboat.solvers.boards.batches import solve_many
-from riverboat.strategies.policy import Played
-from riverboat.strategies.public_cache import PublicCache
-from riverboat.strategies.solution import Solution, Spotlight
-from riverboat.strategies.table_spot import table_spot
-from riverboat.subgames.search.menus import table_menu, with_total
+from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.public_strategy import PublicStateCache, spot_from_state
+from riverboat.strategies.solution import Solution, SolutionNode
+from riverboat.subgames.search.subgames import add_raise_total, choose_menu
+
+# --- Conversion of states ---
+
+STACK_TOLERANCE = 0.02  # tolerance of stacks and bets as a share of the pot, because amounts are whole chips
+
+
+@dataclass(frozen=True)
+class ConvertedState:
+    """State converted to another table.
+
+    Attributes
+    ----------
+    state
+        State at the other table.
+    scale
+        Chips of the other table per chip of this one.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> ConvertedState(BettingState.start(rules)).scale
+    1.0
+    """
+
+    state: BettingState
+    scale: float = 1.0  # chips of the other table per chip of this one
+
+
+# --- Tables with other blinds and stacks ---
+
+
+def convert_to_rules(state: BettingState, rules: PokerRules, name: str = "judge") -> ConvertedState:
+    """Convert a state to a table with other blinds and stacks.
+
+    Parameters
+    ----------
+    state
+        State of a table.
+    rules
+        Rules of the other table.
+    name
+        Owner of the other table, for messages.
+
+    Returns
+    -------
+    ConvertedState
+        State with bets rounded to legal ones, and the scale of chips.
+
+    Raises
+    ------
+    InputError
+        If the games differ otherwise, or the line is deeper than the other stacks.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> small = replace(rules, blinds=(2, 1), stacks=(400, 400))
+    >>> convert_to_rules(BettingState.from_line(small, "r6"), rules).state.line
+    'r300'
+    """
+    own_rules = state.rules
+    if own_rules == rules:
+        return ConvertedState(state)
+    compatible = own_rules.limit == rules.limit and own_rules.big_blind > 0
+    if compatible:
+        same_amounts = replace(own_rules, blinds=rules.blinds, stacks=rules.stacks, raise_sizes=rules.raise_sizes)
+        compatible = same_amounts == rules
+    if not compatible or own_rules.blinds[0] * rules.blinds[1] != own_rules.blinds[1] * rules.blinds[0]:
+        check_own_rules(name, rules, own_rules)
+    scale = rules.big_blind / own_rules.big_blind
+    converted = BettingState.start(rules)
+    for action in state.history:
+        if action == DEAL:
+            converted = converted.next_street()
+            continue
+        legal = converted.raise_range()
+        if converted.actor < 0 or (action > CALL and legal is None):
+            break
+        if action > CALL and legal is not None:
+            action = min(max(round(action * scale), legal.least), legal.most)
+        converted = converted.apply_action(action)
+    else:
+        if converted.actor == state.actor:
+            return ConvertedState(converted, scale)
+    raise InputError(f"line {short_repr(state.line)}: deeper than the {_stack_depth(rules)} big blinds of {name}")
+
+
+def _stack_depth(rules: PokerRules) -> str:
+    return f"{rules.stack / rules.big_blind:g}"
+
+
+def convert_verdict_back(verdict: DecisionVerdict, state: BettingState, converted: ConvertedState) -> DecisionVerdict:
+    """Convert a verdict of another table to the amounts of this one.
+
+    Merged actions take the EV of the most frequent.
+
+    Parameters
+    ----------
+    verdict
+        Verdict at the other table.
+    state
+        State at this table.
+    converted
+        The same state at the other table.
+
+    Returns
+    -------
+    DecisionVerdict
+        The verdict in chips of this table.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> small = replace(rules, blinds=(2, 1), stacks=(400, 400))
+    >>> state = BettingState.start(small)
+    >>> verdict = DecisionVerdict((VerdictOption("r300", 1.0, 50.0),), "example", 150.0)
+    >>> convert_verdict_back(verdict, state, convert_to_rules(state, rules)).options[0]
+    VerdictOption(move='r6', probability=1.0, ev=1.0)
+    """
+    if converted.scale == 1.0 and converted.state.rules == state.rules:
+        return verdict
+    merged: dict[str, VerdictOption] = {}
+    for option in verdict.options:
+        move = _convert_action(option.move, state, converted.scale)
+        ev = None if option.ev is None else option.ev / converted.scale
+        before = merged.get(move)
+        if before is not None:
+            ev = before.ev if before.probability > option.probability else ev
+        merged[move] = VerdictOption(move, option.probability + (0.0 if before is None else before.probability), ev)
+    source = f"{verdict.source} at {_stack_depth(converted.state.rules)} big blinds"
+    return replace(verdict, options=tuple(merged.values()), source=source, pot=verdict.pot / converted.scale)
+
+
+def _convert_action(label: str, state: BettingState, scale: float) -> str:
+    span = state.raise_range()
+    if label[0] != "r" or state.rules.limit or span is None:
+        return label if span is not None or label[0] != "r" else "c"
+    return f"r{min(max(round(int(label[1:]) / scale), span.least), span.most)}"
+
+
+# --- Spots ---
+
+
+def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAgent) -> ConvertedState:
+    """Convert a state of a whole hand to a state of a spot.
+
+    The hand must reach the spot's street with the spot's board and, relative to the pot, its stacks.
+
+    Parameters
+    ----------
+    state
+        State of a whole hand.
+    board
+        Board cards.
+    agent
+        Agent of the solved spot.
+
+    Returns
+    -------
+    ConvertedState
+        State of the spot, and the scale of chips.
+
+    Raises
+    ------
+    InputError
+        If board, stacks or a bet do not fit the spot.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.boards.batches import solve_many
+    >>> spot = Spot.make(board="Td9d6hQc2s", pot=200, stack=400, oop="AA,KJ,76", ip="QQ,T9,AJ", bets="50%")
+    >>> (solution,) = solve_many([spot], iterations=100)
+    >>> agent = SolutionAgent(solution, "river")
+    >>> whole, _ = convert_to_whole_hand(agent.start)
+    >>> convert_to_spot(whole, spot.board, agent).scale
+    1.0
+    """
+    rules, spot = agent.rules, agent.spot
+    if state.rules == rules:
+        return ConvertedState(state)
+    if state.street < rules.begins:
+        raise InputError(
+            f"line {short_repr(state.line)}: before the {rules.streets[rules.begins]}, where the spot begins"
+        )
+    root = _state_at_street(state, rules.begins)
+    scale = spot.rules.pot / root.pot
+    behind = [scale * chips for chips in root.behind]
+    if tuple(board[: len(spot.board)]) != spot.board or any(
+        abs(stack - spot_stack) > STACK_TOLERANCE * spot.rules.pot
+        for stack, spot_stack in zip(behind, rules.stacks or (), strict=True)
+    ):
+        raise InputError(f"agent {agent.name!r}: its spot has another board, or other stacks behind its pot")
+    converted, before = BettingState.start(rules), root.committed_before_street
+    for label in split_line(state.line[len(root.line) :]):
+        if label == "/":
+            converted = converted.next_street()
+            continue
+        menu = agent.menu(converted, board)
+        action = label
+        if label[0] == "r" and not rules.limit:
+            total = scale * (int(label[1:]) - before)
+            action = min(menu, key=lambda option: abs(int(option[1:]) - total) if option[0] == "r" else 1e300)
+            if action[0] != "r" or abs(int(action[1:]) - total) > STACK_TOLERANCE * spot.rules.pot:
+                raise InputError(f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {', '.join(menu)}")
+        converted = converted.apply_action(converted.parse_action(action))
+    return ConvertedState(converted, scale)
+
+
+def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
+    """Convert a hand of a spot to a whole hand, as files have them.
+
+    The pot becomes an ante of both players, half of it each, and every street before the spot two checks. So pot,
+    stacks and all later actions are unchanged. An odd pot is counted in half chips.
+
+    Parameters
+    ----------
+    end
+        State of a spot.
+
+    Returns
+    -------
+    tuple
+        State of the whole hand, and the scale of its chips: 1, or 2 for an odd pot.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.boards.batches import solve_many
+    >>> spot = Spot.make(board="Td9d6hQc2s", pot=200, stack=400, oop="AA", ip="QQ", bets="50%")
+    >>> (solution,) = solve_many([spot], iterations=1)
+    >>> convert_to_whole_hand(SolutionAgent(solution, "river").start)[0].line
+    'cc/cc/cc/'
+    """
+    rules = end.rules
+    scale = 1 + rules.pot % 2
+    ante, stacks = rules.pot * scale // 2, rules.stacks
+    assert stacks is not None  # spots have some
+    whole_rules = replace(
+        rules, blinds=(0, 0), ante=ante, pot=0, stacks=(stacks[0] * scale + ante, stacks[1] * scale + ante), begins=0,
+        raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
+        first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
+    )  # fmt: skip
+    line = "cc/" * rules.begins
+    for label in split_line(end.line):
+        line += f"r{int(label[1:]) * scale + ante}" if label[0] == "r" and label != "r" else label
+    return BettingState.from_line(whole_rules, line), scale
+
 
 Cards: TypeAlias = Sequence[int]
-FIRST_SOLVED = 2  # the turn: earlier streets take too long at a table
+FIRST_SOLVED_STREET = 2  # the turn: earlier streets take too long to solve at a table
 ITERATIONS = {2: 100, 3: 300}  # by street
-UNTIL = 0.3  # % of the pot, at which fewer do
-WORK = 5.5e6  # nodes × boards × hands of a subgame: about a second of one core
-FLOOR = 0.01  # the least weight of a hand, so that the one that was held is in its range
-LEAST = 0.05  # of the blueprint's moves: values behind rarer ones are of hands that were hardly sampled there
-KEPT = 256 << 20  # bytes of solutions
+TARGET_PERCENT = 0.3  # % of the pot: exploitability at which solving stops earlier
+MAX_WORK = 5.5e6  # nodes × boards × hands of a subgame: about a second of one core
+RANGE_FLOOR = 0.01  # smallest weight of a hand, so that the actual hand is in its range
+MIN_PROBABILITY = 0.05  # of a blueprint's action: values of rarer ones have few samples
+CACHE_BYTES = 256 << 20  # bytes of solutions
 
 
-class Judge(Protocol):
-    """Who knows what decisions are worth."""
+class DecisionEvaluator(Protocol):
+    """Source of verdicts on decisions."""
 
-    def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
-        """Of the seat to act with a hand; `move` is one that was made, and is among what is judged."""
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+        """Return the verdict for the seat to act with a hand.
+
+        Parameters
+        ----------
+        state
+            State at which a player acts.
+        board
+            Board cards.
+        hole
+            Cards of the seat to act.
+        move
+            The actual action, which is among the options; None if unknown.
+        """
         ...
 
 
-def judge_of(agent: Agent) -> Judge:
-    """The judge that an agent is; refused where it has no values of any kind."""
+def make_evaluator(agent: Agent) -> DecisionEvaluator:
+    """Create the evaluator of an agent.
+
+    Parameters
+    ----------
+    agent
+        Agent of a solved spot, or one with strategies for all hands.
+
+    Returns
+    -------
+    DecisionEvaluator
+        The evaluator.
+
+    Raises
+    ------
+    InputError
+        If the agent has no strategies for all hands.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> type(make_evaluator(make_agent("rule-based"))).__name__
+    'TableEvaluator'
+    """
     if isinstance(agent, SolutionAgent):
-        return SolutionJudge(agent)
-    base = agent.base if isinstance(agent, SearchingAgent) else agent
-    if not isinstance(base, Answering):
-        raise InputError(f"agent {agent.name!r}: does not answer for all hands, so it cannot say what moves are worth")
-    return TableJudge(agent, base)
+        return SolutionEvaluator(agent)
+    base = agent.base if isinstance(agent, SearchAgent) else agent
+    if not isinstance(base, PublicPolicy):
+        raise InputError(f"agent {agent.name!r}: has no strategies for all hands, so it cannot evaluate decisions")
+    return TableEvaluator(agent, base)
 
 
-# --- solved spots -----------------------------------------------------------------------------
+# --- Solved spots ---
 
 
 @dataclass(frozen=True, eq=False)
-class SolutionJudge:
-    """Judges hands of its subgame."""
+class SolutionEvaluator:
+    """Evaluator of hands of a solved subgame.
+
+    Parameters
+    ----------
+    agent
+        Agent of the solved spot.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.boards.batches import solve_many
+    >>> spot = Spot.make(board="Td9d6hQc2s", pot=200, stack=400, oop="AA,KJ,76", ip="QQ,T9,AJ", bets="50%")
+    >>> (solution,) = solve_many([spot], iterations=100)
+    >>> agent = SolutionAgent(solution, "river")
+    >>> verdict = SolutionEvaluator(agent).verdict(agent.start, spot.board, (51, 50))
+    >>> verdict.best.move, verdict.source
+    ('c', 'the solution')
+    """
 
     agent: SolutionAgent
 
     @property
     def begins(self) -> int:
-        """The street that its subgame begins with."""
+        """First street of its subgame."""
         return self.agent.rules.begins
 
-    def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
-        """From the solution's own values; a whole hand is read as one of the subgame."""
-        there = inside(state, board, self.agent)
-        here = self.agent.node(there.state, board)
-        if there.state is state:
-            return node_verdict(here, state, hole, "the solution")
-        own = node_verdict(here, there.state, hole, "the solution")
-        before = state.before if state.street == self.begins else _root_before(state, self.begins)
-        options = tuple(
-            Option(
-                _outside(option.move, before, there.scale), option.probability, option.ev and option.ev / there.scale
-            )
-            for option in own.options
-        )
-        return replace(own, options=options, pot=float(state.pot))
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+        """Return the verdict by the solution's values; a whole hand is converted to the subgame.
+
+        Parameters
+        ----------
+        state
+            State of the spot, or of a whole hand that reaches it.
+        board
+            Board cards.
+        hole
+            Cards of the seat to act.
+        move
+            Not used: the tree has its own actions.
+        """
+        converted = convert_to_spot(state, board, self.agent)
+        node = self.agent.node_at(converted.state, board)
+        if converted.state is state:
+            return _node_verdict(node, state, hole, "the solution")
+        verdict = _node_verdict(node, converted.state, hole, "the solution")
+        earlier_chips, options = _state_at_street(state, self.begins).committed_before_street, []
+        for move, probability, ev in verdict.options:
+            if move[0] == "r" and move != "r":  # raises count from the start of the whole hand
+                move = f"r{round(int(move[1:]) / converted.scale) + earlier_chips}"
+            options.append(VerdictOption(move, probability, ev and ev / converted.scale))
+        return replace(verdict, options=tuple(options), pot=float(state.pot))
 
 
-def _root_before(state: Betting, street: int) -> int:
-    """What each seat had put in when a street began."""
+def _state_at_street(state: BettingState, street: int) -> BettingState:
+    """Return the state at the start of an earlier street of the same hand, from the second street on."""
     cut = [k for k, letter in enumerate(state.line) if letter == "/"][street - 1] + 1
-    return Betting.from_line(state.rules, state.line[:cut]).before
+    return BettingState.from_line(state.rules, state.line[:cut])
 
 
-def _outside(move: str, before: int, scale: float) -> str:
-    """A move of a subgame as the whole hand writes it."""
-    return f"r{round(int(move[1:]) / scale) + before}" if move[0] == "r" and move != "r" else move
+def _node_verdict(
+    node: SolutionNode,
+    state: BettingState,
+    hole: Cards,
+    source: str,
+    earlier_chips: int = 0,
+    outside: BettingState | None = None,
+) -> DecisionVerdict:
+    """Return the verdict for one hand at a node of a solution.
 
-
-def node_verdict(
-    here: Spotlight, state: Betting, hole: Cards, source: str, before: int = 0, outside: Betting | None = None
-) -> Verdict:
-    """One hand at a node of a solution. Where the table counts totals from earlier on, `before` is what they have more."""
+    `earlier_chips` is added to raises if the table counts totals from an earlier street.
+    """
     hand = hand_index(*hole)
-    played, values = here.strategy[:, hand], here.action_ev()[:, hand]
-    if np.isnan(played).any():
-        raise InputError(f"hand {show_cards(hole)}: not in the range at {here.line or 'the root'}")
+    probabilities, values = node.strategy[:, hand], node.action_ev()[:, hand]
+    if np.isnan(probabilities).any():
+        raise InputError(f"hand {format_cards(hole)}: not in the range at {node.line or 'the root'}")
     options = []
-    for label, p, ev in zip(here.actions, played.tolist(), values.tolist(), strict=True):
-        move = STREET.read(state.rules.book, state.at, label)
-        assert move is not None  # the tree was made of these rules
-        real = show_move(move + before if move > 0 else move, (outside or state).rules)
-        options.append(Option(real, p, None if np.isnan(ev) else ev))
-    return Verdict(tuple(options), source, float(state.pot))
+    for label, p, ev in zip(node.actions, probabilities.tolist(), values.tolist(), strict=True):
+        move = STREET_NOTATION.parse(state.rules.compact, state.compact, label)
+        assert move is not None  # the tree was built with these rules
+        real = format_action(move + earlier_chips if move > 0 else move, (outside or state).rules)
+        options.append(VerdictOption(real, p, None if np.isnan(ev) else ev))
+    return DecisionVerdict(tuple(options), source, float(state.pot))
 
 
-# --- agents of the whole game -------------------------------------------------------------------
+# --- Agents of whole games ---
 
 
 @dataclass(frozen=True, eq=False)
-class TableJudge:
-    """Judges hands of a whole game by an agent's strategy."""
+class TableEvaluator:
+    """Evaluator of hands of a whole game by an agent's strategy.
+
+    Parameters
+    ----------
+    agent
+        The agent.
+    base
+        Strategy that gives the ranges: the agent itself, or its blueprint if it searches.
+    solves
+        Whether to solve spots from the turn on; False: use the blueprint's values on all streets.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> agent = make_agent("rule-based")
+    >>> TableEvaluator(agent, agent).verdict(BettingState.start(rules), (), (50, 51)).moves
+    ('f', 'c', 'r300')
+    """
 
     agent: Agent
-    base: Answering  # whose strategy gives ranges: the agent itself, or what it plays before it searches
-    solves: bool = True  # false: the blueprint's values on all streets
-    _solved: PublicCache[Solution] = field(
-        default_factory=lambda: PublicCache(KEPT, lambda solution: int(solution.table.nbytes)), repr=False
+    base: PublicPolicy  # its strategy gives the ranges: the agent itself, or its blueprint if it searches
+    solves: bool = True  # False: use the blueprint's values on all streets
+    _solution_cache: PublicStateCache[Solution] = field(
+        default_factory=lambda: PublicStateCache(CACHE_BYTES, lambda solution: int(solution.table.nbytes)),
+        init=False,
+        repr=False,
     )
 
-    def verdict(self, state: Betting, board: Cards, hole: Cards, move: str | None = None) -> Verdict:
-        """By solving from the turn on, by the blueprint's values before it; without either, how often moves are made.
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+        """Return the verdict by solving from the turn on, and by the blueprint's values before it.
 
-        A hand of a table with other blinds or stacks is read at the agent's own (`other_tables`), and solved with its own.
+        An agent without values gives only frequencies. A hand of a table with other blinds or stacks is converted to
+        the agent's table for its strategy, but solved with its own.
+
+        Parameters
+        ----------
+        state
+            State at which a player acts.
+        board
+            Board cards.
+        hole
+            Cards of the seat to act.
+        move
+            The actual action, which is among the options; None if unknown.
         """
-        there = self.read(state)
+        converted = self.convert_state(state)
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
-        if self.solves and state.street >= FIRST_SOLVED and _solvable(state.rules):
+        if self.solves and state.street >= FIRST_SOLVED_STREET and _is_solvable(state.rules):
             solution, root = self.solution(state, shown, move)
-            judged = node_verdict(solution[""], root, hole, "solved on the spot", state.before, state)
-            mix = tuple(Option(label, p, None) for label, p in self._mix(there.state, shown, hole).items())
-            told = returned(Verdict(mix, "", judged.pot), state, there)
-            return replace(judged, played={option.move: option.probability for option in told.options})
-        valued = self._valued(there.state, shown, hole)
-        if valued is None:
-            options = [Option(label, p, None) for label, p in self._mix(there.state, shown, hole).items()]
-            valued = Verdict(tuple(options), "none: the agent has no values", float(there.state.pot))
-        return returned(valued, state, there)
+            verdict = _node_verdict(
+                solution[""], root, hole, "solved on the spot", state.committed_before_street, state
+            )
+            agent_mix = convert_verdict_back(self._agent_verdict(converted.state, shown, hole), state, converted)
+            return replace(verdict, played={option.move: option.probability for option in agent_mix.options})
+        own = self._blueprint_verdict(converted.state, shown, hole) or self._agent_verdict(converted.state, shown, hole)
+        return convert_verdict_back(own, state, converted)
 
-    def read(self, state: Betting) -> Reading:
-        """A state at the agent's own table."""
-        own = rules_of(self.agent)
+    def convert_state(self, state: BettingState) -> ConvertedState:
+        """Convert a state to the agent's own table.
+
+        Parameters
+        ----------
+        state
+            State of a table.
+        """
+        own = rules_of_agents(self.agent)
         if own is not None:
-            return read_at(state, own, self.agent.name)
+            return convert_to_rules(state, own, self.agent.name)
         self.agent.check_rules(state.rules)
-        return Reading(state)
+        return ConvertedState(state)
 
-    def spot(self, state: Betting, board: Cards, move: str | None = None) -> Spot:
-        """The spot at a decision, with a move that was made among its sizes."""
+    def spot(self, state: BettingState, board: Cards, move: str | None = None) -> Spot:
+        """Return the spot of a decision, with the actual bet among its sizes.
+
+        Parameters
+        ----------
+        state
+            State at which a player acts.
+        board
+            Board cards.
+        move
+            The actual action; None if unknown.
+        """
         menu = None
         if not state.rules.limit:
-            menu = table_menu(state, WORK)
-            total = CALL if move is None else read_move(move, state)
-            if total > CALL and total not in totals(menu, state):
-                menu = with_total(menu, state, total)
-        return table_spot(state, tuple(board), self.base, menu=menu, floor=FLOOR, read_as=self.played_as(state, board))
+            menu = choose_menu(state, MAX_WORK)
+            total = CALL if move is None else state.parse_action(move)
+            if total > CALL and total not in menu_raise_totals(menu, state):
+                menu = add_raise_total(menu, state, total)
+        policy_state = self.translated_state(state, board)
+        return spot_from_state(state, tuple(board), self.base, menu=menu, floor=RANGE_FLOOR, policy_state=policy_state)
 
-    def played_as(self, state: Betting, board: Cards) -> Betting:
-        """The state at which both ranges are asked for: bets that the blueprint never makes are read as the nearest ones that
-        it makes, or nobody would hold anything."""
-        there = self.read(state).state
-        if self._reader is None:
-            return there
+    def translated_state(self, state: BettingState, board: Cards) -> BettingState:
+        """Return the state at which the ranges are computed, with off-tree bets translated to the nearest ones.
+
+        The blueprint never makes off-tree bets, so both ranges would be empty.
+
+        Parameters
+        ----------
+        state
+            State at which a player acts.
+        board
+            Board cards.
+        """
+        converted = self.convert_state(state).state
+        if self._translated_blueprint is None:
+            return converted
         dealt = tuple(int(card) for card in board)
-        hole = tuple([card for card in there.rules.deck.cards.tolist() if card not in dealt][: there.rules.hole])
-        decisions = self._reader.decide(Views.of([there], [hole], [dealt]))
-        node, tree = int(decisions.node[0]), self._reader.strategy.tree
-        if node < 0 or decisions.off[0]:
-            return there
-        near = Betting.from_line(there.rules, tree.line(node))
-        return near if near.line != there.line and (near.street, near.actor) == (there.street, there.actor) else there
+        live = [card for card in converted.rules.deck.cards.tolist() if card not in dealt]
+        hole = tuple(live[: converted.rules.hole])
+        decisions = self._translated_blueprint.decide(Observations.from_betting([converted], [hole], [dealt]))
+        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        if node < 0 or decisions.tree_status[0]:
+            return converted
+        translated = BettingState.from_line(converted.rules, tree.line(node))
+        same_turn = (translated.street, translated.actor) == (converted.street, converted.actor)
+        return translated if same_turn else converted
 
-    def solution(self, state: Betting, board: Cards, move: str | None = None) -> tuple[Solution, Betting]:
-        """The spot solved, and its own state at the root."""
+    def solution(self, state: BettingState, board: Cards, move: str | None = None) -> tuple[Solution, BettingState]:
+        """Solve the spot of a decision; return the solution and the state at its root.
+
+        Parameters
+        ----------
+        state
+            State at which a player acts.
+        board
+            Board cards.
+        move
+            The actual action; None if unknown.
+        """
         spot = self.spot(state, board, move)
-        key = f"{state.line} {state.rules.stacks} {show_cards(board)} {spot.menu}".encode()
-        solved = self._solved.get(key)
+        key = f"{state.line} {state.rules.stacks} {format_cards(board)} {spot.menu}".encode()
+        solved = self._solution_cache.get(key)
         if solved is None:
-            (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=UNTIL)
-            self._solved.keep(key, solved)
+            (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)
+            self._solution_cache.put(key, solved)
         return solved, spot.start
 
-    def _mix(self, state: Betting, board: Cards, hole: Cards) -> dict[str, float]:
-        """What the agent would have played with the hand."""
-        asked = self.agent if isinstance(self.agent, Answering) else self.base
-        answer = asked.strategies(Places.of([state], [tuple(board)]))
+    def _agent_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict:
+        """Return the agent's own action probabilities with a hand, without EVs."""
+        policy = self.agent if isinstance(self.agent, PublicPolicy) else self.base
+        batch = policy.strategies(PublicStates.from_betting([state], [tuple(board)]))
         deck = state.rules.deck
         hand = int(np.flatnonzero((np.sort(deck.hands, axis=1) == np.sort(np.array(hole))).all(axis=1))[0])
-        row = answer.probabilities[0, hand].tolist()
-        return {label: p for label, p in zip(answer.labels(0), row, strict=False) if p > 0 or label in ("f", "c")}
+        row = zip(batch.labels(0), batch.probabilities[0, hand].tolist(), strict=False)
+        options = tuple(VerdictOption(label, p, None) for label, p in row if p > 0 or label in ("f", "c"))
+        return DecisionVerdict(options, "none: the agent has no values", float(state.pot))
 
-    # --- the blueprint's values ---------------------------------------------------------------
+    # --- Values of the blueprint ---
 
     @cached_property
-    def _reader(self) -> Played | None:
-        """The blueprint, which reads every line in one way; None where the agent plays none."""
+    def _translated_blueprint(self) -> BlueprintPolicy | None:
+        """Blueprint with deterministic translation; None if the agent has no blueprint."""
         if not isinstance(self.base, BlueprintAgent):
             return None
-        played = self.base.played
-        return played if played.reads_one_way else replace(played, translation="det-pshar")
+        policy = self.base.policy
+        return policy if policy.has_deterministic_translation else replace(policy, translation="det-pshar")
 
     @cached_property
     def values(self) -> ValueTables | None:
-        """What buckets are worth at the blueprint's nodes; made once, and kept on disk."""
-        return None if self._reader is None else value_tables(self._reader.on_tree())
+        """Value tables of the blueprint, computed once and cached on disk."""
+        return None if self._translated_blueprint is None else value_tables(self._translated_blueprint.tree_strategy())
 
-    def _valued(self, state: Betting, board: Cards, hole: Cards) -> Verdict | None:
-        """None where the agent has no blueprint, or the line leads off its tree."""
-        if self._reader is None or self.values is None:
+    def _blueprint_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict | None:
+        """Return the verdict by the blueprint's values; None without a blueprint, or if the line leaves its tree."""
+        if self._translated_blueprint is None or self.values is None:
             return None
-        views = Views.of([state], [tuple(hole)], [tuple(board)])
-        decisions = self._reader.decide(views)
-        node, tree = int(decisions.node[0]), self._reader.strategy.tree
-        if node < 0 or decisions.off[0] or tree.actor[node] != state.turn:
+        observations = Observations.from_betting([state], [tuple(hole)], [tuple(board)])
+        decisions = self._translated_blueprint.decide(observations)
+        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        if node < 0 or decisions.tree_status[0] or tree.actor[node] != state.turn:
             return None
         cards = np.array([[*hole, *board]], np.uint8)
-        bucket = int(self._reader.strategy.cards.buckets(cards, check=False)[0, 0, -1])
-        chances: dict[int, float] = {}
-        worth: dict[
-            int, tuple[float, float]
-        ] = {}  # abstract moves that come out alike are one: the likeliest values it
+        bucket = int(self._translated_blueprint.strategy.cards.buckets(cards, check=False)[0, 0, -1])
+        probabilities: dict[int, float] = {}
+        values: dict[int, tuple[float, float]] = {}  # merged actions take the EV of the most frequent
         raises = 2
         for child in tree.children(node):
             kind = int(tree.kind[child])
             column = kind if kind < RAISE else raises
             raises += kind == RAISE
             p, move = float(decisions.rows[0, column]), int(decisions.moves[0, column])
-            chances[move] = chances.get(move, 0.0) + p
-            if kind == FOLDS and move != FOLD:
-                continue  # nothing is to be called really: what folds there checks here
-            ev = 0.0 if move == FOLD else self._worth(state, move, child, bucket)
-            if move not in worth or p > worth[move][0]:
-                worth[move] = p, ev
+            probabilities[move] = probabilities.get(move, 0.0) + p
+            if kind == FOLD_KIND and move != FOLD:
+                continue  # no bet to call in the real game: a fold of the tree is a check here
+            ev = 0.0 if move == FOLD else self._action_value(state, move, child, bucket)
+            if move not in values or p > values[move][0]:
+                values[move] = p, ev
         options = tuple(
-            Option(show_move(m, state.rules), chances[m], worth[m][1] if m in worth else None) for m in sorted(chances)
+            VerdictOption(format_action(m, state.rules), probabilities[m], values[m][1] if m in values else None)
+            for m in sorted(probabilities)
         )
-        return Verdict(options, "the blueprint's values", float(state.pot), LEAST)
+        return DecisionVerdict(options, "the blueprint's values", float(state.pot), MIN_PROBABILITY)
 
-    def _worth(self, state: Betting, move: int, child: int, bucket: int) -> float:
-        """Chips that a bucket wins of the pot as it stands after a move, by the share of the pot that it wins there."""
+    def _action_value(self, state: BettingState, move: int, child: int, bucket: int) -> float:
+        """Return the EV of a bucket after an action, in chips, from its pot share in the value tables."""
         assert self.values is not None
         row, street, seat = int(self.values.after_row[child]), state.street, state.turn
-        after = state.move(show_move(move, state.rules))
+        after = state.apply_action(move, check=False)
         share = float(self.values.after[street][seat, row, bucket])
         return share * after.pot - (after.spent[seat] - state.spent[seat])
 
 
-def _solvable(rules: Rules) -> bool:
+def _is_solvable(rules: PokerRules) -> bool:
     return rules.board == (0, 3, 1, 1) and rules.hole == 2 and rules.suits == 4 and rules.ranks == 13

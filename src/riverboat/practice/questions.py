@@ -1,12 +1,13 @@
-"""What drills ask: a decision, and what it is worth.
+"""Questions of drills, and their sources.
 
-A `Source` deals decisions of its game: a solved spot those that its own strategy comes to, an agent those of whole hands that
-it plays against itself, a chart hands of the table. What is asked, and the answers, are of one kind.
+A `QuestionSource` deals decisions of its game: a solved spot those that its own strategy reaches, an agent those of
+whole hands against itself, a chart those of a push/fold table. All have the same type of question and answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -15,160 +16,310 @@ import numpy as np
 from riverboat.agents.base import Agent, ranges
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spot_solution import SolutionAgent
-from riverboat.api.play import described
-from riverboat.cards.card_removal import without_shared
-from riverboat.cards.deck import HAND_CARDS
-from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.cards.notation import show_cards
-from riverboat.core.errors import InputError, shown
-from riverboat.games.holdem.actions import play_move, read_move, show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.match_state import Hand, Holes, settled
+from riverboat.api.play import describe_action
+from riverboat.cards.deck import HAND_CARDS, RANKS, hand_index
+from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
+from riverboat.cards.hand_classes import classify
+from riverboat.cards.notation import format_cards
+from riverboat.cards.ranges import compatible_weights
+from riverboat.core.errors import InputError, short_repr
+from riverboat.games.holdem.actions import format_action
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.match_state import HoleCards, Holes
 from riverboat.games.holdem.menus import SEATS
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.practice.evaluators import Judge, judge_of
-from riverboat.practice.push_charts import PushTable, is_push, push_table
-from riverboat.practice.situations import board_class, hand_class
-from riverboat.practice.verdicts import Verdict
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.practice.charts import PushTable, is_push_source, push_table
+from riverboat.practice.evaluators import DecisionEvaluator, make_evaluator
+from riverboat.practice.verdicts import DecisionVerdict
+
+# --- Classes of boards and hands ---
+
+SUIT_NAMES = {1: "rainbow", 2: "two-tone", 3: "three of a suit"}  # by the most cards of one suit
+HIGH_CARD_NAMES = {12: "ace high", 11: "king high", 10: "queen high", 9: "jack high"}
+
+
+def _board_class(board: Sequence[int]) -> str:
+    """Return the class of a board in players' terms, such as `king high, two-tone, paired`."""
+    if not board:
+        return "before the flop"
+    ranks, suits = Counter(card >> 2 for card in board), Counter(card & 3 for card in board)
+    max_suited = max(suits.values())
+    suited = SUIT_NAMES.get(max_suited, "flush board")
+    if len(board) == 3 and max_suited == 3:
+        suited = "monotone"
+    high = HIGH_CARD_NAMES.get(max(ranks), "ten high or lower")
+    paired = ", trips" if max(ranks.values()) > 2 else ", paired" if max(ranks.values()) == 2 else ""
+    return f"{high}, {suited}{paired}"
+
+
+def hand_class(hole: Sequence[int], board: Sequence[int]) -> str:
+    """Return the class of a hand in players' terms: the made hand and its first draw, or the kind of starting hand.
+
+    Parameters
+    ----------
+    hole
+        Two cards.
+    board
+        Board cards, none before the flop.
+
+    Returns
+    -------
+    str
+        Words.
+
+    Examples
+    --------
+    >>> hand_class((50, 51), ())
+    'high pair'
+    """
+    if len(board) >= 3:
+        kind = classify(tuple(hole), tuple(board))
+        draws = [draw for draw in kind.draws if draw not in ("no draw", "overcards", "backdoor flush draw")]
+        return f"{kind.made}, {draws[0]}" if draws else kind.made
+    return _starting_class(CLASS_NAMES[int(CLASS_OF_HAND[hand_index(*hole)])])
+
+
+def _starting_class(name: str) -> str:
+    """Return the kind of a starting hand, such as `AKs`."""
+    high, low = (RANKS.index(letter) for letter in name[:2])
+    if high == low:
+        return "high pair" if high >= 8 else "middle pair" if high >= 4 else "low pair"
+    suited = "suited" if name.endswith("s") else "offsuit"
+    if high == 12:
+        return f"{suited} ace"
+    if low >= 8:
+        return f"{suited} broadway"
+    return f"{suited} connector" if high - low <= 2 else f"{suited} other"
 
 
 @dataclass(frozen=True)
-class Question:
-    """One decision with one hand; `verdict` is the answer, worked out when it is asked."""
+class DrillQuestion:
+    """Decision with one hand; `verdict` is the answer, computed with the question.
+
+    Attributes
+    ----------
+    hole
+        The hand as text.
+    board
+        Board cards as text.
+    line
+        Betting line in the source's notation.
+    seat
+        Seat or position of the player.
+    street
+        Name of the street.
+    pot
+        Chips in the pot.
+    behind
+        Chips of the smaller stack.
+    to_call
+        Chips to call.
+    moves
+        Available actions.
+    words
+        The actions in words.
+    number
+        Random number from 0 to 99, for mixed decisions.
+    verdict
+        The answer.
+    kinds
+        Groups of the record: line, board, hand.
+
+    Examples
+    --------
+    >>> question = next(make_source("push:10,10").play_hand(np.random.default_rng(0), "", None))
+    >>> question.moves, question.seat
+    (('fold', 'all-in'), 'SB')
+    """
 
     hole: str
     board: str
-    line: str  # as the source writes it
+    line: str  # in the source's notation
     seat: str
     street: str
     pot: float
     behind: float
     to_call: float
     moves: tuple[str, ...]
-    words: tuple[str, ...]  # the same as people say them
-    number: int  # from 0 to 99, to randomise by
-    verdict: Verdict
-    kinds: dict[str, str] = field(default_factory=dict)  # line, board, hand: what the record groups by
+    words: tuple[str, ...]  # the actions in words
+    number: int  # random number from 0 to 99
+    verdict: DecisionVerdict
+    kinds: dict[str, str] = field(default_factory=dict)  # line, board, hand: the groups of the record
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, without the answer."""
-        return {
-            "hole": self.hole,
-            "board": self.board,
-            "line": self.line,
-            "seat": self.seat,
-            "street": self.street,
-            "pot": self.pot,
-            "behind": self.behind,
-            "to_call": self.to_call,
-            "moves": list(self.moves),
-            "words": list(self.words),
-            "number": self.number,
-            "kinds": dict(self.kinds),
-            "unit": "chips",
-        }
+        """Return the question as a JSON object, without the answer."""
+        fields = {name: value for name, value in vars(self).items() if name != "verdict"}
+        lists = {"moves": list(self.moves), "words": list(self.words), "kinds": dict(self.kinds)}
+        return {**fields, **lists, "unit": "chips"}
 
 
-BOARDS = 50  # that are tried for a line that hardly anybody plays
-Asking: TypeAlias = Generator[Question, "str | None", None]
+MAX_BOARDS = 50  # tried for a line that is rarely played
+QuestionGenerator: TypeAlias = Generator[DrillQuestion, "str | None", None]
 
 
-class Source(Protocol):
-    """Who deals decisions."""
+class QuestionSource(Protocol):
+    """Source of questions."""
 
     @property
     def name(self) -> str:
-        """What records call it."""
+        """Name of the source in records."""
         ...
 
-    def hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> Asking:
-        """One hand as the decisions of one seat: a move that is sent is played, else the source's own."""
+    def play_hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> QuestionGenerator:
+        """Yield the decisions of one seat in one hand; an action that is sent is played, else the source's own.
+
+        Parameters
+        ----------
+        rng
+            Random generator.
+        line
+            Line at which the hand begins; None for the start.
+        seat
+            Seat that is asked; None for any.
+        """
         ...
 
 
-def source_of(text: str, seed: int = 0) -> Source:
-    """What a text names: a folder with a solved spot, an agent, or `push:10,10`."""
-    if is_push(text):
+def make_source(text: str, seed: int = 0) -> QuestionSource:
+    """Create the source that a text names.
+
+    Parameters
+    ----------
+    text
+        A folder with a solved spot, an agent spec, or a push/fold table such as `push:10,10`.
+    seed
+        Seed of the agent.
+
+    Returns
+    -------
+    QuestionSource
+        The source.
+
+    Raises
+    ------
+    InputError
+        If the text names nothing, or an agent without a game or without strategies for all hands.
+
+    Examples
+    --------
+    >>> make_source("push:10,10").name
+    'push:10,10'
+    """
+    if is_push_source(text):
         return ChartSource(push_table(text), text)
     return TableSource(make_agent(text, seed), text)
 
 
 @dataclass(eq=False)
 class TableSource:
-    """Hands that an agent plays against itself; a solved spot deals those of its subgame."""
+    """Hands that an agent plays against itself; a solved spot deals hands of its subgame.
+
+    Parameters
+    ----------
+    agent
+        Agent with its own game.
+    name
+        Name of the source in records.
+
+    Raises
+    ------
+    InputError
+        If the agent plays any game, or cannot evaluate decisions.
+
+    Examples
+    --------
+    >>> from riverboat.games.spots.spot import Spot
+    >>> from riverboat.solvers.boards.batches import solve_many
+    >>> spot = Spot.make(board="Td9d6hQc2s", pot=200, stack=400, oop="AA,KJ,76", ip="QQ,T9,AJ", bets="50%")
+    >>> (solution,) = solve_many([spot], iterations=100)
+    >>> agent = SolutionAgent(solution, "river")
+    >>> source = TableSource(agent, "river")
+    >>> next(source.play_hand(np.random.default_rng(0), None, 0)).moves
+    ('c', 'r100')
+    """
 
     agent: Agent
     name: str
 
     def __post_init__(self) -> None:
-        self.judge: Judge = judge_of(self.agent)
-        self.base: Any = getattr(self.agent, "base", self.agent)  # whose strategy gives ranges
+        self.evaluator: DecisionEvaluator = make_evaluator(self.agent)
+        self.base: Any = getattr(self.agent, "base", self.agent)  # its strategy gives the ranges
         rules = getattr(self.agent, "rules", None)
-        if not isinstance(rules, Rules):
-            raise InputError(f"agent {self.name!r}: plays any game; drills need one with a game of its own")
-        self.rules: Rules = rules
-        self.start: Betting = getattr(self.agent, "start", None) or Betting.start(rules)
+        if not isinstance(rules, PokerRules):
+            raise InputError(f"agent {self.name!r}: plays any game; drills need an agent with its own game")
+        self.rules: PokerRules = rules
+        self.start: BettingState = getattr(self.agent, "start", None) or BettingState.start(rules)
 
-    def hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> Asking:
-        """With a line, hands begin there: whoever holds them has played so. Else at the root, or the deal."""
+    def play_hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> QuestionGenerator:
+        """Yield the decisions of one seat; with a line, hands begin there, with hands from the ranges of that line.
+
+        Parameters
+        ----------
+        rng
+            Random generator.
+        line
+            Line at which the hand begins; None for the start.
+        seat
+            Seat that is asked; None for any.
+        """
         if line is None:
             (holes, board), state = self._deal(rng), self.start
-            mine = seat if seat is not None else int(rng.integers(2))
+            own_seat = seat if seat is not None else int(rng.integers(2))
         else:
-            state, known = self._behind(line)
-            holes, board = self._dealt_at(rng, state, known)
-            mine = seat if seat is not None else state.actor
+            state, dealt = self._state_at(line)
+            holes, board = self._deal_at(rng, state, dealt)
+            own_seat = seat if seat is not None else state.actor
         number = int(rng.integers(1 << 40))
         while state.actor >= 0:
             move = None
-            if state.actor == mine:
-                move = yield self._question(rng, state, board, holes[mine], mine)
+            if state.actor == own_seat:
+                move = yield self._question(rng, state, board, holes[own_seat], own_seat)
             if move is None:
                 shown_cards = board[: self.rules.board_sizes[state.street]]
-                view = Views.of([state], [holes[state.actor]], [shown_cards], [number])
-                move = show_move(int(self.agent.act(view)[0]), self.rules)
-            state = play_move(state, read_move(move, state))
+                view = Observations.from_betting([state], [holes[state.actor]], [shown_cards], [number])
+                move = format_action(int(self.agent.act(view)[0]), self.rules)
+            state = state.play(state.parse_action(move))
 
-    def _behind(self, line: str) -> tuple[Betting, Hand]:
-        """The state behind a line, and the board as far as it is given. A spot's own notation says its cards: `x-b50/8h`."""
+    def _state_at(self, line: str) -> tuple[BettingState, HoleCards]:
+        """Return the state at a line, and the board cards in the line, as in a spot's notation `x-b50/8h`."""
         agent = self.agent
         if isinstance(agent, SolutionAgent) and (set(line) & set("-xba") or any(c.isupper() for c in line)):
-            state, board = agent.behind(line)
+            state, board = agent.state_at(line)
         else:
             whole = line if line.startswith(self.start.line) else self.start.line + line
-            state, board = settled(Betting.from_line(self.rules, whole)), ()
+            state, board = BettingState.from_line(self.rules, whole).deal_due_streets(), ()
         if state.actor < 0:
-            raise InputError(f"line {shown(line)}: nobody is to act there")
+            raise InputError(f"line {short_repr(line)}: no player acts there")
         return state, board
 
-    def _dealt_at(self, rng: np.random.Generator, state: Betting, known: Hand) -> tuple[Holes, Hand]:
-        """Cards of a hand that has come to a state: the board as it falls, hands as often as they are played there."""
-        for _ in range(BOARDS):
+    def _deal_at(self, rng: np.random.Generator, state: BettingState, known: HoleCards) -> tuple[Holes, HoleCards]:
+        """Deal the cards of a hand that has reached a state: a random board, and hands from the ranges."""
+        for _ in range(MAX_BOARDS):
             (_, _), board = self._deal(rng)
             board = (*known, *(card for card in board if card not in known))[: self.rules.board_sizes[-1]]
             shown_cards = board[: self.rules.board_sizes[state.street]]
             if isinstance(self.agent, SolutionAgent):
-                first, second = self.agent.node(state, shown_cards).reach
+                first, second = self.agent.node_at(state, shown_cards).reach
             else:
-                first, second = ranges(Places.of([state], [shown_cards]), self.base)[0]
+                first, second = ranges(PublicStates.from_betting([state], [shown_cards]), self.base)[0]
             hands = self.rules.deck.hands
-            pairs = first * without_shared(second) if len(hands) == len(HAND_CARDS) else first
+            pairs = first * compatible_weights(second) if len(hands) == len(HAND_CARDS) else first
             if pairs.sum() <= 0:
                 continue
-            mine = hands[rng.choice(len(hands), p=pairs / pairs.sum())]
-            second = np.where(np.isin(hands, mine).any(axis=1), 0.0, second)
+            first_hand = hands[rng.choice(len(hands), p=pairs / pairs.sum())]
+            second = np.where(np.isin(hands, first_hand).any(axis=1), 0.0, second)
             if second.sum() <= 0:
                 continue
-            theirs = hands[rng.choice(len(hands), p=second / second.sum())]
-            gone = {*mine.tolist(), *theirs.tolist(), *shown_cards}
-            later = [card for card in rng.permutation(self.rules.deck.cards).tolist() if card not in gone]
-            holes = tuple(mine.tolist()), tuple(theirs.tolist())
+            second_hand = hands[rng.choice(len(hands), p=second / second.sum())]
+            used = {*first_hand.tolist(), *second_hand.tolist(), *shown_cards}
+            later = [card for card in rng.permutation(self.rules.deck.cards).tolist() if card not in used]
+            holes = tuple(first_hand.tolist()), tuple(second_hand.tolist())
             return holes, (*shown_cards, *later)[: self.rules.board_sizes[-1]]
-        raise InputError(f"line {shown(state.line)}: no hand of {self.name} is ever played so")
+        raise InputError(f"line {short_repr(state.line)}: {self.name} never plays this line with any hand")
 
-    def _deal(self, rng: np.random.Generator) -> tuple[Holes, Hand]:
+    def _deal(self, rng: np.random.Generator) -> tuple[Holes, HoleCards]:
         deal = getattr(self.agent, "deal", None)
         if deal is not None:
             first, second, board = deal(rng)
@@ -177,58 +328,77 @@ class TableSource:
         cards = rng.permutation(self.rules.deck.cards)[: 2 * hole + self.rules.board_sizes[-1]].tolist()
         return (tuple(cards[:hole]), tuple(cards[hole : 2 * hole])), tuple(cards[2 * hole :])
 
-    def _question(self, rng: np.random.Generator, state: Betting, board: Hand, hole: Hand, seat: int) -> Question:
+    def _question(
+        self, rng: np.random.Generator, state: BettingState, board: HoleCards, hole: HoleCards, seat: int
+    ) -> DrillQuestion:
         dealt = board[: self.rules.board_sizes[state.street]]
-        verdict = self.judge.verdict(state, dealt, hole)
-        shown_line = self.agent.line(state, dealt) if isinstance(self.agent, SolutionAgent) else state.line
+        verdict = self.evaluator.verdict(state, dealt, hole)
+        shown_line = self.agent.solution_line(state, dealt) if isinstance(self.agent, SolutionAgent) else state.line
         street = self.rules.streets[state.street]
-        kinds = {"line": f"{street} {_shape(state.line)}", "board": board_class(dealt), "hand": hand_class(hole, dealt)}
+        kinds = {
+            "line": f"{street} {_action_pattern(state.line)}",
+            "board": _board_class(dealt),
+            "hand": hand_class(hole, dealt),
+        }
         behind = min(state.behind) if self.rules.stacks is not None else 0
-        return Question(
-            show_cards(hole),
-            show_cards(dealt),
-            shown_line,
-            SEATS[seat],
-            street,
-            state.pot,
-            behind,
-            state.to_call,
-            verdict.moves,
-            tuple(described(move, state) for move in verdict.moves),
-            int(rng.integers(100)),
-            verdict,
-            kinds,
-        )
+        words = tuple(describe_action(move, state) for move in verdict.moves)
+        return DrillQuestion(
+            format_cards(hole), format_cards(dealt), shown_line, SEATS[seat], street, state.pot, behind, state.to_call,
+            verdict.moves, words, int(rng.integers(100)), verdict, kinds,
+        )  # fmt: skip
 
 
-def _shape(line: str) -> str:
-    """The moves of the last street, without sizes: `r300c/cr600` as `cr`."""
+def _action_pattern(line: str) -> str:
+    """Return the actions of the last street without sizes: `cr` for `r300c/cr600`."""
     last = line.rpartition("/")[2]
     return "".join(letter for letter in last if letter.isalpha()) or "first to act"
 
 
 @dataclass(eq=False)
 class ChartSource:
-    """Hands of a push or fold table."""
+    """Hands of a push/fold table.
+
+    Parameters
+    ----------
+    table
+        Solved table.
+    name
+        Name of the source in records.
+
+    Examples
+    --------
+    >>> source = ChartSource(push_table("push:10,10"), "ten blinds")
+    >>> next(source.play_hand(np.random.default_rng(0), "J", None)).seat
+    'BB'
+    """
 
     table: PushTable
     name: str
 
-    def hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> Asking:
-        """Each line as often as any other, hands as they are dealt."""
+    def play_hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> QuestionGenerator:
+        """Yield one question: a line with equal probability, and a random hand.
+
+        Parameters
+        ----------
+        rng
+            Random generator.
+        line
+            Line of the question; None for any.
+        seat
+            Not used: the line determines the seat.
+        """
         if line is not None:
-            self.table.number(line)
+            self.table.line_number(line)
         yield self._question(rng, line if line is not None else str(rng.choice(list(self.table.lines))))
 
-    def _question(self, rng: np.random.Generator, line: str) -> Question:
+    def _question(self, rng: np.random.Generator, line: str) -> DrillQuestion:
         hand = int(rng.integers(len(HAND_CARDS)))
         hole = tuple(HAND_CARDS[hand].tolist())
         group = int(CLASS_OF_HAND[hand])
         verdict = self.table.verdict(line, group)
-        moves = tuple(option.move for option in verdict.options)
-        spot = self.table.spot
+        moves, spot = verdict.moves, self.table.spot
         kinds = {"line": line or "first in", "board": "before the flop", "hand": hand_class(hole, ())}
-        return Question(
-            show_cards(hole), "", line, self.table.who(line), "preflop", self.table.pot(line), spot.stacks[len(line)],
-            0.0, moves, moves, int(rng.integers(100)), verdict, kinds,
+        return DrillQuestion(
+            format_cards(hole), "", line, self.table.position_at(line), "preflop", self.table.pot(line),
+            spot.stacks[len(line)], 0.0, moves, moves, int(rng.integers(100)), verdict, kinds,
         )  # fmt: skip

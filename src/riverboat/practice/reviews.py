@@ -1,8 +1,8 @@
-"""Hands looked at again: what each decision of a player cost, and what there was instead.
+"""Reviews of played hands: the EV that each decision of a player lost, and the alternatives.
 
-    for hand in review(judge, played): hand.lost, hand.decisions
+    for review in review_hands(evaluator, hands): review.ev_lost, review.decisions
 
-`Played` hands come from a sitting or from a file; the other's cards are not looked at.
+`PlayedHand` objects come from a session or from a file; the opponent's cards are not used.
 """
 
 from __future__ import annotations
@@ -11,154 +11,312 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from riverboat.cards.notation import show_cards
+from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, RiverboatError
-from riverboat.games.holdem.betting import Betting, steps
-from riverboat.games.records.hand_records import UNKNOWN, Hands
-from riverboat.practice.evaluators import Judge
-from riverboat.practice.verdicts import Verdict
+from riverboat.games.holdem.actions import format_action
+from riverboat.games.holdem.betting import DEAL, BettingState
+from riverboat.games.holdem.hand_records import UNKNOWN_RESULT, HandRecords
+from riverboat.practice.evaluators import DecisionEvaluator
+from riverboat.practice.verdicts import DecisionVerdict
 
 
 @dataclass(frozen=True)
 class PlayedHand:
-    """A hand that somebody played, as that player saw it."""
+    """Hand as one of its players saw it.
+
+    Attributes
+    ----------
+    number
+        Number of the hand.
+    seat
+        Seat of the player: 0 big blind, 1 dealer.
+    hole
+        The player's cards.
+    board
+        Board cards.
+    start
+        State at the start of the hand.
+    end
+        State at its end, or the current state.
+    won
+        Chips won; None if unknown.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
+    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
+    >>> [move for _, move in hand.decisions()]
+    ['r300']
+    """
 
     number: int
     seat: int
     hole: tuple[int, ...]
     board: tuple[int, ...]
-    start: Betting
-    end: Betting  # or where the hand stands
+    start: BettingState
+    end: BettingState  # or the current state
     won: float | None = None
 
     @property
     def dealt(self) -> tuple[int, ...]:
-        """The board as far as the hand went."""
+        """Board cards that were dealt."""
         return self.board[: self.end.rules.board_sizes[self.end.street]]
 
-    def decisions(self) -> Iterator[tuple[Betting, str]]:
-        """The states at which the player acted, and its moves."""
-        state = Betting.start(self.start.rules)
-        for label in steps(self.end.line):
-            if label == "/":
+    def decisions(self) -> Iterator[tuple[BettingState, str]]:
+        """Yield the states at which the player acted, with its actions."""
+        state = BettingState.start(self.start.rules)
+        for action in self.end.history:
+            if action == DEAL:
                 state = state.next_street()
                 continue
-            if state.actor == self.seat and len(state.line) >= len(self.start.line):
-                yield state, label
-            state = state.play(label)
+            if state.actor == self.seat and len(state.history) >= len(self.start.history):
+                yield state, format_action(action, state.rules)
+            state = state.apply_action(action)
 
 
 @dataclass(frozen=True)
-class Decision:
-    """One move of the player."""
+class DecisionReview:
+    """Review of one action of the player.
+
+    Attributes
+    ----------
+    street
+        Name of the street.
+    line
+        Betting line before the action.
+    board
+        Board cards as text.
+    pot
+        Chips in the pot.
+    to_call
+        Chips to call.
+    move
+        The action.
+    verdict
+        Verdict on the decision; None if it cannot be evaluated.
+    unknown_reason
+        Why it cannot be evaluated.
+
+    Examples
+    --------
+    >>> DecisionReview("preflop", "", "", 150, 50, "c", None, "no values").cost is None
+    True
+    """
 
     street: str
-    line: str  # before it
+    line: str  # before the action
     board: str
     pot: int
     to_call: int
     move: str
-    verdict: Verdict | None  # None where nothing can be said
-    why: str = ""  # nothing can be said
+    verdict: DecisionVerdict | None  # None if it cannot be evaluated
+    unknown_reason: str = ""  # why it cannot be evaluated
 
     @property
     def cost(self) -> float | None:
-        """EV lost, in chips; None where nothing is known."""
+        """EV lost, in chips; None if unknown."""
         return None if self.verdict is None else self.verdict.cost(self.move)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; chips."""
+        """Return the review as a JSON object, in chips."""
         verdict = self.verdict
         return {
-            "street": self.street,
-            "line": self.line,
-            "board": self.board,
-            "pot": self.pot,
-            "to_call": self.to_call,
-            "move": self.move,
-            "read_as": None if verdict is None else verdict.read(self.move),
+            **{name: getattr(self, name) for name in ("street", "line", "board", "pot", "to_call", "move")},
+            "read_as": None if verdict is None else verdict.nearest_action(self.move),
             "ev_lost": self.cost,
             "unit": "chips",
             "verdict": None if verdict is None else verdict.to_dict(),
-            "why": self.why or None,
+            "why": self.unknown_reason or None,
         }
 
 
 @dataclass(frozen=True)
 class HandReview:
-    """One hand."""
+    """Review of one hand.
+
+    Attributes
+    ----------
+    hand
+        The hand.
+    decisions
+        Reviews of the player's decisions.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
+    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
+    >>> HandReview(hand, ()).ev_lost
+    0
+    """
 
     hand: PlayedHand
-    decisions: tuple[Decision, ...]
+    decisions: tuple[DecisionReview, ...]
 
     @property
-    def lost(self) -> float:
-        """EV lost by all decisions of which something is known, in chips."""
+    def ev_lost(self) -> float:
+        """EV lost by all evaluated decisions, in chips."""
         return sum(decision.cost or 0.0 for decision in self.decisions)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; chips."""
+        """Return the review as a JSON object, in chips."""
         hand = self.hand
         return {
             "hand": hand.number,
             "seat": hand.seat,
-            "hole": show_cards(hand.hole),
-            "board": show_cards(hand.dealt),
+            "hole": format_cards(hand.hole),
+            "board": format_cards(hand.dealt),
             "line": hand.end.line,
             "won": hand.won,
-            "ev_lost": self.lost,
+            "ev_lost": self.ev_lost,
             "unit": "chips",
             "decisions": [decision.to_dict() for decision in self.decisions],
         }
 
 
-def review_hand(judge: Judge, hand: PlayedHand) -> HandReview:
-    """Every decision of one hand. The checks by which a file leads a hand to a spot (`other_tables.whole`) are none."""
-    form = getattr(judge, "begins", 0) if hand.end.rules.big_blind == 0 else 0
-    made = [(state, move) for state, move in hand.decisions() if state.street >= form]
-    return HandReview(hand, tuple(_decision(judge, hand, *each) for each in made))
+def review_hand(evaluator: DecisionEvaluator, hand: PlayedHand) -> HandReview:
+    """Review every decision of one hand.
+
+    The checks by which a file leads a hand to a spot (`evaluators.convert_to_whole_hand`) do not count as decisions.
+
+    Parameters
+    ----------
+    evaluator
+        Source of verdicts.
+    hand
+        The hand.
+
+    Returns
+    -------
+    HandReview
+        Decisions that cannot be evaluated have a reason.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.practice.evaluators import make_evaluator
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
+    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
+    >>> review = review_hand(make_evaluator(make_agent("rule-based")), hand)
+    >>> review.decisions[0].move, review.ev_lost
+    ('r300', 0.0)
+    """
+    first_street = getattr(evaluator, "begins", 0) if hand.end.rules.big_blind == 0 else 0
+    decisions = [(state, move) for state, move in hand.decisions() if state.street >= first_street]
+    return HandReview(hand, tuple(_review_decision(evaluator, hand, *decision) for decision in decisions))
 
 
-def _decision(judge: Judge, hand: PlayedHand, state: Betting, move: str) -> Decision:
+def _review_decision(evaluator: DecisionEvaluator, hand: PlayedHand, state: BettingState, move: str) -> DecisionReview:
     rules = state.rules
     board = hand.board[: rules.board_sizes[state.street]]
-    verdict, why = None, ""
+    verdict, reason = None, ""
     try:
-        verdict = judge.verdict(state, board, hand.hole, move)
-        verdict.read(move)
+        verdict = evaluator.verdict(state, board, hand.hole, move)
+        verdict.nearest_action(move)
     except RiverboatError as error:
-        verdict, why = None, str(error)
-    return Decision(
-        rules.streets[state.street], state.line, show_cards(board), state.pot, state.to_call, move, verdict, why
+        verdict, reason = None, str(error)
+    return DecisionReview(
+        rules.streets[state.street], state.line, format_cards(board), state.pot, state.to_call, move, verdict, reason
     )
 
 
-def review(judge: Judge, hands: Iterable[PlayedHand]) -> Iterator[HandReview]:
-    """Hands one after the other."""
-    for hand in hands:
-        yield review_hand(judge, hand)
+def review_hands(evaluator: DecisionEvaluator, hands: Iterable[PlayedHand]) -> Iterator[HandReview]:
+    """Review hands one after the other.
+
+    Parameters
+    ----------
+    evaluator
+        Source of verdicts.
+    hands
+        The hands.
+
+    Returns
+    -------
+    iterator of HandReview
+        Reviews in the order of the hands, computed on demand.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.practice.evaluators import make_evaluator
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
+    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
+    >>> len(list(review_hands(make_evaluator(make_agent("rule-based")), [hand])))
+    1
+    """
+    return (review_hand(evaluator, hand) for hand in hands)
 
 
-def ev_lost(reviews: Sequence[HandReview]) -> float:
-    """EV lost over some hands, in chips."""
-    return sum(hand.lost for hand in reviews)
+def total_ev_lost(reviews: Sequence[HandReview]) -> float:
+    """Return the EV lost over some hands, in chips.
+
+    Parameters
+    ----------
+    reviews
+        Reviews of the hands.
+
+    Returns
+    -------
+    float
+        Sum of the EV lost.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
+    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
+    >>> total_ev_lost([HandReview(hand, ())])
+    0
+    """
+    return sum(hand.ev_lost for hand in reviews)
 
 
-def hands_of(record: Hands, player: str) -> list[PlayedHand]:
-    """The hands of a record in which a player's cards were seen, as that player saw them."""
-    which = record.of(player)
-    seats = record.seat_of(player)
-    hands = []
-    for i in which.nonzero()[0].tolist():
+def hands_of_player(record: HandRecords, player: str) -> list[PlayedHand]:
+    """Return the hands of a record in which a player's cards are known, as that player saw them.
+
+    Parameters
+    ----------
+    record
+        Recorded hands.
+    player
+        Name of the player.
+
+    Returns
+    -------
+    list of PlayedHand
+        The hands.
+
+    Raises
+    ------
+    InputError
+        If the player's cards are unknown in all hands.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.hand_records import RecordedHand, build_records
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> end = BettingState.from_line(rules, "r300f")
+    >>> record = build_records([RecordedHand(0, ("Ann", "Bob"), end, ((), (0, 5), ()))], rules)
+    >>> hands_of_player(record, "Bob")[0].won
+    100
+    """
+    seats, hands = record.seat_of(player), []
+    for i in record.played_by(player).nonzero()[0].tolist():
         seat = int(seats[i])
-        hole = record.hole(i, seat)
+        hole, won = record.hole(i, seat), int(record.won[i, seat])
         if not hole:
             continue
-        rules = record.rules_of(i)
-        won = int(record.won[i, seat])
-        known = None if won == UNKNOWN else won
-        start = Betting.start(rules)
-        hands.append(PlayedHand(int(record.number[i]), seat, hole, record.board(i), start, record.betting(i), known))
+        start, result = BettingState.start(record.rules_of(i)), None if won == UNKNOWN_RESULT else won
+        hands.append(PlayedHand(int(record.number[i]), seat, hole, record.board(i), start, record.betting(i), result))
     if not hands:
-        raise InputError(f"player {player!r}: nobody saw its cards in these {len(record):,} hands")
+        raise InputError(f"player {player!r}: its cards are unknown in all of these {len(record):,} hands")
     return hands

@@ -1,140 +1,228 @@
-"""A sitting: hands against an agent, kept after every move, gone on with later, looked at again.
+"""Practice sessions: hands against an agent, saved after every action, resumed later, and reviewed.
 
-    sitting = Sitting.begin("runs/evening.json", "demo", seed=7)
-    sitting.table.hole, sitting.act("c"), sitting.deal()
-    Sitting.open("runs/evening.json")                  # as it was left, in the middle of a hand too
+    session = PracticeSession.begin("runs/evening.json", "demo", seed=7)
+    session.table.hole, session.act("c"), session.deal()
+    PracticeSession.open("runs/evening.json")          # resumes it, also in the middle of a hand
 
-The file has who plays what, and for each hand its cards and all moves: nobody is asked again what was played.
+The file contains agent, game and seed, and for each hand its cards and all actions, so that resuming needs no calls
+to the agent.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
-from riverboat.agents.spec import from_file, parse_agent
-from riverboat.api import seating
-from riverboat.api.play import Event, Table, paid
-from riverboat.cards.notation import parse_cards, show_cards
+from riverboat.agents.spec import file_origin, parse_agent
+from riverboat.api import agent as agent_api
+from riverboat.api.play import PlayTable, TableEvent, chips_won
+from riverboat.cards.equity.equities import equity
+from riverboat.cards.notation import format_cards, parse_cards
 from riverboat.cards.ranking import rank
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, shown
-from riverboat.core.schema import Fields
-from riverboat.core.text_files import read_text
-from riverboat.games.holdem.betting import Betting, steps
-from riverboat.games.holdem.match_state import Hand, Holes, settled
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.rules import Rules, parse_game, show_game
-from riverboat.games.records.hand_records import Hands, Played, record
-from riverboat.practice.evaluators import Judge, judge_of
+from riverboat.core import files
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.files import read_text
+from riverboat.core.schema import FileEntries
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, SampleSums
+from riverboat.evaluation.matches.aivat import Aivat, has_strategies
+from riverboat.games.holdem.actions import CALL
+from riverboat.games.holdem.betting import DEAL, BettingState, split_line
+from riverboat.games.holdem.hand_records import HandRecords, RecordedHand, build_records
+from riverboat.games.holdem.match_state import HoleCards, Holes
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.rules import PokerRules, format_game, parse_game
+from riverboat.practice.evaluators import DecisionEvaluator, convert_to_whole_hand, make_evaluator
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
-from riverboat.practice.table_conversion import whole
-from riverboat.subgames.search.search import Search
+from riverboat.subgames.search.search import SubgameSearch
 
-FORMAT = 1
-YOU = "you"
-LATE = ("turn", "river")  # streets whose search begins within a second
-MOST = 64 << 20  # bytes of a file
+FORMAT_VERSION = 1
+HUMAN_NAME = "you"
+LATE_STREETS = ("turn", "river")  # streets whose first subgames are solved within a second
+MAX_BYTES = 64 << 20  # of a file
 
 
 @dataclass(frozen=True)
-class Kept:
-    """One hand of a sitting; `line` is as far as it was played."""
+class SessionHand:
+    """Hand of a session; `line` is as far as it was played.
+
+    Attributes
+    ----------
+    seat
+        Seat of the person: 0 big blind, 1 dealer.
+    holes
+        Cards of both seats.
+    board
+        Board cards.
+    line
+        Betting line.
+
+    Examples
+    --------
+    >>> SessionHand(0, ((0, 5), (10, 15)), (), "c").to_dict()["holes"]
+    ['2c3d', '4h5s']
+    """
 
     seat: int
     holes: Holes
-    board: Hand
+    board: HoleCards
     line: str
 
     def to_dict(self) -> dict[str, Any]:
-        """For the file."""
-        holes = [show_cards(hole) for hole in self.holes]
-        return {"seat": self.seat, "holes": holes, "board": show_cards(self.board), "line": self.line}
+        """Return the hand as a JSON object of the file."""
+        holes = [format_cards(hole) for hole in self.holes]
+        return {"seat": self.seat, "holes": holes, "board": format_cards(self.board), "line": self.line}
 
 
-def warm(agent: Agent, rules: Rules) -> None:
-    """Ask an agent once on every street, and about a bet that is not of its menu: loops are loaded on first use, and who
-    plays does not wait for that. One that searches late in a hand solves something, too; before that it would take long."""
+def warm_up(agent: Agent, rules: PokerRules) -> None:
+    """Call an agent once on every street, so that kernels are loaded before a person plays.
+
+    One call has a bet off its menu. An agent that searches late in a hand also solves a subgame; earlier searches
+    would take too long.
+
+    Parameters
+    ----------
+    agent
+        The agent.
+    rules
+        Its game.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> warm_up(make_agent("rule-based"), read_game("nolimit-200bb"))
+    """
     search = getattr(agent, "search", None)
-    if isinstance(search, Search) and search.settings.street in LATE:
-        search.warm()
-    asked = getattr(agent, "base", agent)
-    if not isinstance(asked, BlueprintAgent) or rules.limit:
+    if isinstance(search, SubgameSearch) and search.settings.street in LATE_STREETS:
+        search.warm_up()
+    base = getattr(agent, "base", agent)
+    if not isinstance(base, BlueprintAgent) or rules.limit:
         return
     deck = rules.deck.cards.tolist()
     hole, board = tuple(deck[: rules.hole]), tuple(deck[rules.hole :])
-    states, state = [], Betting.start(rules)
+    states, state = [], BettingState.start(rules)
     while state.actor >= 0:
         states.append(state)
-        span = state.raise_range()
-        if span is not None:
-            states.append(state.play(f"r{min(span.least + span.least // 7, span.most)}"))
+        legal = state.raise_range()
+        if legal is not None:
+            states.append(state.apply_action(min(legal.least + legal.least // 7, legal.most)))
         while state.actor >= 0:
-            state = state.play("c")
-        state = settled(state)
-    for one in states:
-        asked.act(Views.of([one], [hole], [board[: rules.board_sizes[one.street]]]))
+            state = state.apply_action(CALL)
+        state = state.deal_due_streets()
+    for example in states:
+        base.act(Observations.from_betting([example], [hole], [board[: rules.board_sizes[example.street]]]))
     rank((*hole, *board[: rules.board_sizes[-1]]))
 
 
 @dataclass(frozen=True)
 class FinishedHands:
-    """The hands of a session that are over, as they were at one moment: a value that no later deal or move changes.
+    """Finished hands of a session at one moment: an immutable value.
 
-    Reviews, results and records are made from it, on whatever thread, while the session goes on.
+    Reviews, results and records use it on any thread while the session continues.
+
+    Attributes
+    ----------
+    agent
+        Name of the agent.
+    start
+        State at the start of every hand.
+    hands
+        The hands.
+
+    Examples
+    --------
+    >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
+    >>> while not session.table.over:
+    ...     _ = session.act("c")
+    >>> len(session.finished), session.finished.hand(0).number
+    (1, 0)
     """
 
     agent: str
-    start: Betting
-    hands: tuple[Kept, ...] = ()
+    start: BettingState
+    hands: tuple[SessionHand, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hands)
 
     def hand(self, number: int) -> PlayedHand:
-        """Return one hand as the person saw it."""
+        """Return one hand as the person saw it.
+
+        Parameters
+        ----------
+        number
+            Number of the hand, from 0.
+
+        Raises
+        ------
+        InputError
+            If there is no such hand.
+        """
         if not 0 <= number < len(self.hands):
-            raise InputError(f"hand {number + 1}: {len(self.hands)} hands of this sitting are over")
-        kept = self.hands[number]
-        end = _state(self.start, kept.line)
-        won = paid(self.start, end, kept.holes, kept.board, kept.seat)
-        return PlayedHand(number, kept.seat, kept.holes[kept.seat], kept.board, self.start, end, won)
+            raise InputError(f"hand {number + 1}: must be 1 to {len(self.hands)}, the finished hands of this session")
+        hand = self.hands[number]
+        end = BettingState.from_line(self.start.rules, hand.line)
+        won = chips_won(self.start, end, hand.holes, hand.board, hand.seat)
+        return PlayedHand(number, hand.seat, hand.holes[hand.seat], hand.board, self.start, end, won)
 
     def played(self) -> list[PlayedHand]:
         """Return all hands as the person saw them."""
         return [self.hand(number) for number in range(len(self.hands))]
 
-    def record(self) -> Hands:
-        """Return a record with all cards: for files, and for estimates without luck. Hands of a spot become whole ones
-        (`practice.table_conversion.whole`)."""
+    def record(self) -> HandRecords:
+        """Return a record with all cards, for files and for AIVAT.
+
+        Hands of a spot become whole hands (`convert_to_whole_hand`).
+        """
         hands, scale = [], 1
-        for number, kept in enumerate(self.hands):
-            names = (YOU, self.agent) if kept.seat == 0 else (self.agent, YOU)
-            end = _state(self.start, kept.line)
+        for number, hand in enumerate(self.hands):
+            names = (HUMAN_NAME, self.agent) if hand.seat == 0 else (self.agent, HUMAN_NAME)
+            end = BettingState.from_line(self.start.rules, hand.line)
             if end.rules.begins:
-                end, scale = whole(end)
-            hands.append(Played(number, names, end, (*kept.holes, kept.board)))
+                end, scale = convert_to_whole_hand(end)
+            hands.append(RecordedHand(number, names, end, (*hand.holes, hand.board)))
         if not hands:
-            raise InputError("no hand of this sitting is over yet")
-        return record(hands, hands[0].betting.rules, scale)
+            raise InputError("no hand of this session is finished yet")
+        return build_records(hands, hands[0].betting.rules, scale)
 
 
-class Sitting:
-    """A table whose hands are kept; `begin` and `open` make one.
+class PracticeSession:
+    """Table whose hands are saved; `begin` and `open` create one.
 
     `act` and `deal` are for one thread at a time. `finished` is a value that other threads may read at any time.
+
+    Parameters
+    ----------
+    table
+        Table with the agent.
+    agent
+        Name of the agent in the file.
+    path
+        File of the session; None saves nothing.
+    finished
+        Finished hands.
+
+    Examples
+    --------
+    >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
+    >>> while not session.table.over:
+    ...     _ = session.act("c")
+    >>> session
+    <PracticeSession with rule-based: +100 chips in 1 hands>
     """
 
-    def __init__(self, table: Table, agent: str, path: Path | None, over: Sequence[Kept] = ()) -> None:
+    def __init__(self, table: PlayTable, agent: str, path: Path | None, finished: Sequence[SessionHand] = ()) -> None:
         self.table, self.agent, self.path = table, agent, path
-        self.finished = FinishedHands(agent, table.start, tuple(over))  # with the hand on the table, once it is over
+        self.finished = FinishedHands(agent, table.start, tuple(finished))  # includes the current hand once it is over
         self._reviews: dict[int, HandReview] = {}
 
     @staticmethod
@@ -143,157 +231,403 @@ class Sitting:
         agent: str | Agent,
         *,
         seed: int = 0,
-        game: str | Rules | None = None,
+        game: str | PokerRules | None = None,
         seat: int | None = None,
         name: str | None = None,
-    ) -> Sitting:
-        """Sit down; the file is new. Without a path nothing is kept. `name` is what the file calls the agent."""
-        if path is not None and Path(path).exists():
-            raise InputError(f"{path}: is there already; open it to go on, or choose another name")
-        made = seating.agent(agent, seed)
-        rules = seating.rules_for([made], game)
-        warm(made, rules)
-        table = Table(made, rules, seed, seat)
-        sitting = Sitting(table, name or made.name, None if path is None else Path(path))._ended()
-        sitting._save()
-        return sitting
+    ) -> PracticeSession:
+        """Start a session in a new file.
 
-    @staticmethod
-    def open(path: str | Path, agent: str | Agent | None = None) -> Sitting:
-        """Open a session as it was left.
+        Parameters
+        ----------
+        path
+            File that must not exist; without one nothing is saved.
+        agent
+            Agent or its spec.
+        seed
+            Seed of the cards and of the agent.
+        game
+            Game or its name; by default the agent's own.
+        seat
+            Seat of the person; by default seats change after every hand.
+        name
+            The agent's name in the file.
 
-        A file may name agents that come with Riverboat, and neither code nor folders: for those, `agent` is the same spec
-        again, or the agent itself.
+        Raises
+        ------
+        InputError
+            If the file exists, or agent and game do not fit.
         """
-        entries = _read(Path(path))
-        seed, name = entries.whole("seed"), entries.text("agent")
-        rules = parse_game(entries.text("game", lines=True), entries.text("game_name"), str(path))
+        if path is not None and Path(path).exists():
+            raise InputError(f"{path}: exists already; open it to resume, or choose another name")
+        player = agent_api.agent(agent, seed)
+        rules = agent_api.rules_for([player], game)
+        warm_up(player, rules)
+        table = PlayTable(player, rules, seed, seat)
+        session = PracticeSession(table, name or player.name, None if path is None else Path(path))._add_finished_hand()
+        session._save()
+        return session
+
+    @staticmethod
+    def open(path: str | Path, agent: str | Agent | None = None) -> PracticeSession:
+        """Open a session to resume it.
+
+        A file may name agents that come with Riverboat, but neither code nor folders: for those, pass the same spec
+        again as `agent`, or the agent itself.
+
+        Parameters
+        ----------
+        path
+            File of the session.
+        agent
+            Agent or its spec, where the file may not name it.
+
+        Raises
+        ------
+        InputError
+            If the file is not a session, or it is against another agent.
+        """
+        entries = _read_session(Path(path))
+        seed, name = entries.integer("seed"), entries.text("agent")
+        rules = parse_game(entries.text("game", multiline=True), entries.text("game_name"), str(path))
         if isinstance(agent, str) and agent != name:
-            raise InputError(f"{path}: was played against {shown(name)}, not {shown(agent)}")
-        made = make_agent(parse_agent(name, from_file(path)), seed) if agent is None else seating.agent(agent, seed)
-        seating.rules_for([made], rules)
-        hands = [_hand(each) for each in entries.tables("hands")]
+            raise InputError(f"{path}: is a session against {short_repr(name)}, not {short_repr(agent)}")
+        player = (
+            make_agent(parse_agent(name, file_origin(path)), seed) if agent is None else agent_api.agent(agent, seed)
+        )
+        agent_api.rules_for([player], rules)
+        hands = [_read_hand(entry) for entry in entries.tables("hands")]
         if not hands:
-            raise InputError(f"{path}: no hands; begin another sitting")
-        seat = None if entries["seat"] is None else entries.whole("seat", 0, 1)
-        warm(made, rules)
-        table = Table(made, rules, seed, seat, dealt=False)
+            raise InputError(f"{path}: has no hands; start another session")
+        seat = None if entries["seat"] is None else entries.integer("seat", 0, 1)
+        warm_up(player, rules)
+        table = PlayTable(player, rules, seed, seat, dealt=False)
         for hand in hands:
-            table.replay(hand.holes, hand.board, _moves(table.start, hand.line))
-        table.go_on()
-        return Sitting(table, name, Path(path), hands[:-1])._ended()
+            table.replay(hand.holes, hand.board, _actions_since(table.start, hand.line))
+        table.resume()
+        return PracticeSession(table, name, Path(path), hands[:-1])._add_finished_hand()
 
     @staticmethod
-    def named(path: str | Path) -> tuple[str, int]:
-        """Who plays in a file, and the seed."""
-        entries = _read(Path(path))
-        return entries.text("agent"), entries.whole("seed")
+    def read_agent_and_seed(path: str | Path) -> tuple[str, int]:
+        """Read the name of the agent and the seed from a file.
+
+        Parameters
+        ----------
+        path
+            File of the session.
+        """
+        entries = _read_session(Path(path))
+        return entries.text("agent"), entries.integer("seed")
 
     @staticmethod
-    def told(path: str | Path) -> dict[str, Any]:
-        """What a list says of a file, without opening the table."""
-        entries = _read(Path(path))
-        return {
-            "agent": entries.text("agent"),
-            "game": entries.text("game_name"),
-            "hands": len(entries.tables("hands")),
-        }
+    def read_summary(path: str | Path) -> dict[str, Any]:
+        """Read a summary of a file for a list, without opening the table.
+
+        Parameters
+        ----------
+        path
+            File of the session.
+        """
+        entries = _read_session(Path(path))
+        hands = len(entries.tables("hands"))
+        return {"agent": entries.text("agent"), "game": entries.text("game_name"), "hands": hands}
 
     def __repr__(self) -> str:
-        return f"<Sitting with {self.agent}: {self.table.won:+,} chips in {self.table.hands:,} hands>"
+        return f"<PracticeSession with {self.agent}: {self.table.won:+,} chips in {self.table.hands:,} hands>"
 
-    # --- what happens -------------------------------------------------------------------------
+    # --- Play ---
 
-    def act(self, move: str) -> tuple[Event, ...]:
-        """A move of the person, and what the agent answers."""
-        happened = self.table.act(move)
-        self._ended()._save()
-        return happened
+    def act(self, move: str) -> tuple[TableEvent, ...]:
+        """Apply an action of the person, let the agent respond, and save.
 
-    def deal(self) -> tuple[Event, ...]:
-        """The next hand."""
-        happened = self.table.deal()
-        self._ended()._save()
-        return happened
+        Parameters
+        ----------
+        move
+            `f`, `c`, or `r300` for a raise to 300 chips in the hand.
 
-    def _ended(self) -> Sitting:
-        """Add the hand on the table to the finished ones where it is over and new there: a new value, in one step."""
+        Raises
+        ------
+        InputError
+            If the action is illegal.
+        """
+        events = self.table.act(move)
+        self._add_finished_hand()._save()
+        return events
+
+    def deal(self) -> tuple[TableEvent, ...]:
+        """Deal the next hand, and save."""
+        events = self.table.deal()
+        self._add_finished_hand()._save()
+        return events
+
+    def _add_finished_hand(self) -> PracticeSession:
+        """Add the current hand to the finished ones if it is over and not yet among them."""
         if self.table.over and len(self.finished) == self.table.number:
-            self.finished = replace(self.finished, hands=(*self.finished.hands, self._now()))
+            self.finished = replace(self.finished, hands=(*self.finished.hands, self._current_hand()))
         return self
 
-    def _now(self) -> Kept:
+    def _current_hand(self) -> SessionHand:
         holes, board = self.table.cards
-        return Kept(self.table.seat, holes, board, self.table.state.line)
+        return SessionHand(self.table.seat, holes, board, self.table.state.line)
 
     def _save(self) -> None:
         if self.path is None:
             return
-        table = self.table
+        table, hands = self.table, self.finished.hands
+        if not table.over:
+            hands = (*hands, self._current_hand())
         facts = {
-            "format_version": FORMAT,
+            "format_version": FORMAT_VERSION,
             "kind": "sitting",
             "agent": self.agent,
-            "game": show_game(table.rules),
+            "game": format_game(table.rules),
             "game_name": table.rules.name,
             "seed": table.seed,
             "seat": table.fixed_seat,
-            "hands": [hand.to_dict() for hand in (*self.finished.hands, *(() if table.over else (self._now(),)))],
+            "hands": [hand.to_dict() for hand in hands],
         }
-        atomic_io.write_text(self.path, json.dumps(facts, indent=1) + "\n")
+        files.write_text(self.path, json.dumps(facts, indent=1) + "\n")
 
-    # --- what was played ----------------------------------------------------------------------
+    # --- Review ---
 
     def played(self) -> list[PlayedHand]:
-        """All hands that are over, as the person saw them."""
+        """Return all finished hands as the person saw them."""
         return self.finished.played()
 
     @cached_property
-    def judge(self) -> Judge:
-        """What decisions are judged by."""
-        return judge_of(self.table.agent)
+    def evaluator(self) -> DecisionEvaluator:
+        """Evaluator of decisions."""
+        return make_evaluator(self.table.agent)
 
     def review(self, number: int) -> HandReview:
-        """A hand that is over, decision by decision; worked out once."""
+        """Review a finished hand, decision by decision; the result is cached.
+
+        Parameters
+        ----------
+        number
+            Number of the hand, from 0.
+        """
         if number not in self._reviews:
-            self._reviews[number] = review_hand(self.judge, self.finished.hand(number))
+            self._reviews[number] = review_hand(self.evaluator, self.finished.hand(number))
         return self._reviews[number]
 
     def reviews(self) -> list[HandReview]:
-        """All of them."""
+        """Review all finished hands."""
         return [self.review(number) for number in range(len(self.finished))]
 
-    def record(self) -> Hands:
-        """The hands that are over as a record, with all cards."""
+    def record(self) -> HandRecords:
+        """Return the finished hands as a record with all cards."""
         return self.finished.record()
 
 
-def _moves(start: Betting, line: str) -> list[str]:
-    """The moves since the start."""
+def _actions_since(start: BettingState, line: str) -> list[str]:
+    """Return the actions since the start."""
     if not line.startswith(start.line):
-        raise InputError(f"line {shown(line)}: does not begin as hands of this sitting do")
-    return [label for label in steps(line[len(start.line) :]) if label != "/"]
+        raise InputError(f"line {short_repr(line)}: does not begin like the hands of this session")
+    return [label for label in split_line(line[len(start.line) :]) if label != "/"]
 
 
-def _state(start: Betting, line: str) -> Betting:
-    return Betting.from_line(start.rules, line)
-
-
-def _hand(entry: Fields) -> Kept:
+def _read_hand(entry: FileEntries) -> SessionHand:
     holes = tuple(parse_cards(text, "hole") for text in entry.texts("holes"))
     if len(holes) != 2:
-        raise InputError(f"{entry.where}: holes: the cards of two seats are needed")
+        raise InputError(f"{entry.location}: holes: must be the cards of two seats")
     board = parse_cards(entry.text("board"), "board") if entry.text("board") else ()
-    return Kept(entry.whole("seat", 0, 1), (holes[0], holes[1]), board, entry.text("line"))
+    return SessionHand(entry.integer("seat", 0, 1), (holes[0], holes[1]), board, entry.text("line"))
 
 
-def _read(path: Path) -> Fields:
+def _read_session(path: Path) -> FileEntries:
     try:
-        entries = json.loads(read_text(path, "sitting", MOST))
+        entries = json.loads(read_text(path, "session", MAX_BYTES))
     except ValueError:
-        raise InputError(f"{path}: no sitting: it is not JSON") from None
+        raise InputError(f"{path}: is not a session: it is not valid JSON") from None
     if not isinstance(entries, dict) or entries.get("kind") != "sitting":
-        raise InputError(f"{path}: no sitting; `riverboat play AGENT --out FILE` begins one")
-    if entries.get("format_version") != FORMAT:
-        raise InputError(f"{path}: format {shown(entries.get('format_version'))}: this release reads {FORMAT}")
-    return Fields(str(path), entries)
+        raise InputError(f"{path}: is not a session; `riverboat play AGENT --out FILE` starts one")
+    if entries.get("format_version") != FORMAT_VERSION:
+        raise InputError(
+            f"{path}: format {short_repr(entries.get('format_version'))}: this release reads {FORMAT_VERSION}"
+        )
+    return FileEntries(str(path), entries)
+
+
+# --- Results ---
+
+
+@dataclass(frozen=True)
+class _HumanPlayer:
+    """Person at the table, whose strategy is unknown."""
+
+    name: str = HUMAN_NAME
+
+    def check_rules(self, rules: PokerRules) -> None:
+        """Accept all games."""
+
+    def act(self, observations: Observations) -> Array:
+        """Raise InputError: a person has no strategy to call."""
+        raise InputError("a person played this seat and cannot be called")
+
+
+@dataclass(frozen=True)
+class SessionResults:
+    """Winnings of the person in chips per hand; None where they cannot be estimated.
+
+    Attributes
+    ----------
+    hands
+        Number of hands.
+    won
+        Chips won in total.
+    unit_chips
+        Chips per unit: a thousandth of a big blind, or a hundredth of the pot of a spot.
+    unit
+        Name of the unit.
+    raw
+        Mean winnings.
+    all_in
+        The same with all-ins before the last card replaced by their expected value.
+    aivat
+        AIVAT estimate, with less variance of cards and of the agent's actions.
+    no_aivat_reason
+        Why there is no AIVAT estimate.
+
+    Examples
+    --------
+    >>> SessionResults(1, 100.0, 0.1, "mbb/g", None, None, None, "it needs two or more hands").to_dict()["won"]
+    100.0
+    """
+
+    hands: int
+    won: float  # chips
+    unit_chips: float  # a big blind, or the pot of a spot
+    unit: str
+    raw: ConfidenceInterval | None
+    all_in: ConfidenceInterval | None  # with all-ins before the last card replaced by their expected value
+    aivat: ConfidenceInterval | None  # AIVAT estimate, with less variance of cards and of the agent's actions
+    no_aivat_reason: str = ""  # why there is no AIVAT estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as a JSON object: chips, and means with the half-widths of their 95 % intervals."""
+        results: dict[str, Any] = {"hands": self.hands, "won": self.won, "unit": self.unit, "won_unit": "chips"}
+        scale = 1.0 / self.unit_chips
+        for name, interval in (("raw", self.raw), ("all_in", self.all_in), ("aivat", self.aivat)):
+            results[name] = interval and {"mean": interval.mean * scale, "ci95": interval.half_width * scale}
+        return {**results, "why_no_aivat": self.no_aivat_reason or None}
+
+
+def session_results(
+    session: PracticeSession, progress: Callable[[float], None] | None = None, aivat: bool = True
+) -> SessionResults:
+    """Compute the results of all finished hands.
+
+    Parameters
+    ----------
+    session
+        The session.
+    progress
+        Function of the completed fraction of an agent's value tables.
+    aivat
+        Whether to estimate by AIVAT too.
+
+    Returns
+    -------
+    SessionResults
+        Winnings with intervals.
+
+    Examples
+    --------
+    >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
+    >>> while not session.table.over:
+    ...     _ = session.act("c")
+    >>> session_results(session, aivat=False).won
+    100.0
+    """
+    return finished_hands_results(session.finished, session.table.agent if aivat else None, progress)
+
+
+def finished_hands_results(
+    finished: FinishedHands, agent: Agent | None, progress: Callable[[float], None] | None = None
+) -> SessionResults:
+    """Compute the results of finished hands, with AIVAT if their agent is given.
+
+    Parameters
+    ----------
+    finished
+        Finished hands.
+    agent
+        Agent that played them; None for no AIVAT estimate.
+    progress
+        Function of the completed fraction of an agent's value tables.
+
+    Returns
+    -------
+    SessionResults
+        Winnings with intervals.
+
+    References
+    ----------
+    .. [1] Burch et al., "AIVAT: a new variance reduction technique for agent evaluation in imperfect information games",
+       AAAI 2018.
+
+    Examples
+    --------
+    >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
+    >>> while not session.table.over:
+    ...     _ = session.act("c")
+    >>> finished_hands_results(session.finished, None).hands
+    1
+    """
+    played, start = finished.played(), finished.start
+    won = np.array([played_hand.won or 0.0 for played_hand in played])
+    adjusted = np.array(
+        [_all_in_adjusted(start, hand, chips) for hand, chips in zip(finished.hands, won.tolist(), strict=True)]
+    )
+    scale, unit = (start.pot / 100, "% of the pot") if start.rules.pot else (start.rules.big_blind / 1000, "mbb/g")
+    estimate, reason = None, "it was not requested"
+    if agent is not None:
+        estimate, reason = _aivat_interval(finished, agent, progress)
+    return SessionResults(
+        len(played), float(won.sum()), scale, unit, _mean_interval(won), _mean_interval(adjusted), estimate, reason
+    )
+
+
+def _mean_interval(samples: Array) -> ConfidenceInterval | None:
+    return SampleSums().add_samples(samples).confidence_interval() if len(samples) > 1 else None
+
+
+def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> float:
+    """Return the winnings of a hand, or their expectation over the runouts if it was all-in with cards to come."""
+    rules, end = start.rules, BettingState.from_line(start.rules, hand.line)
+    street = _last_action_street(end)
+    shown = rules.board_sizes[street]
+    if end.folded is not None or shown == rules.board_sizes[-1] or (rules.hole, rules.board_sizes[-1]) != (2, 5):
+        return won
+    own_hole, other_hole = hand.holes[hand.seat], hand.holes[1 - hand.seat]
+    (share, _) = equity(format_cards(own_hole), format_cards(other_hole), board=hand.board[:shown]).shares
+    payoffs = end.payoffs(start.spent if rules.pot else (0, 0))
+    win, lose = (payoffs[k][hand.seat] for k in ((0, 2) if hand.seat == 0 else (2, 0)))
+    return float(win * share + lose * (1 - share))
+
+
+def _last_action_street(end: BettingState) -> int:
+    """Return the street of the last action; later deals are those of an all-in."""
+    state, street = BettingState.start(end.rules), end.rules.begins
+    for action in end.history:
+        if action == DEAL:
+            state = state.next_street()
+        else:
+            street = state.street
+            state = state.apply_action(action)
+    return street
+
+
+def _aivat_interval(
+    finished: FinishedHands, agent: Agent, progress: Callable[[float], None] | None
+) -> tuple[ConfidenceInterval | None, str]:
+    rules = finished.start.rules
+    if rules.begins or not has_strategies(agent, rules):
+        return None, "AIVAT needs whole hands against an agent that has strategies for all hands"
+    if len(finished) < 2:
+        return None, "it needs two or more hands"
+    hands = finished.record()
+    person_first = hands.names[0] == HUMAN_NAME  # estimates are for the first player of the record
+    players: tuple[Agent, Agent] = (_HumanPlayer(), agent) if person_first else (agent, _HumanPlayer())
+    estimates = Aivat(*players, rules, progress=progress).estimate(hands)
+    return _mean_interval(estimates.total if person_first else -estimates.total), ""

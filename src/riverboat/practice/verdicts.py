@@ -1,11 +1,11 @@
-"""What a decision was worth: the moves that there were, how often each is right, and what each is worth to the hand.
+"""Verdicts on decisions: the available actions, their frequencies in the reference strategy, and their expected values.
 
-    verdict.cost("r300")          # EV lost: what the best move is worth more, in chips
-    verdict.stands_for(37)        # the move that a number from 0 to 99 means, where several are mixed
+    verdict.cost("r300")               # EV lost compared with the best action, in chips
+    verdict.action_for_number(37)      # action for a random number from 0 to 99, where actions are mixed
 
-EVs count from the pot as it stands: what the hand wins of it, its own later chips deducted. To fold is worth 0, exactly.
-The value of a move that is hardly ever made is hardly known: it is counted as no better than the best of the others, so that
-the figures of a verdict never contradict its judgement.
+EVs count from the current pot: the share of it that the hand wins, less its own later chips. The EV of a fold is
+exactly 0. The value of a rare action is unreliable: it is capped at the best of the others, so that the figures never
+contradict the verdict.
 """
 
 from __future__ import annotations
@@ -15,109 +15,188 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from riverboat.core.errors import InputError, shown
+from riverboat.core.errors import InputError, short_repr
 
 FOLD = "f"
-MIXED = 0.1  # a move that is made less often is no part of a mix
-CLOSE = 1.0  # % of the pot: moves that are worth as much are close
-NUMBERS = 100  # to randomise by: 0 to 99
+MIN_MIX_PROBABILITY = 0.1  # rarer actions are not part of a mix
+CLOSE_PERCENT = 1.0  # % of the pot: actions within this EV of the best are close
+NUM_RANDOM = 100  # random numbers, 0 to 99
 
 
-class Option(NamedTuple):
-    """One of the moves."""
+class VerdictOption(NamedTuple):
+    """One available action.
 
-    move: str  # as at the table: f, c, r300
-    probability: float  # how often it is right with this hand
-    ev: float | None  # chips; None where nothing is known
+    Attributes
+    ----------
+    move
+        Action in table notation: `f`, `c`, `r300`.
+    probability
+        Its probability in the reference strategy with this hand.
+    ev
+        EV in chips; None if unknown.
+
+    Examples
+    --------
+    >>> VerdictOption("c", 0.8, 30.0).ev
+    30.0
+    """
+
+    move: str  # in table notation: f, c, r300
+    probability: float  # in the reference strategy with this hand
+    ev: float | None  # chips; None if unknown
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is known of one decision with one hand."""
+class DecisionVerdict:
+    """Verdict on one decision with one hand.
 
-    options: tuple[Option, ...]  # fold, call, raises upwards
-    source: str  # where the EVs come from
+    Attributes
+    ----------
+    options
+        Actions: fold, call, raises in ascending order.
+    source
+        Source of the EVs, in words.
+    pot
+        Chips that figures in % refer to.
+    min_probability
+        Values of rarer actions are unreliable.
+    unit
+        Unit of the EVs.
+    share_of
+        Meaning of `pot`, for figures in %.
+    played
+        The agent's own strategy by action, if it differs from the reference.
+
+    Examples
+    --------
+    >>> verdict = DecisionVerdict((VerdictOption("f", 0.2, 0.0), VerdictOption("c", 0.8, 30.0)), "example", pot=200.0)
+    >>> verdict.best.move, verdict.cost("f"), verdict.mixed
+    ('c', 30.0, True)
+    """
+
+    options: tuple[VerdictOption, ...]  # fold, call, raises in ascending order
+    source: str  # source of the EVs
     pot: float
-    least: float = 0.0  # moves that are made less often are no measure: their values are hardly known
+    min_probability: float = 0.0  # values of rarer actions are unreliable
     unit: str = "chips"
-    share_of: str = "the pot"  # what `pot` is, for figures in %
-    played: Mapping[str, float] | None = None  # what the agent itself would have played, where that is another strategy
+    share_of: str = "the pot"  # meaning of `pot`, for figures in %
+    played: Mapping[str, float] | None = None  # the agent's own strategy, if it differs from the reference
 
     def __post_init__(self) -> None:
-        top = self.best
-        if top is None or top.ev is None:
+        best = self.best
+        if best is None or best.ev is None:
             return
-        most = top.ev
+        best_ev = best.ev
         capped = [
-            option if option.ev is None or self.sure(option) else option._replace(ev=min(option.ev, most))
+            option if option.ev is None or self.is_reliable(option) else option._replace(ev=min(option.ev, best_ev))
             for option in self.options
         ]
         object.__setattr__(self, "options", tuple(capped))
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """All moves."""
+        """All actions."""
         return tuple(option.move for option in self.options)
 
-    def sure(self, option: Option) -> bool:
-        """Whether an option's value is a measure: of a fold always, of another move if it is made often enough."""
-        return option.move == FOLD or option.probability >= self.least
+    def is_reliable(self, option: VerdictOption) -> bool:
+        """Whether an option's value is reliable: always for a fold, else if the action is frequent enough.
+
+        Parameters
+        ----------
+        option
+            Option of this verdict.
+        """
+        return option.move == FOLD or option.probability >= self.min_probability
 
     @cached_property
-    def best(self) -> Option | None:
-        """The move that is worth most, of those that are a measure; None where some are not known."""
+    def best(self) -> VerdictOption | None:
+        """Option with the largest EV among the reliable ones; None if an EV is unknown."""
         if not self.options or any(option.ev is None for option in self.options):
             return None
-        measures = [option for option in self.options if self.sure(option)] or list(self.options)
-        return max(measures, key=lambda option: option.ev or 0.0)
+        reliable = [option for option in self.options if self.is_reliable(option)] or list(self.options)
+        return max(reliable, key=lambda option: option.ev or 0.0)
 
-    def read(self, move: str) -> str:
-        """The move of these that a move is read as: itself, or the nearest raise."""
+    def nearest_action(self, move: str) -> str:
+        """Return the option's action for an action: itself, or the nearest raise.
+
+        Parameters
+        ----------
+        move
+            Action in table notation.
+
+        Raises
+        ------
+        InputError
+            If the action is not available.
+        """
         if move in self.moves:
             return move
         raises = [m for m in self.moves if m.startswith("r") and m[1:].isdigit()]
         if not move.startswith("r") or not move[1:].isdigit() or not raises:
-            raise InputError(f"move {shown(move)}: none of {', '.join(self.moves)}")
+            raise InputError(f"move {short_repr(move)}: must be one of {', '.join(self.moves)}")
         return min(raises, key=lambda m: (abs(int(m[1:]) - int(move[1:])), int(m[1:])))
 
-    def of(self, move: str) -> Option:
-        """The option of a move."""
-        return self.options[self.moves.index(self.read(move))]
+    def option_for(self, move: str) -> VerdictOption:
+        """Return the option of an action, or of the nearest raise.
+
+        Parameters
+        ----------
+        move
+            Action in table notation.
+        """
+        return self.options[self.moves.index(self.nearest_action(move))]
 
     def cost(self, move: str) -> float | None:
-        """EV lost by a move, in chips; None where nothing is known."""
-        ev = self.of(move).ev
+        """Return the EV lost by an action, in chips; None if unknown.
+
+        Parameters
+        ----------
+        move
+            Action in table notation.
+        """
+        ev = self.option_for(move).ev
         return None if self.best is None or self.best.ev is None or ev is None else max(0.0, self.best.ev - ev)
 
     @property
     def mixed(self) -> bool:
-        """Whether several moves are right now and then."""
-        return sum(option.probability >= MIXED for option in self.options) > 1
+        """Whether several actions have a substantial frequency."""
+        return sum(option.probability >= MIN_MIX_PROBABILITY for option in self.options) > 1
 
     @property
     def close(self) -> bool:
-        """Whether another move is nearly as good as the best."""
+        """Whether another action is nearly as good as the best."""
         if self.best is None or self.best.ev is None:
             return False
-        near = self.best.ev - CLOSE / 100 * self.pot
-        return sum(option.ev is not None and option.ev >= near for option in self.options) > 1
+        threshold = self.best.ev - CLOSE_PERCENT / 100 * self.pot
+        return sum(option.ev is not None and option.ev >= threshold for option in self.options) > 1
 
-    def stands_for(self, number: int) -> str:
-        """The move that a number from 0 to 99 means: shares of the hundred, from the first move upwards."""
-        if not 0 <= number < NUMBERS:
-            raise InputError(f"number {number}: must be from 0 to {NUMBERS - 1}")
+    def action_for_number(self, number: int) -> str:
+        """Return the action for a random number from 0 to 99, by cumulative frequency.
+
+        Parameters
+        ----------
+        number
+            Number from 0 to 99.
+
+        Raises
+        ------
+        InputError
+            If the number is out of range.
+        """
+        if not 0 <= number < NUM_RANDOM:
+            raise InputError(f"number {number}: must be from 0 to {NUM_RANDOM - 1}")
         total = 0.0
         for option in self.options:
             total += option.probability
-            if number + 0.5 < NUMBERS * total:
+            if number + 0.5 < NUM_RANDOM * total:
                 return option.move
         return max(self.options, key=lambda option: option.probability).move
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; chips."""
+        """Return the verdict as a JSON object, in chips."""
         best = self.best
         return {
-            "options": [option._asdict() | {"sure": self.sure(option)} for option in self.options],
+            "options": [option._asdict() | {"sure": self.is_reliable(option)} for option in self.options],
             "best": None if best is None else best.move,
             "mixed": self.mixed,
             "close": self.close,

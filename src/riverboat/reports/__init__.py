@@ -1,1 +1,1 @@
-"""What people read: plots."""
+"""Reports for people: plots of abstractions, runs, agents and explanations."""

@@ -1,1 +1,1 @@
-"""Schedules, traversals, run loops, and the solvers behind them."""
+"""Solvers: schedules, traversals, the run loop, and CFR, MCCFR and exact methods."""

@@ -1,54 +1,226 @@
-"""CFR runs with checkpoints, and `rb.solve`. The loop itself is that of all runs (`run_loop`, `solver_run`)."""
+"""CFR runs with checkpoints, and the choice of a solver for a tree.
+
+The loop itself is shared by all runs (`run_loop`, `solver_run`).
+"""
 
 from __future__ import annotations
 
 import math
+import tempfile
 import time as clock
-import warnings
 from collections.abc import Iterable
-from contextlib import nullcontext, suppress
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.core import artifacts, atomic_io
+from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
+from riverboat.compiled.jit import is_cached
+from riverboat.core import artifacts
+from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError, NumericalError
-from riverboat.engines.devices import CPU
+from riverboat.engines.devices import CPU, CUDA, check_device
+from riverboat.engines.rules import board_kernels
+from riverboat.engines.tables import parse_table_format
 from riverboat.games import registry
-from riverboat.games.base import Game
-from riverboat.solvers import check_schedule
-from riverboat.solvers.best_strategy import Best
-from riverboat.solvers.boards.cfr import UNTIED
-from riverboat.solvers.boards.sampled import SampledBoards
+from riverboat.games.base import Array, Game
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.boards.holdem import Holdem
+from riverboat.solvers import schedules, solver_run, traversals
+from riverboat.solvers.boards import cfr as boards
+from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
+from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.limits import Limits, answer_for, limits_for
-from riverboat.solvers.result import BEST, EXACT_METHODS, LAST, LIMIT, Answer, Callback, Stopper, figures
-from riverboat.solvers.result import Progress as Progress
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper, quality_fields
 from riverboat.solvers.result import Result as Result
-from riverboat.solvers.run_loop import check_recipe
-from riverboat.solvers.schedules import AnySchedule
-from riverboat.solvers.selection import BOARD_SCHEDULE as BOARD_SCHEDULE
-from riverboat.solvers.selection import buckets_for, bytes_of_tables, caution, make_solver
-from riverboat.solvers.selection import default_dtype as default_dtype
-from riverboat.solvers.selection import default_schedule as default_schedule
-from riverboat.solvers.solver_run import SolverRun, finish
+from riverboat.solvers.result import SolveProgress as SolveProgress
+from riverboat.solvers.run_loop import check_same_settings
+from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
+from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer
+from riverboat.solvers.tabular import cfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies import files
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, solver_tree
 
-KEEP = 2  # checkpoints
+# --- best check so far (exploitability may rise by rounding, by sampling, or with some schedules) ---
+
+MAX_MEMORY_BYTES = 16_000_000  # larger tables are stored in an anonymous temporary file
+SLOW_PROGRESS = (
+    0.8  # and copied only if a check gains less than a fifth: while a run progresses, the next check is better
+)
 
 
-class Run(SolverRun):
+class BestCheck:
+    """The average strategy table of the check with the lowest exploitability."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder  # for large tables; None: the system's temporary folder
+        self.iteration = -1  # of the check; -1 if no table is stored
+        self.quality: Quality | None = None
+        self._last_exploitability = np.inf  # of the last check that was offered
+        self._table: Array | None = None
+        self._file: IO[bytes] | None = None
+        self._dtype: Any = None
+
+    def offer(self, quality: Quality, iteration: int, table: Array) -> None:
+        """Store a copy of the averages if no earlier check was as good."""
+        now, before = quality.exploitability, self._last_exploitability
+        self._last_exploitability = now
+        if not self.is_improvement(quality):
+            return
+        if table.nbytes > MAX_MEMORY_BYTES and now <= SLOW_PROGRESS * before:
+            return
+        self.store(quality, iteration, table)
+
+    def is_improvement(self, quality: Quality) -> bool:
+        """Return whether this quality is better than the stored one, if any."""
+        return self.quality is None or quality.exploitability < self.quality.exploitability
+
+    def store(self, quality: Quality, iteration: int, table: Array) -> None:
+        """Store a copy of the averages. If writing fails nothing is stored: the previous table is overwritten."""
+        self.quality, self.iteration = None, -1
+        self._write_table(table)
+        self.quality, self.iteration, self._dtype = quality, iteration, table.dtype
+
+    def _write_table(self, table: Array) -> None:
+        if table.nbytes <= MAX_MEMORY_BYTES:
+            self._table = table.copy()
+            return
+        if self._file is None:
+            folder = self.folder if self.folder is not None and self.folder.is_dir() else None
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it lives as long as the run
+        self._file.seek(0)
+        self._file.write(table.view(np.uint8).data)
+        self._file.truncate()
+        self._file.flush()
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def table(self) -> Array:
+        """Return the stored averages."""
+        if self._table is not None:
+            return self._table
+        assert self._file is not None
+        self._file.seek(0)
+        return np.frombuffer(self._file.read(), self._dtype)
+
+
+# --- choice of solver, schedule and precision ---
+
+FLOAT32_ABOVE = 100_000_000  # table entries above which tables are float32
+READ_BYTES = 4  # bytes per entry of the table that checks of sampled runs read
+
+
+def solver_table_bytes(
+    tree: AnyTree, schedule: AnySchedule, dtype: str, traversal: str = "full", *, tied: bool = False
+) -> int:
+    """Return the memory of a solver's tables, in bytes.
+
+    On boards, sampled runs and runs with buckets (`tied`) have one more table, which best responses read.
+    """
+    if isinstance(tree, BoardTree):
+        read = READ_BYTES * tree.table_size if tied or traversals.parse_traversal(traversal).sampled else 0
+        return boards.board_table_bytes(tree, schedule, dtype) + read
+    return cfr.tree_table_bytes(tree, schedule, dtype)
+
+
+def is_compiled(tree: AnyTree) -> bool:
+    """Return whether an earlier process has cached the compiled loops for a tree."""
+    if isinstance(tree, BoardTree):
+        return is_cached(board_kernels(None, parse_table_format("float64")).traverse)
+    return is_cached(cfr.kernels_for(schedules.parse("dcfr"), "float64").full_iterations)
+
+
+def default_dtype(tree: AnyTree, cards: object = None, traversal: str = "full") -> str:
+    """Return the default table format of a tree.
+
+    Double precision until the tables grow large. On boards six bytes per infoset-action; eight with buckets, so that
+    hands of a bucket play the same strategy to the last bit, and eight for samplers.
+    """
+    if isinstance(tree, BoardTree):
+        return "compact" if cards is None and not traversals.parse_traversal(traversal).sampled else "float32"
+    return "float32" if tree.table_size > FLOAT32_ABOVE else "float64"
+
+
+def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
+    """Return the default schedule of a tree: DCFR.
+
+    On boards the exponents are those that were fastest on spots (docs/decisions/0014-use-dcfr-1-4-0-25-3.md). In whole
+    hold'em games actions are weighted by their stakes where the traversal allows it
+    (0043-weight-regrets-by-stakes-in-whole-hold-em.md).
+    """
+    if not isinstance(tree, BoardTree):
+        return dcfr()
+    if not isinstance(tree.game, Holdem) or traversals.parse_traversal(traversal).sampled:
+        return BOARD_SCHEDULE
+    return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_GAME_SCHEDULE
+
+
+def convergence_warning(schedule: str | AnySchedule, traversal: str) -> str | None:
+    """Return a warning if convergence of a schedule with a traversal is not proved, else None."""
+    how, rule = traversals.parse_traversal(traversal), schedules.parse(schedule)
+    if not how.sampled or (isinstance(rule, Schedule) and not rule.floored and not rule.predictive):
+        return None
+    return f"schedule {rule} with traversal {how.name!r}: convergence is not proved; use vanilla, linear or dcfr"
+
+
+def card_abstraction_for(tree: AnyTree, cards: str | CardAbstraction | None) -> CardAbstraction | None:
+    """Return the card abstraction for a tree, loaded by name if `cards` is one."""
+    if cards is None:
+        return None
+    if not isinstance(tree, BoardTree):
+        raise InputError(f"{tree.name}: card abstractions are for whole hold'em games only")
+    game: BoardGame = tree.game
+    buckets = abstraction_by_name(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
+    if buckets.public is None and len(buckets.streets) > tree.streets:  # of a longer game: use its first streets
+        buckets = replace(
+            buckets, streets=buckets.streets[: tree.streets], deals=tuple(game.deals), stored_fingerprint=None
+        )
+    return buckets
+
+
+def make_solver(
+    tree: AnyTree,
+    schedule: str | AnySchedule,
+    traversal: str,
+    seed: int,
+    threads: int,
+    dtype: str,
+    options: dict[str, Any],
+    device: str = CPU,
+    cards: CardAbstraction | None = None,
+) -> CFR | BoardCFR | SampledBoardCFR:
+    """Make the CFR solver for a tree."""
+    check_device(device)
+    if isinstance(tree, BoardTree):
+        if (how := traversals.parse_traversal(traversal)).sampled:
+            if device == CUDA:
+                raise InputError(
+                    f"{tree.name}: device 'cuda' supports traversal 'full', not {traversal!r}; use 'cpu' or 'auto'"
+                )
+            require_memory(tree.name, solver_table_bytes(tree, schedules.parse(schedule), dtype, traversal))
+            return SampledBoardCFR(tree, schedule, how.name, seed=seed, threads=threads, dtype=dtype, cards=cards)
+        return BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device, cards=cards, **options)
+    if device == CUDA:
+        raise InputError(f"{tree.name}: device 'cuda' is for spots and whole hold'em games; use 'cpu' or 'auto'")
+    return CFR(tree, schedule, traversal, seed=seed, threads=threads, dtype=dtype, **options)
+
+
+MAX_CHECKPOINTS = 2  # checkpoints that are not deleted
+
+
+class CFRRun(SolverRun):
     """A CFR run with its folder, log and clock.
 
-    Its answer is the strategy of the last iteration or of the best check, as `answer` says; without it the limits of
-    the run decide (`limits.answer_for`). The best check is stored in checkpoints either way.
+    It returns the strategy of the last iteration or of the best check, as `answer` says; by default the limits of the
+    run decide (`solver_run.effective_answer`). Checkpoints store the best check in either case.
     """
 
     def __init__(
@@ -72,19 +244,19 @@ class Run(SolverRun):
         answer: str | None = None,
     ) -> None:
         super().__init__(log, check_every)
-        answer_for(Limits(), answer, cards=cards is not None)  # raises where it is invalid
+        effective_answer(SolveLimits(), answer, cards=cards is not None)  # raises if it is invalid
         self.answer: Answer = BEST if answer == BEST else LAST
-        self._asked_answer = answer
+        self._requested_answer = answer
         self.folder = None if out is None else Path(out)
         self.checkpoint_seconds = checkpoint_seconds
         self.quality: Quality | None = None
         self._checked_at = -1
-        self.best = Best(self.folder)
+        self.best = BestCheck(self.folder)
         if self.folder is not None:
-            files.check_free(self.folder, resume=resume)
+            files.check_unused(self.folder, resume=resume)
         if resume:
             if self.folder is None:
-                raise InputError("resume needs out=…, the folder of the run to go on with")
+                raise InputError("resume needs out=…, the folder of the run to resume")
             if files.checkpoints(self.folder):
                 self._resume(game, schedule, traversal, seed, threads, dtype, device, cards)
                 return
@@ -92,116 +264,118 @@ class Run(SolverRun):
         self.tree = tree if tree is not None else solver_tree(self.game)
         kind = default_dtype(self.tree, cards, traversal) if dtype is None else dtype
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
-        buckets = buckets_for(self.tree, cards)
+        buckets = card_abstraction_for(self.tree, cards)
         self.solver = make_solver(
             self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device, buckets
         )
 
-    # --- the loop -----------------------------------------------------------------------------
+    # --- run loop -----------------------------------------------------------------------------
 
     @property
-    def saves(self) -> bool:
+    def saves_checkpoints(self) -> bool:
         """Whether there is a folder for checkpoints."""
         return self.folder is not None
 
-    def go(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
-        """Iterate until a stopper says so; checks fall on the same iterations in every run."""
+    def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
+        """Iterate until a stopper applies. Checks fall on the same iterations in every run."""
         self.solver.warm()
-        super().go(stoppers, callback)
+        super().iterate(stoppers, callback)
 
     @property
-    def _tied(self) -> bool:
-        """Whether hands that share a bucket are played alike."""
+    def _uses_buckets(self) -> bool:
+        """Whether a card abstraction is used."""
         return getattr(self.solver, "cards", None) is not None
 
     @property
     def _traversal(self) -> str:
-        return self.solver.traversal if isinstance(self.solver, SampledBoards) else "full"
+        return self.solver.traversal if isinstance(self.solver, SampledBoardCFR) else "full"
 
-    def look(self, seconds: float, iterations: int) -> None:
-        """Check where that is due, and keep the averages if they are the best so far.
+    def check_if_due(self, seconds: float, iterations: int) -> None:
+        """Check if due, and store the averages if they are the best so far.
 
-        With buckets the last is the answer: an earlier one may be better in the full game, and is no solution of the
-        abstract one.
+        With card buckets the last strategy is the answer: an earlier one may be better in the full game, but does not
+        solve the abstract game.
         """
-        if self.iteration >= self._due:
+        if self.iteration >= self._due_iteration:
             quality = self.check()
-            if self._tied:
+            if self._uses_buckets:
                 return
-            with suppress(OSError):  # no room to keep it: the run goes on without
+            with suppress(OSError):  # no space to store it: the run continues without
                 self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return check_schedule.next_check(
+        return solver_run.next_check(
             iteration, self.checks(), target=self.target, every=self.check_every, patient=patient
         )
 
     def check(self) -> Quality:
-        """Compute the exploitability now, and note it."""
+        """Compute the exploitability now and record it."""
         if self.quality is None or self._checked_at != self.solver.iteration:
             started = clock.perf_counter()
-            with np.errstate(over="ignore", invalid="ignore"):  # looked at just below
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 self.quality = self.solver.quality()
             self.seconds += clock.perf_counter() - started
             if not math.isfinite(self.quality.nash_conv):
                 raise NumericalError(
                     f"{self.tree.name}: exploitability is not finite after {self.solver.iteration:,} iterations of "
-                    f"{self.solver.schedule}: its numbers overflow; smaller pay-offs or exponents, or dtype float64, may do"
+                    f"{self.solver.schedule}: numeric overflow; try smaller pay-offs or exponents, or dtype float64"
                 )
             self._checked_at = self.solver.iteration
-            self.record(self.standing(), self.tree.unit)
+            self.log_check(self.current_progress(), self.tree.unit)
         return self.quality
 
-    def standing(self) -> Progress:
-        """Where the run stands."""
+    def current_progress(self) -> SolveProgress:
+        """Return the progress of the run."""
         solver, checked = self.solver, self._checked_at == self.solver.iteration
-        return Progress.of(solver.iteration, self.seconds, solver.nodes_touched, self.quality, checked=checked)
+        return SolveProgress.from_quality(
+            solver.iteration, self.seconds, solver.nodes_touched, self.quality, checked=checked
+        )
 
     # --- checkpoints --------------------------------------------------------------------------
 
     def save(self, folder: str | Path | None = None) -> Path:
-        """Write a checkpoint; the last KEEP are kept."""
-        place = Path(folder) if folder is not None else self.folder
-        if place is None:
+        """Write a checkpoint and delete all but the last MAX_CHECKPOINTS."""
+        target = Path(folder) if folder is not None else self.folder
+        if target is None:
             raise InputError("save needs a folder: give out=… or save(folder)")
         solver = self.solver
-        facts, texts = files.describe(self.game, self.tree)
+        facts, texts = files.game_entries(self.game, self.tree)
         arrays, state = solver.state()
         provenance = solver.average_provenance()
         if self.best.quality is not None:
-            state = {**state, "best": self._best_facts()}
-            if self.best.iteration < solver.iteration:  # else it is the average itself
+            state = {**state, "best": self._best_check_dict()}
+            if self.best.iteration < solver.iteration:  # otherwise it is the average itself
                 arrays = {**arrays, "best": self.best.table()}
-        if self._takes_best():
+        if self._answers_with_best():
             provenance["iterations"] = self.best.iteration
-        state = {**state, "answer": self.answer, "answer_asked": self._asked_answer is not None}
+        state = {**state, "answer": self.answer, "answer_asked": self._requested_answer is not None}
         meta = {
             **facts,
-            "table": "best" if self._takes_best() else "average",
+            "table": "best" if self._answers_with_best() else "average",
             "unit": self.tree.unit,
             "provenance": provenance,
             "state": {**state, "seconds": self.seconds},
             "history": [asdict(p) for p in self.history],
         }
-        name = f"{files.CHECKPOINT}{solver.iteration:012d}"
-        written = artifacts.write(place / name, "checkpoint", arrays, meta, texts)
-        artifacts.discard_leftovers(place)
-        for old in files.checkpoints(place)[:-KEEP]:
+        name = f"{files.CHECKPOINT_PREFIX}{solver.iteration:012d}"
+        written = artifacts.write(target / name, "checkpoint", arrays, meta, texts)
+        artifacts.discard_leftovers(target)
+        for old in files.checkpoints(target)[:-MAX_CHECKPOINTS]:
             artifacts.remove(old)
         return written
 
-    def aim(self, limits: Limits) -> None:
-        """Take the limits into account: they decide which strategy is the answer, unless the caller has said it."""
-        super().aim(limits)
-        self.answer = answer_for(limits, self._asked_answer, cards=self._tied)
+    def set_limits(self, limits: SolveLimits) -> None:
+        """Apply the limits: they decide which strategy is returned, unless the caller has chosen it."""
+        super().set_limits(limits)
+        self.answer = effective_answer(limits, self._requested_answer, cards=self._uses_buckets)
 
-    def _takes_best(self) -> bool:
-        """Whether the answer is an earlier strategy: the best check is asked for, and it was not the last one."""
+    def _answers_with_best(self) -> bool:
+        """Whether the returned strategy is an earlier one: the best check is requested and was not the last."""
         best, checks = self.best.quality, self.checks()
         return self.answer == BEST and best is not None and bool(checks) and best.exploitability < checks[-1][1]
 
-    def _best_facts(self) -> dict[str, Any]:
+    def _best_check_dict(self) -> dict[str, Any]:
         assert self.best.quality is not None
         return {"iteration": self.best.iteration, **asdict(self.best.quality)}
 
@@ -218,52 +392,60 @@ class Run(SolverRun):
     ) -> None:
         assert self.folder is not None
         artifacts.discard_leftovers(self.folder)
-        place = files.checkpoints(self.folder)[-1]
-        entries, arrays = artifacts.read(place)
+        checkpoint = files.checkpoints(self.folder)[-1]
+        entries, arrays = artifacts.read(checkpoint)
         entries.text("kind", ("checkpoint",))
-        asked_game = registry.make(game) if isinstance(game, str) else game
-        self.game, self.tree = files.rebuild(place, entries, asked_game)
+        requested_game = registry.game_from_spec(game) if isinstance(game, str) else game
+        self.game, self.tree = files.rebuild_game(checkpoint, entries, requested_game)
         schedule = default_schedule(self.tree, traversal) if schedule is None else schedule
-        asked, past, state = self._asked(schedule, traversal, seed), entries.table("provenance"), entries.table("state")
-        buckets = buckets_for(self.tree, cards)
-        asked |= {} if dtype is None else {"dtype": dtype}
-        asked["cards"] = None if buckets is None else _shown_cards(buckets.name, buckets.fingerprint)
-        known = past.get("cards_fingerprint")
-        check_recipe(place, {**past, "cards": known and _shown_cards(past["cards"], known)}, asked)
+        requested, provenance, state = (
+            self._requested_settings(schedule, traversal, seed),
+            entries.table("provenance"),
+            entries.table("state"),
+        )
+        buckets = card_abstraction_for(self.tree, cards)
+        requested |= {} if dtype is None else {"dtype": dtype}
+        requested["cards"] = None if buckets is None else _describe_buckets(buckets.name, buckets.fingerprint)
+        fingerprint = provenance.get("cards_fingerprint")
+        check_same_settings(
+            checkpoint,
+            {**provenance, "cards": fingerprint and _describe_buckets(provenance["cards"], fingerprint)},
+            requested,
+        )
         options: dict[str, Any] = {}
         if "tick" in state:
-            options = {"tick": state.whole("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
-        kind = past.text("dtype")
+            options = {"tick": state.integer("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
+        kind = provenance.text("dtype")
         self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device, buckets)
-        mine, example = self.solver.state()
-        for name, table in mine.items():
-            if name != UNTIED or name in arrays:  # older checkpoints have none
-                arrays.take(name, (table.dtype,), table.shape)
-        self.solver.restore(arrays, state.like(example))
+        tables, example = self.solver.state()
+        for name, table in tables.items():
+            if name != UNTIED_AVERAGE or name in arrays:  # older checkpoints have none
+                arrays.get_checked(name, (table.dtype,), table.shape)
+        self.solver.restore(arrays, state.read_like(example))
         self.seconds = state.number("seconds", 0)
-        self.history = [row.make(Progress) for row in entries.tables("history")]
-        if self._asked_answer is None:
+        self.history = [row.to_dataclass(SolveProgress) for row in entries.tables("history")]
+        if self._requested_answer is None:
             stored = state.text("answer", (LAST, BEST)) if "answer" in state else None
-            self._asked_answer = stored if stored is not None and state.flag("answer_asked") else None
+            self._requested_answer = stored if stored is not None and state.boolean("answer_asked") else None
             self.answer = BEST if BEST in (stored, entries["table"]) else LAST
         if "best" in state:
             facts = state.table("best")
-            best, values = (tuple(facts.row(name, self.tree.players)) for name in ("best", "values"))
+            best, values = (tuple(facts.number_row(name, self.tree.players)) for name in ("best", "values"))
             total = None if facts["total"] is None else facts.number("total")
-            kept = Quality(best, values, total, "recalls" not in facts or facts.flag("recalls"))
-            at, mean = facts.whole("iteration"), self.solver.averages
-            older = at < self.solver.iteration
-            table = arrays.take("best", (mean.dtype,), mean.shape) if older else mean
-            self.best.keep(kept, at, np.asarray(table))
+            best_quality = Quality(best, values, total, "recalls" not in facts or facts.boolean("recalls"))
+            at, mean = facts.integer("iteration"), self.solver.averages
+            is_older = at < self.solver.iteration
+            table = arrays.get_checked("best", (mean.dtype,), mean.shape) if is_older else mean
+            self.best.store(best_quality, at, np.asarray(table))
 
-    def _asked(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
+    def _requested_settings(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
         schedule_name, traversal_name = CFR.describe(schedule, traversal)
         return {"schedule": schedule_name, "traversal": traversal_name, "seed": seed}
 
     def result(self) -> Result:
-        """The answer of the run so far: the average strategy of the last iteration, or of the best check."""
+        """Return the result so far: the average strategy of the last iteration or of the best check."""
         quality, strategy, iteration = self.check(), None, self.solver.iteration
-        if self._takes_best():
+        if self._answers_with_best():
             assert self.best.quality is not None
             quality, iteration = self.best.quality, self.best.iteration
             strategy = self.solver.average(self.best.table(), iteration)
@@ -286,85 +468,14 @@ class Run(SolverRun):
             answer=self.answer,
             answer_iteration=iteration,
             threads=self.solver.threads,
-            table_bytes=bytes_of_tables(
-                self.tree, self.solver.schedule, self.solver.dtype, self._traversal, tied=self._tied
+            table_bytes=solver_table_bytes(
+                self.tree, self.solver.schedule, self.solver.dtype, self._traversal, tied=self._uses_buckets
             ),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
-            **figures(quality),
+            **quality_fields(quality),
         )
 
 
-def _shown_cards(name: str, fingerprint: str) -> str:
-    """Buckets by name, and told apart where two have the same."""
+def _describe_buckets(name: str, fingerprint: str) -> str:
+    """Return the name of a card abstraction with its fingerprint, to distinguish two of the same name."""
     return f"{name} ({fingerprint[:8]})"
-
-
-def solve(
-    game: str | Game,
-    *,
-    schedule: str | AnySchedule | None = None,
-    traversal: str = "full",
-    method: Literal["cfr", "lp", "egt", "undominated"] = "cfr",
-    iterations: int | None = None,
-    time: float | None = None,
-    until: float | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    dtype: str | None = None,
-    device: str = CPU,
-    cards: str | CardAbstraction | None = None,
-    out: str | Path | None = None,
-    resume: bool = False,
-    log: str | Path | None = None,
-    check_every: int | None = None,
-    checkpoint_seconds: float = 60.0,
-    answer: Answer | None = None,
-    callback: Callback | None = None,
-    stop: Iterable[Stopper] = (),
-) -> Result:
-    """Solve a two-player zero-sum or constant-sum game and certify the answer; or look for an equilibrium of any other.
-
-    Stops at the first of `iterations`, `time` (seconds) and `until` (exploitability in the game's unit); with none of
-    them at 0.5 % of the pot for spots, and after 1,000 iterations for other games (`solvers.limits`). `answer` is the
-    strategy that is returned: `last`, that of the last iteration, by default where `iterations` are given; or `best`,
-    that of the check with the lowest exploitability, by default with `until` or `time`.
-
-    Games of more players, whose pay-offs have no constant sum, or in which a player forgets are solved by CFR alone, and
-    `result.guarantee` says what is missing: gains of players who deviate alone are known, but nothing makes them fall.
-    `value_low` and `value_high` are then None. With more than two players exploitability is ε, the largest gain.
-    `device`: cpu, cuda (hold'em on boards), or auto for what there is.
-    `cards`: a card abstraction for whole games of hold'em, or its name (`flops:30000`, `strength:200`, a folder): the
-    abstract game is solved, and every figure is that of the full game.
-
-    With `out`, checkpoints go there and `resume` goes on from the last. An interrupt (Ctrl-C) writes a checkpoint to `out`
-    and is raised again. Where the answer cannot be written, `UnsavedError` has it as `result`.
-    """
-    given = Limits(iterations, time, until)
-    if method in EXACT_METHODS:
-        from riverboat.solvers.exact.solve import solve_exact
-
-        if cards is not None:
-            raise InputError(f"cards are put into buckets by method 'cfr', not {method!r}")
-        if device != CPU:
-            raise InputError(f"device {device!r} is for method 'cfr'; {method!r} runs on processors")
-        if resume:
-            raise InputError(f"resume goes on with a CFR run; method {method!r} starts anew")
-        if answer is not None:
-            raise InputError(f"answer={answer!r} is for method 'cfr'; {method!r} has one answer")
-
-        with nullcontext() if out is None else atomic_io.held(out):
-            return solve_exact(
-                game, method, given, out=out, seed=seed, log=log, check_every=check_every, callback=callback, stop=stop
-            )
-    if method != "cfr":
-        raise InputError(f"method {method!r}: one of cfr, {', '.join(EXACT_METHODS)}")
-    with nullcontext() if out is None else atomic_io.held(out):
-        run = Run(
-            game, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
-            log=log, check_every=check_every, checkpoint_seconds=checkpoint_seconds, cards=cards, answer=answer,
-        )  # fmt: skip
-        doubt = caution(run.solver.schedule, traversal)
-        if doubt is not None:
-            warnings.warn(doubt, stacklevel=2)
-        own = list(stop)
-        return finish(run, given if own else limits_for(run.game, method, given), callback, own)

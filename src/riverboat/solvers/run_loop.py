@@ -1,8 +1,8 @@
-"""The loop of every run, of a solver and of a training: steps, stoppers, checks, checkpoints, and what an interrupt does.
+"""Run loop of solvers and trainers: steps, stoppers, checks, checkpoints and interrupts.
 
-A run steps in chunks of a fraction of a second, so that stoppers and progress bars are heard. Stoppers decide when it ends;
-they compose, any of them stops it. No signal handler is set here: an interrupt (Ctrl-C) that comes in the middle of a step is
-raised when the step is done, so that what a run then saves is whole.
+A run steps in chunks of a fraction of a second, so that stoppers and progress bars stay responsive. Stoppers decide
+when a run ends; any one of several stops it. This module sets no signal handler: an interrupt (Ctrl-C) during a step is
+raised after the step, so that a checkpoint written then is consistent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from riverboat.core import validation
-from riverboat.core.errors import DiskError, InputError, shown
+from riverboat.core.errors import DiskError, InputError, short_repr
 
-FAR = 1 << 40  # iterations that no chunk has
+UNLIMITED_ITERATIONS = 1 << 40  # more iterations than any chunk has
 
 
-class Standing(Protocol):
-    """Where a run stands, as far as stoppers ask."""
+class RunProgress(Protocol):
+    """Progress of a run, as stoppers read it."""
 
     @property
     def iteration(self) -> int: ...
@@ -33,60 +33,63 @@ class Standing(Protocol):
 
     @property
     def exploitability(self) -> float | None:
-        """Of the last check; None before the first."""
+        """Exploitability at the last check; None before the first."""
         ...
 
     @property
     def checked(self) -> bool:
-        """Whether the figures are of this iteration."""
+        """Whether the exploitability belongs to this iteration."""
         ...
 
     def after(self, iterations: int) -> Self:
-        """Where it will stand so many iterations later, as far as that is known now."""
+        """Predict the progress after more iterations; unknown fields are None."""
         ...
 
 
-P = TypeVar("P", bound=Standing)
+P = TypeVar("P", bound=RunProgress)
 AnyStopper: TypeAlias = Callable[[Any], bool]
 
 
 # --- stoppers ---------------------------------------------------------------------------------------
 
 
-def after_iterations(count: int) -> Callable[[Standing], bool]:
+def after_iterations(count: int) -> Callable[[RunProgress], bool]:
     """Stop at iteration `count`."""
-    validation.whole("iterations", count)
+    validation.check_integer("iterations", count)
     return lambda p: p.iteration >= count
 
 
-def after_seconds(seconds: float) -> Callable[[Standing], bool]:
-    """Stop when this much time has been spent, checks and the writing of checkpoints included."""
-    validation.number("time", seconds)
+def after_seconds(seconds: float) -> Callable[[RunProgress], bool]:
+    """Stop after this much time, including checks and checkpoints."""
+    validation.check_number("time", seconds)
     return lambda p: p.seconds >= seconds
 
 
-def below(exploitability: float) -> Callable[[Standing], bool]:
+def exploitability_below(exploitability: float) -> Callable[[RunProgress], bool]:
     """Stop when a check finds at most this exploitability, in the game's unit."""
-    validation.number("until", exploitability, -math.inf)
+    validation.check_number("until", exploitability, -math.inf)
     if not 0 < exploitability < math.inf:
         raise InputError(f"until={exploitability:g}: must be a number above zero")
     return lambda p: p.checked and p.exploitability is not None and p.exploitability <= exploitability
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A stopper that asks somebody, whatever the count: it is not asked about iterations to come."""
+class PollingStopper:
+    """A stopper that polls a function and does not depend on the iteration.
+
+    `iterations_before_stop` ignores it.
+    """
 
     stop: Callable[[], bool]
 
-    def __call__(self, now: Standing) -> bool:
+    def __call__(self, now: RunProgress) -> bool:
         return self.stop()
 
 
-def room(now: Standing, stops: Iterable[AnyStopper]) -> int:
-    """Iterations that no stopper on the count would cut short."""
-    counting = [stop for stop in stops if not isinstance(stop, Asked)]
-    low, high = 1, FAR
+def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper]) -> int:
+    """Return how many iterations can run before a stopper on the iteration count applies."""
+    counting = [stop for stop in stops if not isinstance(stop, PollingStopper)]
+    low, high = 1, UNLIMITED_ITERATIONS
     while low < high:  # stoppers on iterations are monotone: bisect to the first that stops
         middle = (low + high) // 2
         if any(stop(now.after(middle)) for stop in counting):
@@ -96,168 +99,177 @@ def room(now: Standing, stops: Iterable[AnyStopper]) -> int:
     return low
 
 
-# --- the loop ---------------------------------------------------------------------------------------
+# --- run loop ---------------------------------------------------------------------------------------
 
 
-class Counting(Protocol):
-    """A solver or a run that counts its iterations."""
+class IterationCounter(Protocol):
+    """A solver or run that counts its iterations."""
 
     @property
     def iteration(self) -> int: ...
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more is to gain: further steps would do nothing."""
+        """Whether further steps would change nothing."""
         ...
 
 
-class Stepping(Counting, Protocol):
-    """A solver that a loop steps."""
+class IterativeSolver(IterationCounter, Protocol):
+    """A solver that a run loop can step."""
 
     def step(self, count: int, /) -> None: ...
 
 
-def goes_on(solver: Counting, before: int) -> bool:
-    """Whether a loop goes on after a step from iteration `before`: not if the solver is finished or made no iteration."""
+def should_continue(solver: IterationCounter, before: int) -> bool:
+    """Return whether a loop continues after a step from iteration `before`.
+
+    It stops when the solver is finished or the step made no iteration.
+    """
     return solver.iteration > before and not solver.finished
 
 
-def stepped(solver: Stepping, count: int) -> bool:
-    """Step a solver, and return whether the loop that does so goes on."""
+def step_and_check(solver: IterativeSolver, count: int) -> bool:
+    """Step a solver and return whether its loop continues."""
     before = solver.iteration
     solver.step(count)
-    return goes_on(solver, before)
+    return should_continue(solver, before)
 
 
 class RunLoop(ABC, Generic[P]):
-    """What runs share. A run says how to step, when to check, and how to save."""
+    """Common part of all runs. Subclasses define how to step, when to check, and how to save."""
 
     first_chunk: ClassVar[int] = 1
-    least_chunk: ClassVar[int] = 1
+    min_chunk: ClassVar[int] = 1
     chunk_seconds: ClassVar[float] = 0.25
-    seconds: float = 0.0  # of the run so far, over all sittings
+    seconds: float = 0.0  # of the run so far, over all sessions
     checkpoint_seconds: float = 60.0
-    trouble: DiskError | None = None  # why the last checkpoint or line of the log could not be written
+    write_error: DiskError | None = None  # why the last checkpoint or line of the log could not be written
 
     @property
     @abstractmethod
     def iteration(self) -> int:
-        """Iterations so far."""
+        """Number of iterations so far."""
 
     @property
     @abstractmethod
-    def saves(self) -> bool:
-        """Whether checkpoints are written on the way."""
+    def saves_checkpoints(self) -> bool:
+        """Whether the run writes checkpoints."""
 
     @property
     def finished(self) -> bool:
-        """Whether the solver has nothing more to gain: the run then ends, whatever its stoppers say."""
+        """Whether the solver is finished; the run then ends regardless of its stoppers."""
         return False
 
     @abstractmethod
-    def standing(self) -> P:
-        """Where the run stands."""
+    def current_progress(self) -> P:
+        """Return the progress of the run."""
 
     @abstractmethod
     def advance(self, iterations: int) -> None:
-        """Do so many iterations."""
+        """Run this many iterations."""
 
     @abstractmethod
-    def until_check(self) -> int:
-        """Iterations until the next check is due at the latest."""
+    def iterations_until_check(self) -> int:
+        """Return the number of iterations before the next check is due at the latest."""
 
     @abstractmethod
-    def look(self, seconds: float, iterations: int) -> None:
-        """After a chunk, which took so long: check where that is due."""
+    def check_if_due(self, seconds: float, iterations: int) -> None:
+        """Check after a chunk of `iterations` that took `seconds`, if a check is due."""
 
     @abstractmethod
     def save(self) -> object:
         """Write a checkpoint."""
 
-    def go(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
-        """Iterate until a stopper says so or the solver is finished; `callback` gets the progress between two chunks.
+    def iterate(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
+        """Iterate until a stopper applies or the solver is finished.
 
-        `goes_on` decides when a solver is finished.
+        `callback` receives the progress after each batch of iterations.
         """
         stops = list(stoppers)
         if not stops:
-            raise InputError("nothing says when to stop: give iterations, time or until")
+            raise InputError("no stopping condition: set iterations, time or until")
         saved_at, chunk = self.seconds, self.first_chunk
         while True:
-            now = self.standing()
+            now = self.current_progress()
             if any(stop(now) for stop in stops):
                 return
             if callback is not None:
                 callback(now)
-            some, before = max(1, min(chunk, self.until_check(), room(now, stops))), self.iteration
+            count, before = (
+                max(1, min(chunk, self.iterations_until_check(), iterations_before_stop(now, stops))),
+                self.iteration,
+            )
             started = clock.perf_counter()
-            unbroken(lambda some=some: self.advance(some))  # type: ignore[misc]
+            run_uninterrupted(lambda count=count: self.advance(count))  # type: ignore[misc]
             spent = max(clock.perf_counter() - started, 1e-9)
             self.seconds += spent
             done = self.iteration - before
-            chunk = max(self.least_chunk, min(chunk * 2, int(done * self.chunk_seconds / spent)))
-            self.look(spent, done)
-            if not goes_on(self, before):
+            chunk = max(self.min_chunk, min(chunk * 2, int(done * self.chunk_seconds / spent)))
+            self.check_if_due(spent, done)
+            if not should_continue(self, before):
                 return
-            if self.saves and self.seconds - saved_at >= self.checkpoint_seconds:
+            if self.saves_checkpoints and self.seconds - saved_at >= self.checkpoint_seconds:
                 started = clock.perf_counter()
-                self.attempt(self.save)
+                self.try_write(self.save)
                 self.seconds += clock.perf_counter() - started
                 saved_at = self.seconds
 
-    def attempt(self, write: Callable[[], object]) -> None:
-        """Write something on the way. A full disk does not end the work: it is noted, and the next time may be better."""
+    def try_write(self, write: Callable[[], object]) -> None:
+        """Write a file during the run, and record a disk error instead of ending the run."""
         try:
             write()
-            self.trouble = None
+            self.write_error = None
         except DiskError as error:
-            self.trouble = error
+            self.write_error = error
 
 
-def unbroken(work: Callable[[], None]) -> None:
-    """Do some work that must not be torn: an interrupt that comes meanwhile is raised when it is done, a second one at once.
+def run_uninterrupted(work: Callable[[], None]) -> None:
+    """Run `work` on another thread and defer an interrupt until it is done; a second interrupt is raised at once.
 
-    Only the main thread of a program is ever interrupted, so the work is done on another one.
+    Python interrupts only the main thread, so the work itself cannot be torn.
     """
     if threading.current_thread() is not threading.main_thread():
         work()
         return
     failed: list[BaseException] = []
-    context, begun, done = contextvars.copy_context(), threading.Event(), threading.Event()
+    context, started, done = contextvars.copy_context(), threading.Event(), threading.Event()
 
-    def do() -> None:
-        begun.wait()  # an interrupt while the thread is being started finds nothing begun
+    def run() -> None:
+        started.wait()  # an interrupt while the thread starts then finds no work begun
         try:
             context.run(work)
-        except BaseException as error:  # raised below, on the thread that waits
+        except BaseException as error:  # raised again below, on the waiting thread
             failed.append(error)
         finally:
             done.set()
 
-    threading.Thread(target=do, name="riverboat step", daemon=True).start()
+    threading.Thread(target=run, name="riverboat step", daemon=True).start()
     try:
-        begun.set()
-        done.wait()  # not join: one that is interrupted takes the thread for ended (CPython 3.11, bpo-45274)
+        started.set()
+        done.wait()  # not join: an interrupted join marks the thread as ended (CPython 3.11, bpo-45274)
     except KeyboardInterrupt:
-        begun.set()
+        started.set()
         done.wait()
         raise
     if failed:
         raise failed[0]
 
 
-# --- going on ---------------------------------------------------------------------------------------
+# --- resuming ---------------------------------------------------------------------------------------
 
 
-def check_recipe(where: object, past: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Refuse to go on with a run that was begun otherwise, and name all that differs. What an older one did not write down
-    may be anything.
+def check_same_settings(where: object, stored: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
+    """Raise InputError if a stored run has other settings than requested, and name every difference.
+
+    Settings that an older run did not store are not compared.
     """
     missing = object()
-    other = [
-        f"{key}={shown(past[key])}, not {shown(value)}"
-        for key, value in asked.items()
-        if past.get(key, missing) is not missing and past[key] != value
+    differences = [
+        f"{key}={short_repr(stored[key])}, not {short_repr(value)}"
+        for key, value in requested.items()
+        if stored.get(key, missing) is not missing and stored[key] != value
     ]
-    if other:
-        raise InputError(f"{where}: this run has {'; '.join(other)}: resume it with the same, or choose another folder")
+    if differences:
+        raise InputError(
+            f"{where}: this run has {'; '.join(differences)}: resume it with the same, or choose another folder"
+        )

@@ -1,14 +1,15 @@
-"""A CFR variant is a few numbers for each iteration T = 1, 2, …
+"""Schedules of CFR: a variant is a few numbers for each iteration T = 1, 2, …
 
-The clock, once for the whole project: on iteration T the stored regrets are first multiplied by
-`positive` (where they are above zero) or `negative`, then the new regrets are added, then everything
-below `floor` is lifted to it; the stored average is multiplied by `decay`, then reach × strategy is added. A
-discount t^x / (t^x + 1) "after iteration t" of Brown & Sandholm 2019 is therefore applied here at T = t + 1,
-which plays the same strategies. `decay` = ((T - 1) / T)^gamma weighs iteration T by T^gamma.
+One convention holds for the whole project. On iteration T the stored regrets are first multiplied by `positive` (if
+above zero) or `negative`. Then the new regrets are added, and everything below `floor` is raised to it. The stored
+average is multiplied by `decay`, then reach × strategy is added.
 
-`predictive` plays the positive part of regret + prediction, the prediction being the last increment (Farina,
-Kroer & Sandholm 2021). Alternating: player 1 answers the strategy that player 0 has just updated to;
-simultaneous: both answer the same profile. Sampled traversals always alternate.
+Brown & Sandholm (2019) discount by t^x / (t^x + 1) after iteration t. Here the same factor is applied at T = t + 1,
+which plays the same strategies. `decay` = ((T - 1) / T)^gamma weights iteration T by T^gamma.
+
+`predictive` matches the positive part of regret + prediction; the prediction is the last increment (Farina, Kroer &
+Sandholm 2021). Alternating: player 1 responds to the strategy to which player 0 has just updated; simultaneous: both
+respond to the same profile. Sampled traversals always alternate.
 """
 
 from __future__ import annotations
@@ -21,27 +22,80 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from riverboat.core import plugins
-from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.games.base import Array
 
-NEVER = math.inf  # an exponent: the factor is one, nothing is discounted
-MOST_STAKES = 2.0
-RISEN = 100  # iterations over which alpha rises
+NEVER = math.inf  # an exponent that gives the factor one: no discount
+MAX_STAKES = 2.0
+RISE_ITERATIONS = 100  # iterations over which alpha rises
 
 
-class Step(NamedTuple):
-    """The numbers of one iteration."""
+class ScheduleStep(NamedTuple):
+    """The numbers of a schedule at one iteration.
+
+    Attributes
+    ----------
+    positive
+        Factor on stored regrets above zero.
+    negative
+        Factor on stored regrets below zero.
+    floor
+        Lower bound of regrets after the update; minus infinity without a floor.
+    decay
+        Factor on the stored average.
+    t
+        The iteration, from 1.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> schedules.cfr_plus().step(2)
+    ScheduleStep(positive=1.0, negative=1.0, floor=0.0, decay=0.5, t=2.0)
+    """
 
     positive: float  # factor on stored regrets above zero
     negative: float  # factor on stored regrets below zero
-    floor: float  # regrets end at or above this
+    floor: float  # lower bound of regrets
     decay: float  # factor on the stored average
     t: float  # the iteration
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Exponents and switches; `step(T)` gives the numbers."""
+    """A CFR variant: exponents and switches. `step(T)` returns the numbers of iteration T.
+
+    Parameters
+    ----------
+    name
+        Name in texts, such as "dcfr".
+    alpha
+        Exponent of the discount on positive regrets; infinity: no discount.
+    beta
+        Exponent of the discount on negative regrets; infinity: no discount.
+    gamma
+        Averages weight iteration T by T^gamma; 0 or more.
+    floored
+        Whether regrets below zero are raised to zero, as in CFR+.
+    predictive
+        Whether regret matching adds the last increment as a prediction (Farina, Kroer & Sandholm 2021).
+    alternating
+        Whether players update in turn; otherwise both respond to the same profile.
+    stakes
+        Power of the pot by which regrets of large actions count less, from 0 to 2; betting × boards only.
+    rise
+        Increase of alpha over the first hundred iterations.
+
+    Raises
+    ------
+    InputError
+        If an exponent is not a number, or `gamma`, `rise` or `stakes` is out of range.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.schedules import Schedule
+    >>> Schedule("mine", alpha=1.5, beta=0.0, gamma=2.0).step(3).decay
+    0.4444444444444444
+    """
 
     name: str
     alpha: float = NEVER
@@ -50,27 +104,40 @@ class Schedule:
     floored: bool = False
     predictive: bool = False
     alternating: bool = True
-    stakes: float = 0.0  # power of pots by which the regrets of large moves count less; betting × boards only
-    rise: float = 0.0  # alpha is larger by so much after a hundred iterations
+    stakes: float = 0.0  # power of the pot by which regrets of large actions count less; betting × boards only
+    rise: float = 0.0  # increase of alpha over the first hundred iterations
 
     rule: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         _check_gamma(self.name, self.gamma)
-        for what, exponent in (("alpha", self.alpha), ("beta", self.beta)):
+        for name, exponent in (("alpha", self.alpha), ("beta", self.beta)):
             if math.isnan(exponent):
-                raise InputError(f"schedule {self.name!r}: {what} is not a number")
+                raise InputError(f"schedule {self.name!r}: {name} is not a number")
         if not math.isfinite(self.rise):
-            raise InputError(f"schedule {self.name!r}: rise={self.rise:g}: by how much alpha grows, such as 0.4")
-        if not 0 <= self.stakes <= MOST_STAKES:
-            raise InputError(f"schedule {self.name!r}: stakes={self.stakes:g}: from 0 to {MOST_STAKES:g}")
+            raise InputError(
+                f"schedule {self.name!r}: rise={self.rise:g}: must be a finite increase of alpha, such as 0.4"
+            )
+        if not 0 <= self.stakes <= MAX_STAKES:
+            raise InputError(f"schedule {self.name!r}: stakes={self.stakes:g}: must be from 0 to {MAX_STAKES:g}")
 
-    def step(self, t: int) -> Step:
-        """The numbers of iteration t (from 1)."""
+    def step(self, t: int) -> ScheduleStep:
+        """Return the numbers of one iteration.
+
+        Parameters
+        ----------
+        t
+            The iteration, from 1.
+
+        Raises
+        ------
+        InputError
+            If `t` is below 1.
+        """
         if t < 1:
             raise InputError(f"iteration {t}: iterations count from 1")
-        return Step(
-            _discount(t - 1, self.alpha + self.rise * min(t / RISEN, 1.0)),
+        return ScheduleStep(
+            _discount(t - 1, self.alpha + self.rise * min(t / RISE_ITERATIONS, 1.0)),
             _discount(t - 1, self.beta),
             0.0 if self.floored else -math.inf,
             ((t - 1) / t) ** self.gamma,
@@ -79,11 +146,19 @@ class Schedule:
 
     @property
     def discounts(self) -> bool:
-        """Whether old iterations count less than new ones anywhere."""
+        """Whether any regrets or averages are discounted."""
         return self.alpha != NEVER or self.beta != NEVER or self.gamma != 0.0
 
     def steps(self, first: int, count: int) -> Array:
-        """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
+        """Return the numbers of several iterations. float64 [count, 5]
+
+        Parameters
+        ----------
+        first
+            The first iteration, from 1.
+        count
+            Number of iterations.
+        """
         return np.array([self.step(t) for t in range(first, first + count)], float).reshape(count, 5)
 
     def __str__(self) -> str:
@@ -100,17 +175,49 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Rule:
-    """A regret minimiser of your own, compiled with `numba.njit`, in place of the built-in one.
+    """A user-defined regret minimizer, compiled with `numba.njit`, in place of the built-in regret matching.
 
-    `strategy(regret, prediction, t, out)` writes the probabilities, `update(regret, prediction, instant, t)` takes
-    the regrets of one iteration; all arrays are [actions, hands]. Averages weigh iteration T by T^gamma.
+    All arrays are [actions, hands].
+
+    Parameters
+    ----------
+    strategy
+        `strategy(regret, prediction, t, out)` writes the probabilities of the actions to `out`.
+    update
+        `update(regret, prediction, instant, t)` adds the regrets `instant` of one iteration.
+    name
+        Name in results and messages.
+    gamma
+        Averages weight iteration T by T^gamma; 0 or more.
+    predictive
+        Whether the rule uses a prediction table.
+    alternating
+        Whether players update in turn.
+
+    Raises
+    ------
+    InputError
+        If `gamma` is negative or infinite.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> from riverboat.solvers.schedules import Rule
+    >>> @njit
+    ... def uniform(regret, prediction, t, out):
+    ...     out[:] = 1.0 / len(out)
+    >>> @njit
+    ... def add(regret, prediction, instant, t):
+    ...     regret += instant
+    >>> str(Rule(uniform, add, name="uniform"))
+    'uniform'
     """
 
     strategy: Callable[..., None]
     update: Callable[..., None]
     name: str = "rule"
     gamma: float = 0.0
-    predictive: bool = False  # whether a prediction table is kept
+    predictive: bool = False  # whether the rule uses a prediction table
     alternating: bool = True
     discounts: ClassVar[bool] = True
     stakes: ClassVar[float] = 0.0
@@ -120,15 +227,29 @@ class Rule:
 
     @property
     def rule(self) -> Rule:
-        """Itself."""
+        """The rule itself; None for a schedule."""
         return self
 
-    def step(self, t: int) -> Step:
-        """Only `decay` and `t` are used."""
-        return Step(1.0, 1.0, -math.inf, ((t - 1) / t) ** self.gamma, float(t))
+    def step(self, t: int) -> ScheduleStep:
+        """Return the numbers of one iteration; only `decay` and `t` are used.
+
+        Parameters
+        ----------
+        t
+            The iteration, from 1.
+        """
+        return ScheduleStep(1.0, 1.0, -math.inf, ((t - 1) / t) ** self.gamma, float(t))
 
     def steps(self, first: int, count: int) -> Array:
-        """The numbers of iterations first … first + count - 1. float64 [count, 5]"""
+        """Return the numbers of several iterations. float64 [count, 5]
+
+        Parameters
+        ----------
+        first
+            The first iteration, from 1.
+        count
+            Number of iterations.
+        """
         return np.array([self.step(t) for t in range(first, first + count)], float).reshape(count, 5)
 
     def __str__(self) -> str:
@@ -139,7 +260,7 @@ AnySchedule: TypeAlias = Schedule | Rule
 
 
 def _discount(t: int, exponent: float) -> float:
-    """t^x / (t^x + 1), by which regrets are multiplied after iteration t."""
+    """Return t^x / (t^x + 1), the factor on regrets after iteration t."""
     if exponent == NEVER:
         return 1.0
     if exponent == -NEVER:
@@ -152,11 +273,13 @@ def _discount(t: int, exponent: float) -> float:
 
 def _check_gamma(name: str, gamma: float) -> None:
     if not 0 <= gamma < math.inf:
-        raise InputError(f"schedule {name!r}: gamma={gamma:g}: averages weigh iteration T by T^gamma, gamma 0 or more")
+        raise InputError(
+            f"schedule {name!r}: gamma={gamma:g}: must be 0 or more (averages weight iteration T by T^gamma)"
+        )
 
 
 _TABLE: dict[str, Schedule] = {
-    # Zinkevich et al. 2007: both players answer the same profile
+    # Zinkevich et al. 2007: both players respond to the same profile
     "vanilla": Schedule("vanilla", alternating=False),
     # Tammelin et al. 2015
     "cfr+": Schedule("cfr+", gamma=1.0, floored=True),
@@ -171,17 +294,82 @@ SCHEDULES = tuple(_TABLE)
 
 
 def vanilla(*, alternating: bool = False) -> Schedule:
-    """Counterfactual regret minimisation as first published."""
+    """Return vanilla CFR: no discounts, uniform averaging.
+
+    Parameters
+    ----------
+    alternating
+        Whether players update in turn; by default both respond to the same profile, as in the paper.
+
+    Returns
+    -------
+    Schedule
+        The schedule "vanilla".
+
+    References
+    ----------
+    .. [1] Zinkevich, Johanson, Bowling & Piccione, "Regret minimization in games with incomplete information", NIPS 2007.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> schedules.vanilla().discounts
+    False
+    """
     return replace(_TABLE["vanilla"], alternating=alternating)
 
 
 def cfr_plus(*, gamma: float = 1.0, alternating: bool = True) -> Schedule:
-    """CFR+: regrets floored at zero, linear averaging."""
+    """Return CFR+: regrets floored at zero, linear averaging.
+
+    Parameters
+    ----------
+    gamma
+        Averages weight iteration T by T^gamma.
+    alternating
+        Whether players update in turn.
+
+    Returns
+    -------
+    Schedule
+        The schedule "cfr+".
+
+    References
+    ----------
+    .. [1] Tammelin, Burch, Johanson & Bowling, "Solving heads-up limit Texas hold'em", IJCAI 2015.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> str(schedules.cfr_plus(gamma=2))
+    'cfr+:gamma=2'
+    """
     return replace(_TABLE["cfr+"], gamma=gamma, alternating=alternating)
 
 
 def linear(*, alternating: bool = True) -> Schedule:
-    """Linear CFR: iteration T counts T times."""
+    """Return linear CFR: iteration T has weight T.
+
+    Parameters
+    ----------
+    alternating
+        Whether players update in turn.
+
+    Returns
+    -------
+    Schedule
+        The schedule "linear".
+
+    References
+    ----------
+    .. [1] Brown & Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> schedules.linear().step(4).decay
+    0.75
+    """
     return replace(_TABLE["linear"], alternating=alternating)
 
 
@@ -189,21 +377,102 @@ def dcfr(
     alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0, *, alternating: bool = True, stakes: float = 0.0,
     rise: float = 0.0,
 ) -> Schedule:  # fmt: skip
-    """Discounted CFR."""
+    """Return discounted CFR.
+
+    Parameters
+    ----------
+    alpha
+        Exponent of the discount on positive regrets: after iteration t they are multiplied by t^alpha / (t^alpha + 1).
+    beta
+        Exponent of the discount on negative regrets.
+    gamma
+        Averages weight iteration T by T^gamma.
+    alternating
+        Whether players update in turn.
+    stakes
+        Power of the pot by which regrets of large actions count less, from 0 to 2; betting × boards only.
+    rise
+        Increase of alpha over the first hundred iterations.
+
+    Returns
+    -------
+    Schedule
+        The schedule "dcfr".
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    References
+    ----------
+    .. [1] Brown & Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> rb.dcfr().step(2)
+    ScheduleStep(positive=0.5, negative=0.5, floor=-inf, decay=0.25, t=2.0)
+    """
     return replace(
         _TABLE["dcfr"], alpha=alpha, beta=beta, gamma=gamma, alternating=alternating, stakes=stakes, rise=rise
     )
 
 
 def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
-    """Predictive CFR+, quadratic averaging."""
+    """Return predictive CFR+ with quadratic averaging.
+
+    Parameters
+    ----------
+    gamma
+        Averages weight iteration T by T^gamma.
+    alternating
+        Whether players update in turn.
+
+    Returns
+    -------
+    Schedule
+        The schedule "pcfr+".
+
+    References
+    ----------
+    .. [1] Farina, Kroer & Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI 2021.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> schedules.pcfr_plus().predictive
+    True
+    """
     return replace(_TABLE["pcfr+"], gamma=gamma, alternating=alternating)
 
 
 def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
-    """A schedule by name with numbers (`dcfr:alpha=1.5,beta=0,gamma=2`), or `module:object`.
+    """Parse a schedule.
 
-    Without `imports` the last is refused: what stands in a file does not say which code is run.
+    Parameters
+    ----------
+    text
+        A name with options, such as "dcfr:alpha=1.5,beta=0,gamma=2"; `module:object`, a `Schedule`, a `Rule` or a function
+        that returns one; or a schedule, which is returned. Names are in `SCHEDULES`.
+    imports
+        Whether `module:object` is accepted. Without it a file cannot choose which code runs.
+
+    Returns
+    -------
+    Schedule or Rule
+        The schedule.
+
+    Raises
+    ------
+    InputError
+        If the name or an option is unknown, or a value is not a number.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> schedules.parse("dcfr:gamma=3").gamma
+    3.0
     """
     if not isinstance(text, str):
         return text
@@ -213,13 +482,37 @@ def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
         return _with_options(_TABLE[name], text, tail)
     if imports and tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(text, head, tail)
-    raise unknown("schedule", head, [*SCHEDULES, *(["module:object"] if imports else [])])
+    raise unknown_name_error("schedule", head, [*SCHEDULES, *(["module:object"] if imports else [])])
 
 
-def without_stakes(schedule: AnySchedule, where: str) -> AnySchedule:
-    """The schedule, refused where it weighs moves by pots and the solver cannot."""
+def reject_stakes(schedule: AnySchedule, where: str) -> AnySchedule:
+    """Return a schedule, unless it weights actions by stakes where the solver does not support that.
+
+    Parameters
+    ----------
+    schedule
+        The schedule to check.
+    where
+        Name of the game or the traversal, for the message.
+
+    Returns
+    -------
+    Schedule or Rule
+        `schedule`.
+
+    Raises
+    ------
+    InputError
+        If the schedule has stakes.
+
+    Examples
+    --------
+    >>> from riverboat.solvers import schedules
+    >>> str(schedules.reject_stakes(schedules.dcfr(), "leduc"))
+    'dcfr'
+    """
     if schedule.stakes:
-        raise InputError(f"schedule {schedule}: {where} cannot weigh moves by their pots: leave out stakes")
+        raise InputError(f"schedule {schedule}: {where} does not support stakes: leave it out")
     return schedule
 
 
@@ -229,26 +522,26 @@ def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
     for option in (o for o in tail.split(",") if o):
         key, equals, value = option.partition("=")
         if key not in kinds:
-            raise InputError(f"schedule {shown(text)}: {unknown('option', key, kinds)}")
+            raise InputError(f"schedule {short_repr(text)}: {unknown_name_error('option', key, kinds)}")
         if not equals:
-            raise InputError(f"schedule {shown(text)}: option {key!r} needs a number: {key}=…")
+            raise InputError(f"schedule {short_repr(text)}: option {key!r} needs a number: write {key}=…")
         try:
             number = float(value)
         except ValueError:
-            raise InputError(f"schedule {shown(text)}: {key}={shown(value)} is not a number") from None
+            raise InputError(f"schedule {short_repr(text)}: {key}={short_repr(value)} is not a number") from None
         if math.isnan(number):
-            raise InputError(f"schedule {shown(text)}: {key}={shown(value)} is not a number")
+            raise InputError(f"schedule {short_repr(text)}: {key}={short_repr(value)} is not a number")
         changes[key] = bool(number) if isinstance(kinds[key], bool) else number
     return replace(schedule, **changes)
 
 
 def _import(text: str, module: str, name: str) -> AnySchedule:
-    schedule = plugins.attribute("schedule", text, module, name)
+    schedule = plugins.import_user_object("schedule", text, module, name)
     if callable(schedule) and not isinstance(schedule, Schedule | Rule):
-        with plugins.told("schedule", text, f"{name} cannot be made; a maker takes no arguments"):
+        with plugins.user_code_errors("schedule", text, f"calling {name}() failed; a factory must take no arguments"):
             schedule = schedule()
     if not isinstance(schedule, Schedule | Rule):
-        raise InputError(f"schedule {shown(text)}: {type(schedule).__name__} is neither a Schedule nor a Rule")
+        raise InputError(f"schedule {short_repr(text)}: {type(schedule).__name__} is neither a Schedule nor a Rule")
     return schedule
 
 

@@ -1,130 +1,275 @@
-"""The run of a solver: checks on fixed iterations, their log, and the answer at the end."""
+"""Runs of iterative solvers: default limits, the schedule of checks, their log, and the final result."""
 
 from __future__ import annotations
 
 import json
+import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, UnsavedError
-from riverboat.solvers import check_schedule
-from riverboat.solvers.limits import Limits
-from riverboat.solvers.result import DONE, LIMIT, STALLED, TARGET, Callback, Progress, Result, Stopper
-from riverboat.solvers.run_loop import RunLoop
+from riverboat.core import files
+from riverboat.core.errors import InputError, UnsavedError, short_repr
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers.result import (
+    BEST,
+    DONE,
+    LAST,
+    LIMIT,
+    STALLED,
+    TARGET,
+    Answer,
+    Callback,
+    Result,
+    SolveProgress,
+    Stopper,
+)
+from riverboat.solvers.run_loop import RunLoop, after_iterations, after_seconds, exploitability_below
+
+# --- default limits ---
+
+DEFAULT_ITERATIONS = 1_000  # of CFR
+DEFAULT_SPOT_TARGET = 0.5  # % of the pot
+DEFAULT_EGT_TARGET = 1e-4  # in the game's unit
 
 
-class SolverRun(RunLoop[Progress]):
-    """What runs of CFR and of EGT share."""
+class SolveLimits(NamedTuple):
+    """Iterations, seconds and target exploitability; a solve ends at the first that is reached."""
 
-    solver: Any  # steps, counts its iterations, and says when it is finished
+    iterations: int | None = None
+    time: float | None = None
+    until: float | None = None
+
+    @property
+    def stoppers(self) -> list[Callable[[Any], bool]]:
+        """A stopper for each limit. Raises InputError if a limit is invalid."""
+        stoppers: list[Callable[[Any], bool]] = []
+        stoppers += [] if self.iterations is None else [after_iterations(self.iterations)]
+        stoppers += [] if self.time is None else [after_seconds(self.time)]
+        return stoppers + ([] if self.until is None else [exploitability_below(self.until)])
+
+    @property
+    def answer(self) -> Answer:
+        """The default strategy to return: the last with a number of iterations, the best check with a target or a time."""
+        return BEST if self.iterations is None and (self.until is not None or self.time is not None) else LAST
+
+
+def effective_limits(game: object, method: str, requested: SolveLimits) -> SolveLimits:
+    """Return the requested limits, or the default of the game and the method if there are none."""
+    if any(limit is not None for limit in requested):
+        return requested
+    if method not in ("cfr", "egt"):
+        return requested
+    if isinstance(game, Spot):
+        return SolveLimits(until=DEFAULT_SPOT_TARGET)
+    return SolveLimits(until=DEFAULT_EGT_TARGET) if method == "egt" else SolveLimits(iterations=DEFAULT_ITERATIONS)
+
+
+def effective_answer(limits: SolveLimits, requested: str | None, *, cards: bool = False) -> Answer:
+    """Return which strategy a CFR run returns: the requested one, or the default of its limits.
+
+    With card buckets it is the last: an earlier one may be better in the full game, but does not solve the abstract
+    game.
+    """
+    if requested not in (None, LAST, BEST):
+        raise InputError(f"answer={short_repr(requested)}: must be {LAST!r} or {BEST!r}")
+    if cards and requested == BEST:
+        raise InputError(
+            f"answer={requested!r}: with card buckets it must be {LAST!r}, the solution of the abstract game"
+        )
+    if requested is not None:
+        return BEST if requested == BEST else LAST
+    return LAST if cards else limits.answer
+
+
+# --- schedule of checks ---
+
+CHECK_GROWTH = 1.25  # factor between the iterations of two checks
+FIRST_BOARD_CHECK = 16  # iteration of the first check on boards, if there is a target
+NEAR_TARGET, NEAR_TARGET_GROWTH = (
+    3.0,
+    1.08,
+)  # on boards: within this multiple of the target, checks are this factor of iterations apart
+MIN_CHECK_GROWTH = 1.03  # least factor between the iterations of two checks before a target
+UNREACHED_ITERATION = 1 << 62  # an iteration that no run reaches
+STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000
+
+Check = tuple[int, float]  # iteration, exploitability
+
+
+def next_check(
+    iteration: int, checks: Sequence[Check], *, target: float | None, every: int | None = None, patient: bool = False
+) -> int:
+    """Return the iteration of the next check: 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `every`.
+
+    Near a target, the check is due when the last two checks, extrapolated linearly in logarithms, predict that it is
+    met. A `patient` run (on boards, where a check costs half an iteration) also waits while the target is far, and
+    checks often when it is near: the extrapolation is poor there, and superfluous iterations cost more than checks.
+    """
+    if every is not None:
+        if every < 1:
+            raise InputError(f"check_every={every}: must be at least one iteration")
+        return (iteration // every + 1) * every
+    patient = patient and target is not None
+    # Patient checks leave the sequence, so it continues from the last of them.
+    last = (checks[-1][0] if checks else 0) if patient else iteration
+    due = FIRST_BOARD_CHECK if patient else 1
+    while due <= last:
+        due = max(due + 1, int(due * CHECK_GROWTH))
+    expected = predict_target_iteration(checks, target)
+    if patient and target is not None and checks and checks[-1][1] <= NEAR_TARGET * target:
+        return max(iteration + 1, math.ceil(last * NEAR_TARGET_GROWTH))
+    if expected is not None and patient:
+        due = max(due, min(int(1.5 * last), int(0.85 * expected)))
+    if expected is not None:
+        due = min(due, expected)
+    return max(iteration + 1, due)
+
+
+def optimistic_check(iteration: int, exploitability: float, target: float, every: int) -> int:
+    """Return the iteration of the next check, a multiple of `every`, before which the target cannot plausibly be met.
+
+    Exploitability falls roughly with the square of the iterations. The cube is assumed here, so that the run does not
+    pass the target.
+    """
+    soonest = iteration + every - iteration % every
+    if not 0 < target < exploitability < math.inf:
+        return soonest
+    return max(soonest, int(iteration * (exploitability / target) ** (1 / 3)) // every * every)
+
+
+def predict_target_iteration(checks: Sequence[Check], target: float | None) -> int | None:
+    """Predict the iteration that meets the target by linear extrapolation of the last two checks in logarithms."""
+    if target is None or len(checks) < 2:
+        return None
+    (t0, e0), (t1, e1) = checks[-2:]
+    if not e0 > e1 > target or t1 <= t0:
+        return None
+    slope = math.log(e1 / e0) / math.log(t1 / t0)
+    power = (math.log(target) - math.log(e1)) / slope if slope < 0 else math.inf  # a slope may round to zero
+    if power >= math.log(UNREACHED_ITERATION / t1):
+        return UNREACHED_ITERATION
+    return math.ceil(t1 * max(MIN_CHECK_GROWTH, math.exp(power)))
+
+
+def is_stalled(checks: Sequence[Check]) -> bool:
+    """Return whether four times the iterations gained less than one per cent.
+
+    Rounding, or the limits of the schedule, then prevent progress.
+    """
+    if not checks or checks[-1][0] < STALL_FIRST:
+        return False
+    bound = checks[-1][0] / STALL_FACTOR
+    early, late = [e for t, e in checks if t <= bound], [e for t, e in checks if t > bound]
+    return bool(early) and min(late) > STALL_GAIN * min(early)
+
+
+class SolverRun(RunLoop[SolveProgress]):
+    """Common part of CFR and EGT runs."""
+
+    solver: Any  # an IterativeSolver
 
     def __init__(self, log: str | Path | None, check_every: int | None) -> None:
         if check_every is not None and check_every < 1:
             raise InputError(f"check_every={check_every}: must be at least one iteration")
         self.log = None if log is None else Path(log)
         self.check_every = check_every
-        self.history: list[Progress] = []
-        self.target: float | None = None  # exploitability that the run is to reach, where one was given
-        self._due = 0
+        self.history: list[SolveProgress] = []
+        self.target: float | None = None  # exploitability at which the run ends, if set
+        self._due_iteration = 0
 
     @property
     def iteration(self) -> int:
-        """Iterations so far."""
+        """Number of iterations so far."""
         count: int = self.solver.iteration
         return count
 
     @property
     def finished(self) -> bool:
-        """Whether the solver has nothing more to gain."""
+        """Whether further iterations would change nothing."""
         done: bool = self.solver.finished
         return done
 
-    def go(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
-        """Iterate until a stopper says so; checks fall on the same iterations in every run."""
+    def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
+        """Iterate until a stopper applies. Checks fall on the same iterations in every run."""
         if self.log is not None:
-            with atomic_io.told(self.log):  # a log that cannot be written is told before the work, not after it
+            with files.disk_errors(self.log):  # report a log that cannot be written before the run, not after it
                 self.log.parent.mkdir(parents=True, exist_ok=True)
                 self.log.open("ab").close()
-        super().go(stoppers, callback)
+        super().iterate(stoppers, callback)
 
     def advance(self, iterations: int) -> None:
         """Step the solver."""
         self.solver.step(iterations)
 
-    def until_check(self) -> int:
-        """Iterations until the next check."""
-        self._due = self._next_check(self.iteration)
-        return self._due - self.iteration
+    def iterations_until_check(self) -> int:
+        """Return the number of iterations before the next check."""
+        self._due_iteration = self._next_check(self.iteration)
+        return self._due_iteration - self.iteration
 
-    def aim(self, limits: Limits) -> None:
-        """Take the limits of the run into account: its target decides when checks are due."""
+    def set_limits(self, limits: SolveLimits) -> None:
+        """Apply the limits of the run: its target decides when checks are due."""
         self.target = limits.until
 
     @abstractmethod
     def _next_check(self, iteration: int) -> int:
-        """The iteration of the next check."""
+        """Return the iteration of the next check."""
 
     @abstractmethod
     def check(self) -> object:
-        """Compute the exploitability now, and record it."""
+        """Compute the exploitability now and record it."""
 
     @abstractmethod
     def result(self) -> Result:
-        """The answer of the run so far."""
+        """Return the result of the run so far."""
 
-    def record(self, progress: Progress, unit: str) -> None:
-        """Add a check to the history and to the log, with the unit of its figures."""
+    def log_check(self, progress: SolveProgress, unit: str) -> None:
+        """Add a check to the history and the log, with the unit of its figures."""
         self.history.append(progress)
         if self.log is not None:
             row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": unit}
             line, log = json.dumps(row), self.log
-            self.attempt(lambda: atomic_io.append(log, line))
+            self.try_write(lambda: files.append_line(log, line))
 
-    def checks(self) -> list[check_schedule.Check]:
-        """Iteration and exploitability of the checks so far."""
+    def checks(self) -> list[Check]:
+        """Return iteration and exploitability of the checks so far."""
         return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
 
-    def stalls(self) -> bool:
-        """Whether more iterations have stopped to help."""
-        return check_schedule.stalls(self.checks())
+    def is_stalled(self) -> bool:
+        """Return whether exploitability has stopped falling."""
+        return is_stalled(self.checks())
 
 
-def finish(
-    run: SolverRun,
-    limits: Limits,
-    callback: Callback | None = None,
-    stop: Iterable[Stopper] = (),
-    interrupt: Iterable[Stopper] = (),
+def run_to_end(
+    run: SolverRun, limits: SolveLimits, callback: Callback | None = None, stop: Iterable[Stopper] = ()
 ) -> Result:
-    """Run to the end, save, and say whether the target was met.
+    """Run to the end, save, and return the result with whether the target was met.
 
-    A run ends at the first of its limits and of the stoppers in `stop`, or when its solver is finished. Where the target
-    is the only limit, it also ends by stalling. Stoppers in `interrupt` are no limits: they raise.
+    A run ends at the first of its limits and the stoppers in `stop`, or when its solver is finished. If the target is
+    the only limit, it also ends by stalling. A KeyboardInterrupt, also one that `callback` raises, saves the run first.
     """
-    until, own, made = limits.until, list(stop), limits.stoppers
-    run.aim(limits)
-    alone = until is not None and len(made) == 1 and not own
-    stalled: list[Stopper] = [lambda _: run.stalls()] if alone else []
+    until, user_stoppers, limit_stoppers = limits.until, list(stop), limits.stoppers
+    run.set_limits(limits)
+    target_only = until is not None and len(limit_stoppers) == 1 and not user_stoppers
+    stalled: list[Stopper] = [lambda _: run.is_stalled()] if target_only else []
     try:
-        run.go([*interrupt, *own, *made, *stalled], callback)
+        run.iterate([*user_stoppers, *limit_stoppers, *stalled], callback)
         run.check()
+        if callback is not None:
+            callback(run.current_progress())
     except KeyboardInterrupt:
-        if run.saves:
+        if run.saves_checkpoints:
             run.save()
         raise
-    if callback is not None:
-        callback(run.standing())
     last = run.result()
     reached = until is None or last.exploitability <= until
-    met = until is not None and reached
-    ended = TARGET if met else DONE if run.finished else STALLED if alone else LIMIT
+    target_met = until is not None and reached
+    ended = TARGET if target_met else DONE if run.finished else STALLED if target_only else LIMIT
     result = replace(last, reached=reached, ended=ended)
-    if run.saves:
-        run.attempt(run.save)
-    if run.trouble is not None:
-        raise UnsavedError(str(run.trouble), result)
+    if run.saves_checkpoints:
+        run.try_write(run.save)
+    if run.write_error is not None:
+        raise UnsavedError(str(run.write_error), result)
     return result

@@ -1,13 +1,13 @@
-"""`BlueprintStrategy`: what a sampled solver learnt over a tree of betting and buckets of hands.
+"""`Blueprint`: the average strategy of a sampled solver, over a betting tree and card buckets.
 
-Tables hold the average as it was added up, in any unit: float32 sums, or steps of one or two bytes. Shares are taken when
-they are read, and a decision for which nothing was ever added is uniform. Every street has one table, bucket by bucket, so
-that all decisions of one bucket lie together.
+Tables hold the accumulated average in any unit: float32 sums, or integers of one or two bytes. Probabilities are
+normalized on reading; a decision with no accumulated weight is uniform. Each street has one table, bucket by bucket,
+so that all decisions of one bucket are contiguous in memory.
 
     strategy = load_blueprint("runs/mine")
-    strategy.at("cr300c/", "QhJh", "AsKd2c")           # {"c": 0.72, "r600": 0.28}
-    strategy.probabilities(node, buckets)              # float64 [n, moves]: one decision, many hands
-    strategy.decisions(nodes, buckets)                 # float64 [n, most moves]: many decisions at once
+    strategy.hand_probabilities("cr300c/", "QhJh", "AsKd2c")   # {"c": 0.72, "r600": 0.28}
+    strategy.probabilities(node, buckets)              # float64 [n, actions]: one decision, many buckets
+    strategy.batch_probabilities(nodes, buckets)       # float64 [n, max actions]: many decisions at once
 """
 
 from __future__ import annotations
@@ -21,160 +21,244 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless
-from riverboat.cards.notation import Cards, show_cards
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless_abstraction
+from riverboat.cards.notation import Cards, format_cards
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, RiverboatError
-from riverboat.core.schema import Arrays, Fields
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions
-from riverboat.games.holdem.menus import Menu, parse_menu, show_menu
-from riverboat.games.holdem.public_state import board_of, hand_of
-from riverboat.games.holdem.rules import Rules, parse_game, show_game
-from riverboat.strategies._kernels import blueprint as kernels
-from riverboat.strategies.files import CHECKPOINT as CHECKPOINTS
-from riverboat.strategies.files import newest
+from riverboat.core.schema import ArtifactArrays, FileEntries
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.games.holdem.menus import ActionMenu, format_menu, parse_menu
+from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
+from riverboat.games.holdem.rules import PokerRules, format_game, parse_game
+from riverboat.strategies._kernels import table as kernels
+from riverboat.strategies.files import CHECKPOINT_PREFIX as CHECKPOINTS
+from riverboat.strategies.files import latest_artifact
 
-KIND = "blueprint"
-CHECKPOINT = "blueprint checkpoint"  # of a run that goes on: read the same way, and what is learnt beside it left alone
-KINDS = (KIND, CHECKPOINT)
-STEPS = 255  # in which compact tables count
-CARDS = "cards"  # the folder of the card abstraction, in that of a run or of a strategy
-SNAPSHOTS = "snapshots"
-MOST_STREETS = 4
-_OPENED = artifacts.Opened["BlueprintStrategy"](4)
-_TRIES = 5
+ARTIFACT_KIND = "blueprint"
+CHECKPOINT_KIND = (
+    "blueprint checkpoint"  # of an unfinished run: same layout plus the state of the trainer, which readers ignore
+)
+ARTIFACT_KINDS = (ARTIFACT_KIND, CHECKPOINT_KIND)
+QUANTIZATION_STEPS = 255  # integer units that the probabilities of one decision sum to in compact tables
+ABSTRACTION_FOLDER = "cards"  # subfolder of a run or a strategy that holds the card abstraction
+SNAPSHOTS_FOLDER = "snapshots"
+MAX_STREETS = 4
+_CACHE = artifacts.ArtifactCache["Blueprint"](4)
+_MAX_TRIES = 5
 
 
 @dataclass(frozen=True, eq=False)
-class BlueprintStrategy:
-    """What both seats do at every decision of a tree with every bucket of hands. Immutable."""
+class Blueprint:
+    """Strategy of both seats over a betting tree and card buckets. Immutable.
 
-    rules: Rules
-    menu: Menu | None  # None in limit games
+    Attributes
+    ----------
+    rules
+        Rules of the game.
+    menu
+        Bet sizes of the tree; None in limit games.
+    tree
+        Betting tree.
+    cards
+        Card abstraction.
+    average
+        By street: float32 sums or unsigned units [buckets, actions of the street]
+    provenance
+        Origin of the strategy: method, iterations and so on.
+    cards_path
+        Folder of the card abstraction; None if it is lossless.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> blueprint = load_blueprint(default_folder())
+    >>> sorted(blueprint.hand_probabilities("", "AsAh"))[:2]
+    ['c', 'f']
+    """
+
+    rules: PokerRules
+    menu: ActionMenu | None  # None in limit games
     tree: ActionTree
     cards: CardAbstraction
-    average: tuple[Array, ...]  # by street: float32 sums or unsigned steps [buckets, moves of the street]
+    average: tuple[Array, ...]  # by street: float32 sums or unsigned units [buckets, actions of the street]
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    cards_path: Path | None = None  # the folder of the card abstraction; none where nothing is lost
+    cards_path: Path | None = None  # folder of the card abstraction; None if it is lossless
 
     def __post_init__(self) -> None:
         if self.tree.rules != self.rules or self.tree.menu != self.menu:
-            raise InputError(f"strategy for {self.rules.name!r}: the tree is one of other rules or another menu")
-        check_cards(self.rules, self.cards)
+            raise InputError(f"strategy for {self.rules.name!r}: the tree has other rules or another menu")
+        check_abstraction(self.rules, self.cards)
         wanted = [(self.cards.counts[s], int(self.tree.width[s])) for s in range(self.rules.rounds)]
         shapes = [table.shape for table in self.average]
         if shapes != wanted:
             raise InputError(
-                f"strategy for {self.rules.name!r}: tables of {shapes} for {wanted} buckets and moves by street"
+                f"strategy for {self.rules.name!r}: tables have shapes {shapes}; by buckets and actions they must be {wanted}"
             )
         for street, table in enumerate(self.average):
             if table.dtype.kind not in "fu":
                 raise InputError(
-                    f"strategy for {self.rules.name!r}, street {street}: {table.dtype}: sums or steps needed"
+                    f"strategy for {self.rules.name!r}, street {street}: {table.dtype}: must be float or unsigned int"
                 )
 
     def __repr__(self) -> str:
         buckets = " – ".join(f"{count:,}" for count in self.buckets)
-        return f"<BlueprintStrategy of {self.rules.name}: {len(self.tree):,} nodes, buckets {buckets}>"
+        return f"<Blueprint of {self.rules.name}: {len(self.tree):,} nodes, buckets {buckets}>"
 
     @property
     def buckets(self) -> tuple[int, ...]:
-        """Buckets of each street that is played."""
+        """Number of buckets of each street."""
         return self.cards.counts[: self.rules.rounds]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells strategies apart: the tree, the cards and everything that is played."""
+        """Hash of the tree, the card abstraction and all tables."""
         digest = hashlib.sha256((self.tree.fingerprint + self.cards.fingerprint).encode())
         for table in self.average:
             digest.update(repr((table.shape, table.dtype.str)).encode())
             digest.update(np.ascontiguousarray(table[:1] if table.strides[0] == 0 else table).data)
         return digest.hexdigest()
 
-    def labelled(
-        self, threads: int | None = None, progress: Callable[[float], None] | None = None
-    ) -> BlueprintStrategy:
-        """The same with tables of all hands, for whoever deals by the million; `progress` hears of tables to be made."""
-        cards = self.cards.labelled(threads, progress)
+    def with_labels(self, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Blueprint:
+        """Return the strategy with bucket labels of all hands in memory, for fast lookup of millions of deals.
+
+        `progress` is called with the finished fraction while labels are computed.
+
+        Parameters
+        ----------
+        threads
+            Threads that compute the labels; None: all cores.
+        progress
+            Called with the finished fraction.
+        """
+        cards = self.cards.with_labels(threads, progress)
         return self if cards is self.cards else replace(self, cards=cards)
 
-    # --- what is played ---------------------------------------------------------------------------
+    # --- probabilities ------------------------------------------------------------------------------
 
     def probabilities(self, node: int, buckets: Array) -> Array:
-        """Of every move at one decision, for many buckets of its street. int [n] -> float64 [n, moves]"""
+        """Return action probabilities at one decision for many buckets. int [n] -> float64 [n, actions]
+
+        Parameters
+        ----------
+        node
+            Index of a decision of the betting tree.
+        buckets
+            Buckets of the hands. int [n]
+        """
         self.moves(node)
-        street, at = int(self.tree.street[node]), int(self.tree.slot[node])
-        chosen = self._checked(street, np.asarray(buckets))
-        return _shares(self.average[street][chosen, at : at + int(self.tree.count[node])].astype(np.float64))
+        street, slot = int(self.tree.street[node]), int(self.tree.slot[node])
+        chosen = self._check_buckets(street, np.asarray(buckets))
+        return _normalize_rows(
+            self.average[street][chosen, slot : slot + int(self.tree.count[node])].astype(np.float64)
+        )
 
-    def decisions(self, nodes: Array, buckets: Array) -> Array:
-        """Of every move at many decisions, of whatever streets. int [n], int [n] -> float64 [n, most moves]
+    def batch_probabilities(self, nodes: Array, buckets: Array) -> Array:
+        """Return action probabilities at many decisions, of any streets. int [n], int [n] -> float64 [n, max actions]
 
-        Rows are as long as the decision with the most moves; behind the moves of the others stand zeros.
+        Rows are as long as the decision with the most actions; shorter ones are padded with zeros.
+
+        Parameters
+        ----------
+        nodes
+            Indices of decisions. int [n]
+        buckets
+            Bucket at each. int [n]
         """
         nodes, buckets = np.asarray(nodes), np.asarray(buckets)
         if nodes.shape != buckets.shape or nodes.ndim != 1:
             raise InputError(f"{nodes.shape} nodes and {buckets.shape} buckets: give one bucket for each node")
         count = self.tree.count[nodes]
-        over = np.flatnonzero(count == 0)
-        if len(over):
-            self.moves(int(nodes[over[0]]))
-        places = np.arange(count.max(initial=0))
-        there = places < count[:, None]
-        weights = np.zeros(there.shape)
+        terminal = np.flatnonzero(count == 0)
+        if len(terminal):
+            self.moves(int(nodes[terminal[0]]))
+        offsets = np.arange(count.max(initial=0))
+        mask = offsets < count[:, None]
+        weights = np.zeros(mask.shape)
         streets = self.tree.street[nodes]
         for street in np.unique(streets).tolist():
             rows = np.flatnonzero(streets == street)
-            chosen = self._checked(street, buckets[rows])
-            columns = np.minimum(self.tree.slot[nodes[rows], None] + places, self.tree.width[street] - 1)
+            chosen = self._check_buckets(street, buckets[rows])
+            columns = np.minimum(self.tree.slot[nodes[rows], None] + offsets, self.tree.width[street] - 1)
             weights[rows] = self.average[street][chosen[:, None], columns]
-        return _shares(np.where(there, weights, 0.0), there)
+        return _normalize_rows(np.where(mask, weights, 0.0), mask)
 
-    def row(self, street: int, bucket: int) -> Array:
-        """Of every move of every decision of a street, for one bucket. float64 [moves of the street]
+    def street_probabilities(self, street: int, bucket: int) -> Array:
+        """Return action probabilities at all decisions of a street for one bucket. float64 [actions of the street]
 
-        The moves of a decision begin at `tree.slot[node]`.
+        The actions of a decision start at `tree.slot[node]`.
+
+        Parameters
+        ----------
+        street
+            Betting round, from 0.
+        bucket
+            Bucket of the hand on the street.
         """
         if not 0 <= street < self.rules.rounds:
             raise InputError(f"street {street}: {self.rules.name} has 0 to {self.rules.rounds - 1}")
-        (chosen,) = self._checked(street, np.array([bucket]))
+        (chosen,) = self._check_buckets(street, np.array([bucket]))
         weights = self.average[street][chosen].astype(np.float64)
         slot, count = self.slots(street)
         total = np.repeat(np.add.reduceat(weights, slot), count)
         return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
 
-    def at(self, line: str, hand: Cards, board: Cards = ()) -> dict[str, float]:
-        """Of every move with one hand: `at("cr300c/", "QhJh", "AsKd2c")`."""
+    def hand_probabilities(self, line: str, hand: Cards, board: Cards = ()) -> dict[str, float]:
+        """Return action probabilities of one hand: `hand_probabilities("cr300c/", "QhJh", "AsKd2c")`.
+
+        Parameters
+        ----------
+        line
+            Line as in the ACPC protocol.
+        hand
+            Hole cards.
+        board
+            Board cards of the line's street.
+        """
         node = self.tree.find(line)
         moves = self.moves(node)
-        mine, shown = hand_of(self.rules, hand), board_of(self.rules, int(self.tree.street[node]), board)
-        if set(mine) & set(shown):
-            raise InputError(f"hand {show_cards(mine)}: shares a card with the board {show_cards(shown)}")
-        bucket = self.cards.bucket(mine, shown)
+        hole, public = (
+            parse_game_hand(self.rules, hand),
+            parse_game_board(self.rules, int(self.tree.street[node]), board),
+        )
+        if set(hole) & set(public):
+            raise InputError(f"hand {format_cards(hole)}: shares a card with the board {format_cards(public)}")
+        bucket = self.cards.bucket(hole, public)
         return dict(zip(moves, self.probabilities(node, np.array([bucket]))[0].tolist(), strict=True))
 
-    # --- what is asked about ----------------------------------------------------------------------
+    # --- layout -------------------------------------------------------------------------------------
 
     def moves(self, node: int) -> tuple[str, ...]:
-        """Labels of the moves at a decision; other nodes are refused."""
+        """Return the labels of the actions at a decision; raise `InputError` at other nodes.
+
+        Parameters
+        ----------
+        node
+            Index of a decision of the betting tree.
+        """
         if not 0 <= node < len(self.tree):
             raise InputError(f"node {node}: the tree has nodes 0 to {len(self.tree) - 1:,}")
         if self.tree.actor[node] < 0:
-            raise InputError(f"line {self.tree.line(node)!r}: the hand is over there, nobody acts")
-        return self.tree.moves(node)
+            raise InputError(f"line {self.tree.line(node)!r}: the hand is over, nobody acts")
+        return self.tree.actions(node)
 
     def slots(self, street: int) -> tuple[Array, Array]:
-        """Where the moves of each decision of a street begin, and how many they are. int32 and int8 [decisions]"""
+        """Return first column and number of actions of each decision of a street. int32 and int8 [decisions]
+
+        Parameters
+        ----------
+        street
+            Betting round, from 0.
+        """
         return self._slots[street]
 
     @cached_property
     def _slots(self) -> tuple[tuple[Array, Array], ...]:
-        return slots(self.tree)
+        return decision_slots(self.tree)
 
-    def _checked(self, street: int, buckets: Array) -> Array:
+    def _check_buckets(self, street: int, buckets: Array) -> Array:
         if buckets.dtype.kind not in "iu" or buckets.ndim != 1:
-            raise InputError(f"buckets of {buckets.dtype} {buckets.shape}: give a list of whole numbers")
+            raise InputError(f"buckets of {buckets.dtype} {buckets.shape}: must be a one-dimensional array of integers")
         if len(buckets) and not (buckets.min() >= 0 and buckets.max() < self.cards.counts[street]):
             wrong = buckets.min() if buckets.min() < 0 else buckets.max()
             raise InputError(
@@ -183,16 +267,34 @@ class BlueprintStrategy:
         return buckets
 
 
-def _shares(weights: Array, there: Array | None = None) -> Array:
-    """Rows divided by their sums; uniform, over what is there, where the sum is zero. float64 [n, moves]"""
+def _normalize_rows(weights: Array, mask: Array | None = None) -> Array:
+    """Normalize rows to sum one; rows of sum zero become uniform over the valid columns. float64 [n, actions]"""
     total = weights.sum(axis=1, keepdims=True)
-    count = weights.shape[1] if there is None else there.sum(axis=1, keepdims=True)
-    uniform = 1.0 / count if there is None else there / count
+    count = weights.shape[1] if mask is None else mask.sum(axis=1, keepdims=True)
+    uniform = 1.0 / count if mask is None else mask / count
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
 
 
-def slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
-    """By street, where the moves of each decision begin, and how many they are. int32 and int8 [decisions]"""
+def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
+    """Return, by street, first column and number of actions of each decision. int32 and int8 [decisions]
+
+    Parameters
+    ----------
+    tree
+        Betting tree.
+
+    Returns
+    -------
+    tuple[tuple[Array, Array], ...]
+        First column and number of actions of each decision, by street.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.action_tree import compile_action_tree
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> [len(first) for first, _ in decision_slots(compile_action_tree(read_game("leduc")))]
+    [6, 30]
+    """
     pairs = []
     for street in range(tree.rules.rounds):
         nodes = np.flatnonzero((tree.street == street) & (tree.actor >= 0))  # in the order of their slots
@@ -200,32 +302,73 @@ def slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     return tuple(pairs)
 
 
-def check_cards(rules: Rules, cards: CardAbstraction) -> None:
-    """Refuse a card abstraction that is not one of this game."""
+def check_abstraction(rules: PokerRules, cards: CardAbstraction) -> None:
+    """Check that a card abstraction has the deck and the board sizes of the game.
+
+    Parameters
+    ----------
+    rules
+        Rules of the game.
+    cards
+        Card abstraction.
+
+    Raises
+    ------
+    InputError
+        If the abstraction was made for another game.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> blueprint = load_blueprint(default_folder())
+    >>> check_abstraction(blueprint.rules, blueprint.cards)
+    """
     if cards.deck != rules.deck:
         raise InputError(
             f"card abstraction {cards.name!r}: its deck has {len(cards.deck.cards)} cards and hands of {cards.deck.hole}; "
             f"{rules.name} has {len(rules.deck.cards)} and {rules.hole}"
         )
-    if cards.shown[: rules.rounds] != rules.board_sizes:
+    if cards.board_sizes[: rules.rounds] != rules.board_sizes:
         raise InputError(
-            f"card abstraction {cards.name!r}: boards of {cards.shown}; {rules.name} has {rules.board_sizes}"
+            f"card abstraction {cards.name!r}: boards of {cards.board_sizes}; {rules.name} has {rules.board_sizes}"
         )
 
 
-# --- on disk ----------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------
 
 
-def describe(tree: ActionTree, cards: CardAbstraction, cards_path: str | Path | None = None) -> dict[str, Any]:
-    """What it takes to build the tree and the cards again: entries of a manifest."""
+def manifest_entries(tree: ActionTree, cards: CardAbstraction, cards_path: str | Path | None = None) -> dict[str, Any]:
+    """Return manifest entries from which the tree and the card abstraction can be rebuilt.
+
+    Parameters
+    ----------
+    tree
+        Betting tree.
+    cards
+        Card abstraction.
+    cards_path
+        Folder of the card abstraction; None if it is lossless.
+
+    Returns
+    -------
+    dict[str, Any]
+        Manifest entries from which the tree and the card abstraction can be rebuilt.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> blueprint = load_blueprint(default_folder())
+    >>> "menu" in manifest_entries(blueprint.tree, blueprint.cards, blueprint.cards_path)
+    True
+    """
     if cards_path is None and any(street.labels.size for street in cards.streets):
         raise InputError(
-            f"card abstraction {cards.name!r}: give the folder that it lies in (cards_path) to refer to it"
+            f"card abstraction {cards.name!r}: pass cards_path, the folder where it is stored, to refer to it"
         )
     return {
         "game": tree.rules.name,
-        "rules": show_game(tree.rules),
-        "menu": None if tree.menu is None else show_menu(tree.menu),
+        "rules": format_game(tree.rules),
+        "menu": None if tree.menu is None else format_menu(tree.menu),
         "fingerprint": tree.fingerprint,
         "abstraction": {
             "name": cards.name,
@@ -237,121 +380,204 @@ def describe(tree: ActionTree, cards: CardAbstraction, cards_path: str | Path | 
     }
 
 
-def save_blueprint(strategy: BlueprintStrategy, folder: str | Path, compact: bool = False) -> Path:
-    """Write a strategy as an artefact: its tables as they are, or one byte for each move. Its cards are put with it."""
-    facts = describe(strategy.tree, strategy.cards, strategy.cards_path)
+def save_blueprint(strategy: Blueprint, folder: str | Path, compact: bool = False) -> Path:
+    """Write a strategy as an artifact with its card abstraction.
+
+    Parameters
+    ----------
+    strategy
+        The blueprint.
+    folder
+        New folder.
+    compact
+        Quantize tables to one byte per action.
+
+    Returns
+    -------
+    Path
+        The written folder.
+
+    Raises
+    ------
+    InputError
+        If the folder is in use.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from riverboat.agents.registry import default_folder
+    >>> folder = pathlib.Path(tempfile.mkdtemp(), "copy")
+    >>> save_blueprint(load_blueprint(default_folder()), folder) == folder
+    True
+    """
+    entries = manifest_entries(strategy.tree, strategy.cards, strategy.cards_path)
     tables = strategy.average
     if compact:
-        tables = tuple(to_steps(table, *strategy.slots(street)) for street, table in enumerate(tables))
+        tables = tuple(quantize_table(table, *strategy.slots(street)) for street, table in enumerate(tables))
     arrays = {f"average_{street}": table for street, table in enumerate(tables)}
-    written = artifacts.write(Path(folder), KIND, arrays, facts | {"provenance": dict(strategy.provenance)})
-    if strategy.cards_path is not None and _cards_folder(written) is None:
-        artifacts.link(strategy.cards_path, written / CARDS)
+    written = artifacts.write(Path(folder), ARTIFACT_KIND, arrays, entries | {"provenance": dict(strategy.provenance)})
+    if strategy.cards_path is not None and _abstraction_folder(written) is None:
+        artifacts.link(strategy.cards_path, written / ABSTRACTION_FOLDER)
     return written
 
 
-def to_steps(sums: Array, slot: Array, count: Array, steps: int = STEPS) -> Array:
-    """Shares as steps that sum to 255 for each decision, or to `steps`, and to 0 where nothing was added.
+def quantize_table(sums: Array, slot: Array, count: Array, steps: int = QUANTIZATION_STEPS) -> Array:
+    """Quantize probabilities to integers that sum to `steps` at each decision, or to 0 where no weight was accumulated.
 
-    uint8 [buckets, moves of the street]
+    uint8 [buckets, actions of the street]
+
+    Parameters
+    ----------
+    sums
+        Accumulated weights. float [buckets, actions of the street]
+    slot
+        First column of each decision.
+    count
+        Number of actions of each decision.
+    steps
+        Sum of the integers at a decision.
+
+    Returns
+    -------
+    Array
+        Integers. uint8 [buckets, actions of the street]
+
+    Examples
+    --------
+    >>> sums = np.array([[1.0, 3.0]], np.float32)
+    >>> quantize_table(sums, np.array([0], np.int32), np.array([2], np.int8), 100).tolist()
+    [[25, 75]]
     """
     out = np.empty(sums.shape, np.uint8)
-    kernels.to_steps(sums, slot, count, steps, np.empty(int(count.max(initial=1))), out)
+    kernels.quantize(sums, slot, count, steps, np.empty(int(count.max(initial=1))), out)
     return out
 
 
-def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path | None = None) -> BlueprintStrategy:
-    """The strategy in a folder, or in the last checkpoint of a run that may be going on, its tables mapped into memory.
+def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path | None = None) -> Blueprint:
+    """Load the strategy in a folder, or in the latest checkpoint of a run, with memory-mapped tables.
 
-    The card abstraction is looked for where it lay; `abstraction` gives it, or the folder that it lies in now. What was read
-    lately and has not changed on disk is not read again.
+    Recently loaded strategies are cached until they change on disk.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run, which may still be training.
+    abstraction
+        Card abstraction, or its folder. The default is the one in the folder of the strategy or of its run.
+
+    Returns
+    -------
+    Blueprint
+        The average strategy.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no blueprint.
+    CorruptError
+        If a file of it is torn or altered.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> load_blueprint(default_folder()).rules.name
+    'nolimit-200bb'
     """
     if abstraction is None:
-        place = newest(folder)
-        return _OPENED.get(place, lambda: _load(folder, None), place / CARDS, place.parent / CARDS)
-    return _load(folder, abstraction)
+        path = latest_artifact(folder)
+        return _CACHE.get(
+            path, lambda: _load_uncached(folder, None), path / ABSTRACTION_FOLDER, path.parent / ABSTRACTION_FOLDER
+        )
+    return _load_uncached(folder, abstraction)
 
 
-def _load(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> BlueprintStrategy:
-    place, entries, arrays = _read(Path(folder))
+def _load_uncached(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> Blueprint:
+    source, entries, arrays = _read(Path(folder))
     name = entries.text("game")
-    rules = parse_game(entries.text("rules", lines=True), name, f"{place}, rules")
-    menu = None if entries["menu"] is None else parse_menu(entries.text("menu", lines=True))
-    tree = compile_actions(rules, menu)
+    rules = parse_game(entries.text("rules", multiline=True), name, f"{source}, rules")
+    menu = None if entries["menu"] is None else parse_menu(entries.text("menu", multiline=True))
+    tree = compile_action_tree(rules, menu)
     if tree.fingerprint != entries.text("fingerprint"):
-        raise InputError(f"{place}: trained on another tree of {name!r}: this release builds other moves for it")
-    cards, path = _find_cards(place, entries.table("abstraction"), rules, abstraction)
+        raise InputError(f"{source}: trained on another tree of {name!r}: this release builds different actions for it")
+    cards, cards_path = _find_abstraction(source, entries.table("abstraction"), rules, abstraction)
     tables = []
     for street, (count, width) in enumerate(zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)):
-        tables.append(arrays.take(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0))
-    provenance = {**entries.plain("provenance", 1), "folder": place.name}
-    return BlueprintStrategy(rules, menu, tree, cards, tuple(tables), provenance, path)
+        tables.append(
+            arrays.get_checked(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0)
+        )
+    provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
+    return Blueprint(rules, menu, tree, cards, tuple(tables), provenance, cards_path)
 
 
-def _read(folder: Path) -> tuple[Path, Fields, Arrays]:
-    """The manifest and the tables of the average. A run may put a newer checkpoint in the place of one that is being read."""
-    for trial in range(_TRIES):
-        before = _standing(folder)
+def _read(folder: Path) -> tuple[Path, FileEntries, ArtifactArrays]:
+    """Read the manifest and the average tables; retry if a running trainer replaces the checkpoint meanwhile."""
+    for attempt in range(_MAX_TRIES):
+        before = _artifact_identity(folder)
         try:
-            place = newest(folder)
-            kind = artifacts.manifest(place).text("kind")
-            if kind not in KINDS:
-                raise InputError(f"{place}: holds a {kind}, not a blueprint; `riverboat train` makes one")
-            names = [f"average_{street}.npy" for street in range(MOST_STREETS)]
-            entries, arrays = artifacts.read(place, names, private=True)  # a checkpoint's regrets may be as large again
+            source = latest_artifact(folder)
+            kind = artifacts.read_manifest(source).text("kind")
+            if kind not in ARTIFACT_KINDS:
+                raise InputError(f"{source}: holds a {kind}, not a blueprint; `riverboat train` makes one")
+            names = [f"average_{street}.npy" for street in range(MAX_STREETS)]
+            entries, arrays = artifacts.read(source, names, private=True)  # skips regrets, which may be as large
         except (RiverboatError, OSError):
-            if trial == _TRIES - 1 or _standing(folder) == before:
+            if attempt == _MAX_TRIES - 1 or _artifact_identity(folder) == before:
                 raise
             continue
-        return place, entries, arrays
+        return source, entries, arrays
     raise AssertionError
 
 
-def _standing(folder: Path) -> tuple[Path, int] | None:
-    """Tells whether another artefact has taken the place."""
+def _artifact_identity(folder: Path) -> tuple[Path, int] | None:
+    """Identify the artifact that is in a folder now, to notice when another one replaces it."""
     try:
-        place = newest(folder)
-        return place, place.stat().st_ino
+        path = latest_artifact(folder)
+        return path, path.stat().st_ino
     except (RiverboatError, OSError):
         return None
 
 
-def _find_cards(
-    place: Path, facts: Fields, rules: Rules, given: CardAbstraction | str | Path | None
+def _find_abstraction(
+    place: Path, entries: FileEntries, rules: PokerRules, abstraction: CardAbstraction | str | Path | None
 ) -> tuple[CardAbstraction, Path | None]:
-    """The card abstraction that a strategy was trained on, and its folder.
+    """Find the card abstraction that a strategy was trained on, and its folder.
 
-    It lies in the folder of the run, or with the strategy. Where it lay when the run began is told, and never followed: a
-    folder does not say which other folders are read.
+    It is in the folder of the strategy or of its run. The manifest records the original path for messages only: reading
+    an artifact never opens folders that the artifact names.
     """
-    name = facts.text("name")
-    if isinstance(given, CardAbstraction):
-        cards, path = given, None
-    elif given is None and facts["path"] is None:
-        cards, path = lossless(rules.board[1:], rules.deck), None
+    name = entries.text("name")
+    if isinstance(abstraction, CardAbstraction):
+        cards, path = abstraction, None
+    elif abstraction is None and entries["path"] is None:
+        cards, path = lossless_abstraction(rules.board[1:], rules.deck), None
     else:
-        path = _cards_folder(place) if given is None else Path(given)
+        path = _abstraction_folder(place) if abstraction is None else Path(abstraction)
         if path is None:
             raise InputError(
-                f"{place}: the card abstraction {name!r} that it was trained on is not with it (it lay at "
-                f"{facts.text('path')}): say where it is with --abstraction DIR"
+                f"{place}: the card abstraction {name!r} that it was trained on is not in this folder (it was at "
+                f"{entries.text('path')}): give its folder with --abstraction DIR"
             )
         cards = load_abstraction(path)
-    if cards.fingerprint != facts.text("fingerprint"):
+    if cards.fingerprint != entries.text("fingerprint"):
         where = f"the one at {path}" if path is not None else "the one given"
         raise InputError(
-            f"{place}: trained on the card abstraction {name!r}, and {where} puts hands into other buckets: "
+            f"{place}: trained on the card abstraction {name!r}, but {where} has different buckets: "
             "give the right one with --abstraction DIR"
         )
     return cards, None if path is None else path.resolve()
 
 
-def _cards_folder(place: Path) -> Path | None:
-    """The card abstraction beside a strategy: in its folder, or in the run's, of which it is a part."""
+def _abstraction_folder(place: Path) -> Path | None:
+    """Return the folder of the card abstraction, in the folder of a strategy or of its run; None if there is none."""
     folders = [place]
     if place.name == "strategy" or place.name.startswith(CHECKPOINTS):
         folders.append(place.parent)
-    if place.parent.name == SNAPSHOTS:
+    if place.parent.name == SNAPSHOTS_FOLDER:
         folders.append(place.parent.parent)
-    copies = [f / CARDS for f in folders if (f / CARDS / artifacts.MANIFEST).is_file() and not (f / CARDS).is_symlink()]
-    return copies[0] if copies else None
+    candidates = [
+        parent / ABSTRACTION_FOLDER
+        for parent in folders
+        if (parent / ABSTRACTION_FOLDER / artifacts.MANIFEST).is_file()
+        and not (parent / ABSTRACTION_FOLDER).is_symlink()
+    ]
+    return candidates[0] if candidates else None

@@ -1,7 +1,8 @@
-"""What follows a line of a blueprint, as a game on boards with a table of what the blueprint plays there.
+"""Subgames of a blueprint as board games with explicit hands.
 
-`LineGame` is the game: the betting that the tree has from a node on, the board that lies, and all hands that it leaves.
-`filled` compiles it and writes what buckets play as what hands play, so that whatever walks or reads boards does so here.
+`BlueprintSubgame` is the game: the betting tree from a node on, the board, and all hands that the board does not block.
+`compile_blueprint` compiles it and expands the strategy of buckets to hands, so that every engine and report for board
+games works on blueprints.
 """
 
 from __future__ import annotations
@@ -17,209 +18,216 @@ from typing import TypeVar
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, Deck
-from riverboat.cards.notation import show_cards
+from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.budget import require
+from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError
-from riverboat.engines.tables import BEHIND
-from riverboat.games.boards.action_subtree import Cut, cut
+from riverboat.engines.tables import TABLE_PADDING
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.strategies._kernels import blueprint as kernels
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.games.boards.subtrees import BettingSubtree, extract_action_subtree
+from riverboat.strategies._kernels import table as kernels
+from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.boards import BoardTree
 
 Job = TypeVar("Job")
-Done = TypeVar("Done")
+JobResult = TypeVar("JobResult")
 
 
 @dataclass(frozen=True, eq=False)
-class LineGame:
-    """A `BoardGame`: what follows a line of a blueprint on a board, with all hands that the board leaves.
+class BlueprintSubgame:
+    """A `BoardGame`: the continuation of a blueprint's line on a board, with all hands that the board does not block.
 
-    Pay-offs are those of spots: the pot at the line belongs to nobody.
+    Payoffs are those of spots: the pot at the line is dead money that the winner gets.
     """
 
     name: str
     deck: Deck
-    board_parts: tuple[tuple[int, ...], ...]  # the cards of each street: buckets may tell which came when
+    board_parts: tuple[tuple[int, ...], ...]  # cards of each street: buckets may depend on the street a card was dealt
     deals: tuple[int, ...]
     weights: tuple[Array, Array]
-    part: Cut
-    spent: tuple[int, int]  # chips that each seat has put in before
+    part: BettingSubtree
+    spent: tuple[int, int]  # chips that each seat put in before the root
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="-", init=False)
 
     @property
     def board(self) -> tuple[int, ...]:
-        """The cards that lie, in the order in which they came."""
+        """Board cards in the order of the deal."""
         return tuple(card for part in self.board_parts for card in part)
 
     @property
     def betting(self) -> BettingTree:
-        """What may be bet from here on."""
+        """Betting tree of the subgame."""
         return self.part.betting
 
     @cached_property
-    def held(self) -> tuple[Array, Array]:
-        """All hands that the board leaves, of both."""
-        left = np.setdiff1d(self.deck.cards, self.board)
-        live = np.flatnonzero(np.isin(HAND_CARDS, left).all(axis=1))
+    def hand_indices(self) -> tuple[Array, Array]:
+        """Indices of the hands that the board does not block, for both seats."""
+        cards = np.setdiff1d(self.deck.cards, self.board)
+        live = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
         return live, live
 
     @property
     def scale(self) -> tuple[str, float]:
-        """As in spots."""
+        """Unit of reports and its factor, as in spots."""
         return "% of pot", 100.0 / sum(self.spent)
 
     @cached_property
     def boards(self) -> tuple[int, ...]:
-        """Boards of each street from here on, each way to deal them."""
-        counts, left = [1], len(self.deck.cards) - len(self.board)
+        """Number of boards of each street of the subgame, by order of the deals."""
+        counts, cards_left = [1], len(self.deck.cards) - len(self.board)
         for count in self.deals:
-            counts.append(counts[-1] * comb(left, count))
-            left -= count
+            counts.append(counts[-1] * comb(cards_left, count))
+            cards_left -= count
         return tuple(counts)
 
     @cached_property
-    def numbers(self) -> int:
-        """Of a table, at most: moves × hands, over all boards. Where suits are alike it is smaller."""
-        betting, left, total = self.betting, len(self.deck.cards) - len(self.board), 0
-        acts = np.append(betting.actor >= 0, False)
-        above = _parents(betting)
-        moves = np.bincount(betting.street[above[1:]][acts[above[1:]]], minlength=len(self.boards))
-        for count, boards, dealt in zip(moves.tolist(), self.boards, (0, *self.deals), strict=True):
-            left -= dealt
-            total += count * boards * comb(left, 2)
+    def max_table_size(self) -> int:
+        """Upper bound of the table size: actions × hands over all boards. Suit isomorphism makes the table smaller."""
+        betting, cards_left, total = self.betting, len(self.deck.cards) - len(self.board), 0
+        is_decision = np.append(betting.actor >= 0, False)
+        parents = _parents(betting)
+        actions_by_street = np.bincount(
+            betting.street[parents[1:]][is_decision[parents[1:]]], minlength=len(self.boards)
+        )
+        for actions, boards, dealt in zip(actions_by_street.tolist(), self.boards, (0, *self.deals), strict=True):
+            cards_left -= dealt
+            total += actions * boards * comb(cards_left, 2)
         return int(total)
 
 
 def _parents(betting: BettingTree) -> Array:
-    """Of each node; -1 at the root. int64 [nodes]"""
-    parents, begun = np.full(len(betting.end), -1), [0]
+    """Return the parent of each node; -1 at the root. int64 [nodes]"""
+    parents, open_nodes = np.full(len(betting.end), -1), [0]
     for node in range(1, len(parents)):
-        while betting.end[begun[-1]] <= node:
-            begun.pop()
-        parents[node] = begun[-1]
-        begun.append(node)
+        while betting.end[open_nodes[-1]] <= node:
+            open_nodes.pop()
+        parents[node] = open_nodes[-1]
+        open_nodes.append(node)
     return parents
 
 
-def line_game(
-    strategy: BlueprintStrategy, node: int, board: tuple[int, ...], weights: Array, part: Cut | None = None
-) -> LineGame:
-    """The game that follows a node of a blueprint's tree on a board, which may be one of a later street than the node's.
+def blueprint_subgame(
+    strategy: Blueprint,
+    node: int,
+    board: tuple[int, ...],
+    weights: Array,
+    betting_cut: BettingSubtree | None = None,
+) -> BlueprintSubgame:
+    """Return the subgame below a node of a blueprint's tree, on a board of the node's street or a later one.
 
-    `weights` are how often each seat comes there with each hand: float64 [2, 1326]. `part` is what `cut` makes of the node.
+    `weights` are reach probabilities of each seat's hands, float64 [2, 1326]. `betting_cut` is the result of
+    `extract_action_subtree` for the node, if the caller has it already.
     """
     rules, tree = strategy.rules, strategy.tree
-    check_game(strategy)
+    check_two_card_game(strategy)
     street = rules.board_sizes.index(len(board))
     spent = tree.spent[node].tolist()
-    name = f"{rules.name}, {tree.line(node) or 'root'}" + (f" on {show_cards(board)}" if board else "")
-    return LineGame(
+    name = f"{rules.name}, {tree.line(node) or 'root'}" + (f" on {format_cards(board)}" if board else "")
+    return BlueprintSubgame(
         name,
         rules.deck,
         tuple(board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1])),
         tuple(rules.board[street + 1 :]),
         (weights[0], weights[1]),
-        cut(tree, node, street) if part is None else part,
+        extract_action_subtree(tree, node, street) if betting_cut is None else betting_cut,
         (spent[0], spent[1]),
     )
 
 
-def check_game(strategy: BlueprintStrategy) -> None:
-    """Refuse games that are not played with two hole cards and a board."""
+def check_two_card_game(strategy: Blueprint) -> None:
+    """Check that a game has two hole cards and deals board cards on every street after the first."""
     rules = strategy.rules
     if rules.hole != 2:
-        raise InputError(f"{rules.name}: values of blueprints are of hands of two cards, and it deals {rules.hole}")
+        raise InputError(f"{rules.name}: values of blueprints need hands of two cards; it deals {rules.hole}")
     if rules.board[0] or 0 in rules.board[1:]:
         raise InputError(
-            f"{rules.name}: deals {rules.board} board cards: none before the first round, one or more later"
+            f"{rules.name}: deals {rules.board} board cards: must be none in the first round and one or more later"
         )
 
 
-# --- the table --------------------------------------------------------------------------------
+# --- table --------------------------------------------------------------------------------------
 
 
-def filled(strategy: BlueprintStrategy, game: LineGame, threads: int) -> tuple[BoardTree, Array]:
-    """A game compiled, and what the blueprint plays in it: sums, of which walks take shares. float32 [table]"""
+def compile_blueprint(strategy: Blueprint, game: BlueprintSubgame, threads: int) -> tuple[BoardTree, Array]:
+    """Compile a subgame, and expand the blueprint's strategy to a table of sums over hands. float32 [table]"""
     tree = BoardTree(game)
-    require(game.name, 4 * tree.table)
-    table = np.empty(tree.table + BEHIND, np.float32)
-    table[tree.table :] = 0.0
+    require_memory(game.name, 4 * tree.table_size)
+    table = np.empty(tree.table_size + TABLE_PADDING, np.float32)
+    table[tree.table_size :] = 0.0
     for street in range(tree.streets):
-        _fill(strategy, game, tree, street, table, threads)
+        _write_street_strategy(strategy, game, tree, street, table, threads)
     return tree, table
 
 
-def _fill(
-    strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, street: int, table: Array, threads: int
+def _write_street_strategy(
+    strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, table: Array, threads: int
 ) -> None:
-    """Write the part of a street."""
-    boards = range(tree.street_at[street], tree.street_at[street + 1])
-    played = strategy.average[len(game.board_parts) + street]
+    """Write the strategy of one street to the table."""
+    boards = range(tree.street_start[street], tree.street_start[street + 1])
+    bucket_strategy = strategy.average[len(game.board_parts) + street]
     bucket = _buckets(strategy, game, tree, boards, threads)
-    # On a board the numbers of one seat follow those of the other.
-    columns = np.concatenate([_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
-    write_street(tree, street, played, columns, bucket, table, threads)
+    # On each board, the block of seat 1 follows that of seat 0.
+    columns = np.concatenate([_table_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
+    write_bucket_strategy(tree, street, bucket_strategy, columns, bucket, table, threads)
 
 
-def write_street(
-    tree: BoardTree, street: int, played: Array, columns: Array, bucket: Array, table: Array, threads: int = 1
+def write_bucket_strategy(
+    tree: BoardTree, street: int, strategy_table: Array, columns: Array, bucket: Array, table: Array, threads: int = 1
 ) -> None:
-    """Write what buckets play on a street as what hands play on its boards; both seats must hold the same hands.
+    """Expand the strategy of buckets on a street to the hands of its boards; both seats must have the same hands.
 
-    `played` has a row for each bucket, `columns` says where the moves of a board stand in it, and `bucket` has the bucket of
-    each row of the boards, board after board.
+    `strategy_table` has a row for each bucket. `columns` gives the column of each action of a board. `bucket` has the
+    bucket of each row of the boards, board after board.
     """
-    first, end = tree.street_at[street : street + 2]
-    sums, width = np.require(played, requirements=["C", "W"]).reshape(-1), played.shape[1]
+    first, end = tree.street_start[street : street + 2]
+    sums, width = np.require(strategy_table, requirements=["C", "W"]).reshape(-1), strategy_table.shape[1]
     rows = tree.rows[first:end, 0]
     start = np.cumsum(rows, dtype=np.int64) - rows
     boards = kernels.BoardRows(start, rows, bucket, np.ascontiguousarray(tree.boards.base[first:end, 0]))
 
     def write(part: Array) -> None:
-        at = np.empty(kernels.ROWS, np.uint64)
-        kernels.spread(sums, width, columns, int(part[0]), int(part[-1]) + 1, boards, at, table)
+        at = np.empty(kernels.BLOCK_ROWS, np.uint64)
+        kernels.expand_buckets(sums, width, columns, int(part[0]), int(part[-1]) + 1, boards, at, table)
 
-    spread(write, [part for part in np.array_split(np.arange(end - first), threads) if len(part)], threads)
+    map_threads(write, [part for part in np.array_split(np.arange(end - first), threads) if len(part)], threads)
 
 
-def spread(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -> list[Done]:
-    """Do jobs on threads; answers come in the order of the jobs."""
+def map_threads(work: Callable[[Job], JobResult], jobs: Sequence[Job], threads: int) -> list[JobResult]:
+    """Apply a function to jobs on threads; results are in the order of the jobs."""
     if threads == 1:
         return [work(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, jobs))
 
 
-def _buckets(strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, boards: range, threads: int) -> Array:
-    """Of the hands that stand for the rows of some boards of one street, board after board. int32 [rows]"""
-    hands = np.concatenate([tree.reps(b, 0) for b in boards])
-    shown = np.array([_cards(tree, game, b) for b in boards], np.uint8)
+def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, boards: range, threads: int) -> Array:
+    """Return the buckets of the representative hands of the boards of one street, board after board. int32 [rows]"""
+    hands = np.concatenate([tree.representatives(b, 0) for b in boards])
+    board_cards = np.array([_board_cards(tree, game, b) for b in boards], np.uint8)
     deals = np.concatenate(
-        [HAND_CARDS[hands], np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)], axis=1
+        [HAND_CARDS[hands], np.repeat(board_cards, tree.rows[boards.start : boards.stop, 0], axis=0)], axis=1
     )
     parts = np.array_split(deals, threads)
-    return np.concatenate(spread(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads))
+    return np.concatenate(map_threads(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads))
 
 
-def _cards(tree: BoardTree, game: LineGame, board: int) -> tuple[int, ...]:
-    """The cards of a board, in the order in which they came."""
+def _board_cards(tree: BoardTree, game: BlueprintSubgame, board: int) -> tuple[int, ...]:
+    """Return the cards of a board in the order of the deal."""
     later: tuple[int, ...] = ()
     while board:
-        later = (*tree.deals.dealt(board), *later)
+        later = (*tree.deals.dealt_cards(board), *later)
         board = int(tree.deals.parents[board])
     return (*game.board, *later)
 
 
-def _columns(strategy: BlueprintStrategy, game: LineGame, tree: BoardTree, street: int, seat: int) -> Array:
-    """Where a seat's moves on a street stand in the blueprint's tables, in the order of ours. int32 [moves]"""
+def _table_columns(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, seat: int) -> Array:
+    """Return the column in the blueprint's table of each action of a seat on a street, in our order. int32 [actions]"""
     forest = tree.forest
     low, high = forest.first[street : street + 2].tolist()
-    mine = low + np.flatnonzero(forest.actor[low:high] == seat)
-    width = forest.width[mine].astype(np.int64)
-    before = np.cumsum(width) - width
-    slot = strategy.tree.slot[game.part.source[forest.node[mine]]]
-    columns: Array = (np.arange(width.sum()) + np.repeat(slot - before, width)).astype(np.int32)
+    decisions = low + np.flatnonzero(forest.actor[low:high] == seat)
+    width = forest.width[decisions].astype(np.int64)
+    offset = np.cumsum(width) - width
+    slot = strategy.tree.slot[game.part.origin[forest.node[decisions]]]
+    columns: Array = (np.arange(width.sum()) + np.repeat(slot - offset, width)).astype(np.int32)
     return columns

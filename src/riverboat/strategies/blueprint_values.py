@@ -1,12 +1,12 @@
-"""What hands are worth at a line of a blueprint, on a real board.
+"""Expected values of hands at a line of a blueprint, on a real board, and tables of them.
 
     values = blueprint_values(strategy, "cr300c/cc/", "Ks9d5h2c")
-    values.self_play[1]                # EV of each of the dealer's hands where both go on as the blueprint says
-    values.best_response[1]            # and where the dealer's hand answers the blueprint as well as it can
+    values.self_play[1]                # EV of each of the dealer's hands if both players follow the blueprint
+    values.best_response[1]            # EV of each of the dealer's hands by a best response to the blueprint
 
-What follows the line is walked on every board that may come, in the blueprint's menu, with all hands of both players: the
-blueprint becomes a `Solution` (`blueprint_solution`), and everything that reads solutions reads it. Where its table would be
-too large, as on most flops, the street is walked by itself, and what follows each card apart.
+The subgame is evaluated on every runout, in the blueprint's menu, with all hands of both players. The blueprint becomes a
+`Solution` (`blueprint_solution`), which all reports on solutions accept. Where the table would be too large, as on most
+flops, one street is traversed at a time, with a separate subgame for each card.
 """
 
 from __future__ import annotations
@@ -14,257 +14,368 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.card_removal import without_shared
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.notation import Cards
-from riverboat.cards.ranges import Range
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, hand_index
+from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
+from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
+from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads
-from riverboat.engines.cpu.board_engine import BoardWalker
-from riverboat.games.boards.action_subtree import cut
+from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.games.boards.subtrees import extract_action_subtree
 from riverboat.games.holdem.menus import SEATS
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.blueprint_game import LineGame, check_game, filled, line_game, spread
-from riverboat.strategies.reports.blueprint import at_line
-from riverboat.strategies.reports.public_state import hand_numbers
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint_game import (
+    BlueprintSubgame,
+    blueprint_subgame,
+    check_two_card_game,
+    compile_blueprint,
+    map_threads,
+)
+from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
-from riverboat.trees.deals import cards_of, deals
+from riverboat.trees.deals import cards_of, enumerate_deals
 
 Ranges: TypeAlias = Sequence[Range | Array]
-NOBODY = 1e-6  # of a range: less than that beside a hand drowns in the rounding of float32
-MOST_BYTES = 1 << 30  # of a table
-NANOSECONDS = 10.0  # for each number of a table, measured: to write it, and to walk it four times
+MIN_RANGE_SHARE = 1e-6  # compatible opponent weight below this share of the range is lost in float32 rounding
+MAX_TABLE_BYTES = 1 << 30  # largest table that is evaluated at once
+NANOSECONDS_PER_ENTRY = 10.0  # measured: to write a table entry and traverse it four times
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
-    """EVs of all hands of both seats: what each wins from the pot as it stands, its own later chips deducted.
+class BlueprintValues:
+    """Expected values of all hands of both seats: chips won from the current pot, minus own later bets.
 
-    Arrays are float64 [2, 1326], by seat (oop, ip) and hand; EVs are NaN where a hand cannot be held, or no hand of the other
-    seat is left beside it.
+    Arrays are float64 [2, 1326], by seat (oop, ip) and hand. EVs are NaN for hands that the board blocks, or that are
+    incompatible with all hands of the other seat.
     """
 
     line: str
     board: tuple[int, ...]
     spent: tuple[int, int]  # chips that each seat has put in so far; their sum is the pot
-    ranges: Array  # how often each seat plays to there, holding each hand
-    met: Array  # the weight of the other seat's hands that leave each hand possible
-    self_play: Array  # both go on as the blueprint says; a hand that it never brings there by its best response
-    best_response: Array  # each hand by its own best response to the blueprint, which sees its cards and the board
+    ranges: Array  # reach probability of each hand
+    opponent_weight: Array  # total reach of the opponent's hands that are compatible with each hand
+    self_play: Array  # both follow the blueprint; hands with reach 0: their best-response values
+    best_response: Array  # best response of each hand to the blueprint, with full knowledge of hand and board
     unit: str = "chips"
 
     @property
     def pot(self) -> int:
-        """Chips in the middle."""
+        """Chips in the pot."""
         return sum(self.spent)
 
     @property
     def counterfactual(self) -> Array:
-        """Counterfactual best-response values: `best_response` times `met`, zero where nobody is met."""
-        return np.where(self.met > 0, self.best_response * self.met, 0.0)
+        """Counterfactual best-response values: `best_response` times `opponent_weight`, 0 where that weight is 0."""
+        return np.where(self.opponent_weight > 0, self.best_response * self.opponent_weight, 0.0)
 
-    def net(self, values: Array) -> Array:
-        """EVs as chips won over the whole hand, what was put in before the line deducted."""
-        won: Array = values - np.array(self.spent, float)[:, None]
-        return won
+    def net_values(self, values: Array) -> Array:
+        """Convert EVs to chips won over the whole hand: subtract the chips put in before the line."""
+        net: Array = values - np.array(self.spent, float)[:, None]
+        return net
 
-    def mean(self, values: Array) -> tuple[float, float]:
-        """Of each seat, over its range, each hand as often as it is dealt; NaN where a range is empty."""
-        weight = self.ranges * self.met
+    def range_means(self, values: Array) -> tuple[float, float]:
+        """Return the mean of values over each seat's range, weighted by deals; NaN for an empty range."""
+        weight = self.ranges * self.opponent_weight
         total = weight.sum(axis=1)
-        weighed = np.where(weight > 0, values, 0.0) * weight
-        first, second = (weighed.sum(axis=1) / np.where(total > 0, total, np.nan)).tolist()
+        weighted = np.where(weight > 0, values, 0.0) * weight
+        first, second = (weighted.sum(axis=1) / np.where(total > 0, total, np.nan)).tolist()
         return first, second
 
 
 def blueprint_values(
-    strategy: BlueprintStrategy,
+    strategy: Blueprint,
     line: str,
     board: Cards = (),
     ranges: Ranges | None = None,
     threads: int = 1,
-    most_minutes: float = 10.0,
-) -> Values:
-    """Values of all hands at a line, on a board of as many cards as its street has.
+    max_minutes: float = 10.0,
+) -> BlueprintValues:
+    """Compute the values of all hands at a line, on a board of the line's street.
 
-    `ranges` are weights of both seats' hands there, oop's first; without them, those that the blueprint arrives with. Refused
-    where it would take more than `most_minutes`, as it does before the flop. The result does not depend on `threads`.
+    Parameters
+    ----------
+    strategy
+        The blueprint.
+    line
+        Line on the blueprint's tree.
+    board
+        Board cards, as many as the line's street has.
+    ranges
+        Weights of both seats' hands, oop first. The default is the blueprint's own ranges.
+    threads
+        Number of threads. The result does not depend on it.
+    max_minutes
+        Raise `InputError` if the estimated time is longer, as it is before the flop.
+
+    Returns
+    -------
+    BlueprintValues
+        EVs in self-play and by best responses.
     """
     check_threads(threads)
-    game = _game(strategy, line, board, ranges)
-    _check_time(game, line, threads, most_minutes)
-    raw = _Walk(strategy, threads).values(strategy.tree.find(line), game)
-    weights, met, values = np.stack(game.weights), np.zeros((2, HANDS)), np.full((2, 2, HANDS), np.nan)
-    for seat, held in enumerate(game.held):
-        met[seat, held] = without_shared(weights[1 - seat])[held]
-        met[seat, met[seat] <= NOBODY * weights[1 - seat].sum()] = 0.0
-        some = met[seat] > 0
-        values[:, seat, some] = raw[:, seat, some] / met[seat, some]
-    played, best = values
-    return Values(line, game.board, game.spent, weights, met, np.where(weights > 0, played, best), best)
+    game = _subgame_at_line(strategy, line, board, ranges)
+    _check_time(game, line, threads, max_minutes)
+    raw = _ValueTraversal(strategy, threads).values(strategy.tree.find(line), game)
+    weights, opponent_weight, values = (
+        np.stack(game.weights),
+        np.zeros((2, NUM_HANDS)),
+        np.full((2, 2, NUM_HANDS), np.nan),
+    )
+    for seat, hands in enumerate(game.hand_indices):
+        opponent_weight[seat, hands] = compatible_weights(weights[1 - seat])[hands]
+        opponent_weight[seat, opponent_weight[seat] <= MIN_RANGE_SHARE * weights[1 - seat].sum()] = 0.0
+        valid = opponent_weight[seat] > 0
+        values[:, seat, valid] = raw[:, seat, valid] / opponent_weight[seat, valid]
+    self_play, best = values
+    return BlueprintValues(
+        line, game.board, game.spent, weights, opponent_weight, np.where(weights > 0, self_play, best), best
+    )
 
 
 def blueprint_solution(
-    strategy: BlueprintStrategy, line: str, board: Cards = (), ranges: Ranges | None = None, threads: int = 1
+    strategy: Blueprint, line: str, board: Cards = (), ranges: Ranges | None = None, threads: int = 1
 ) -> Solution:
-    """What a blueprint does from a line on, as the solution of a spot is read: lines begin there, as in `c-r600/8h-c`."""
+    """Return the strategy of a blueprint from a line on as a `Solution`.
+
+    Lines of the solution are relative to it, such as `c-r600/8h-c`.
+    """
     check_threads(threads)
-    game = _game(strategy, line, board, ranges)
-    return Solution(*filled(strategy, game, threads), {**strategy.provenance, "line": line})
+    game = _subgame_at_line(strategy, line, board, ranges)
+    return Solution(*compile_blueprint(strategy, game, threads), {**strategy.provenance, "line": line})
 
 
-def _game(strategy: BlueprintStrategy, line: str, board: Cards, ranges: Ranges | None) -> LineGame:
-    check_game(strategy)
-    node = at_line(strategy, line, board)
-    weights = np.zeros((2, HANDS))
-    weights[:, hand_numbers(node.hands)] = node.reach
+def _subgame_at_line(strategy: Blueprint, line: str, board: Cards, ranges: Ranges | None) -> BlueprintSubgame:
+    check_two_card_game(strategy)
+    node = node_at_line(strategy, line, board)
+    weights = np.zeros((2, NUM_HANDS))
+    weights[:, hand_indices(node.hands)] = node.reach
     if ranges is not None:
-        weights = _weights(ranges, hand_numbers(node.hands))
-    return line_game(strategy, node.node, node.board, weights)
+        weights = _range_weights(ranges, hand_indices(node.hands))
+    return blueprint_subgame(strategy, node.node, node.board, weights)
 
 
-def _weights(ranges: Ranges, live: Array) -> Array:
-    """Ranges as users give them, without the hands that the board rules out. float64 [2, 1326]"""
+def _range_weights(ranges: Ranges, live: Array) -> Array:
+    """Convert the user's ranges to weights without blocked hands. float64 [2, 1326]"""
     if len(ranges) != len(SEATS):
         raise InputError(f"ranges: {len(ranges)} given; give one for each seat, {' and '.join(SEATS)}")
-    both = np.zeros((2, HANDS))
-    for seat, given in enumerate(ranges):
-        weights = np.asarray(given.weights if isinstance(given, Range) else given, float)
-        if weights.shape != (HANDS,):
-            raise InputError(f"range of {SEATS[seat]}: {weights.shape} weights: give one for each of {HANDS:,} hands")
+    both = np.zeros((2, NUM_HANDS))
+    for seat, entry in enumerate(ranges):
+        weights = np.asarray(entry.weights if isinstance(entry, Range) else entry, float)
+        if weights.shape != (NUM_HANDS,):
+            raise InputError(
+                f"range of {SEATS[seat]}: {weights.shape} weights: must be one for each of {NUM_HANDS:,} hands"
+            )
         if not np.isfinite(weights).all() or weights.min() < 0:
             raise InputError(f"range of {SEATS[seat]}: a weight of {weights.min():g}: must be finite and not negative")
         both[seat, live] = weights[live]
     return both
 
 
-def _check_time(game: LineGame, line: str, threads: int, most_minutes: float) -> None:
-    minutes = game.numbers * NANOSECONDS * 1e-9 / threads / 60
-    if minutes > most_minutes:
+def _check_time(game: BlueprintSubgame, line: str, threads: int, max_minutes: float) -> None:
+    minutes = game.max_table_size * NANOSECONDS_PER_ENTRY * 1e-9 / threads / 60
+    if minutes > max_minutes:
         raise InputError(
-            f"values at {line or 'root'}: {game.boards[-1]:,} boards with {len(game.betting.actor):,} nodes of betting take "
-            f"about {minutes:,.0f} minutes on {threads} threads, more than the {most_minutes:g} allowed: "
-            "raise most_minutes, or ask on a later street"
+            f"values at {line or 'root'}: {game.boards[-1]:,} boards with {len(game.betting.actor):,} betting nodes take "
+            f"about {minutes:,.0f} minutes on {threads} threads, more than the {max_minutes:g} allowed: "
+            "raise max_minutes, or use a line of a later street"
         )
 
 
-# --- walks ------------------------------------------------------------------------------------
+# --- traversal ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Walk:
-    """Values of hands, times the weight of the other seat's hands, in chips from the pot at the root of a game.
+class _ValueTraversal:
+    """Counterfactual values of hands in chips, relative to the pot at the root of a subgame.
 
-    Arrays are float64 [2, 2, 1326]: in self-play and by best responses, by seat, by hand.
+    Arrays are float64 [2, 2, 1326]: self-play and best response, seat, hand.
     """
 
-    strategy: BlueprintStrategy
+    strategy: Blueprint
     threads: int
 
-    def values(self, node: int, game: LineGame) -> Array:
-        """From the root of a game, which stands at a node of the blueprint's tree."""
-        if 4 * game.numbers <= MOST_BYTES or not game.deals:
-            return self._at_once(game)
-        return self._by_street(node, game)
+    def values(self, node: int, game: BlueprintSubgame) -> Array:
+        """Return the values at the root of a subgame that starts at a node of the blueprint's tree."""
+        if 4 * game.max_table_size <= MAX_TABLE_BYTES or not game.deals:
+            return self._whole_game_values(game)
+        return self._street_values(node, game)
 
-    def _at_once(self, game: LineGame) -> Array:
-        """All streets on all boards."""
-        tree, table = filled(self.strategy, game, self.threads)
-        out = np.zeros((2, 2, HANDS))
+    def _whole_game_values(self, game: BlueprintSubgame) -> Array:
+        """Evaluate all streets on all boards at once."""
+        tree, table = compile_blueprint(self.strategy, game, self.threads)
+        out = np.zeros((2, 2, NUM_HANDS))
 
         def work(seat: int) -> None:
-            walker = BoardWalker.reader(tree, table, max(1, self.threads // 2))
-            held = game.held[seat]
-            row = tree.row_of[0, seat][held]
-            out[0, seat, held] = walker.evaluate(seat)[0, row]
-            out[1, seat, held] = walker.respond(seat)[0, row]
+            engine = CpuBoardEngine.from_average(tree, table, max(1, self.threads // 2))
+            hands = game.hand_indices[seat]
+            row = tree.row_of[0, seat][hands]
+            out[0, seat, hands] = engine.strategy_values(seat)[0, row]
+            out[1, seat, hands] = engine.best_response_values(seat)[0, row]
 
-        spread(work, (0, 1), self.threads)
+        map_threads(work, (0, 1), self.threads)
         return out
 
-    def _by_street(self, root: int, game: LineGame) -> Array:
-        """One street here, and what follows each card as a game of its own."""
+    def _street_values(self, root: int, game: BlueprintSubgame) -> Array:
+        """Evaluate one street, with a separate subgame after each card."""
         tree, street = self.strategy.tree, len(game.board_parts)
         reach: dict[int, Array] = {root: np.stack(game.weights)}
-        played: dict[int, Array] = {}
-        order, exits = [root], []
+        strategy: dict[int, Array] = {}
+        order, leaves = [root], []
         bucket = self._buckets(game)
-        for node in order:  # grows
+        for node in order:  # grows in the loop
             if tree.actor[node] < 0 and not tree.showdown[node]:
                 continue
             if tree.showdown[node] or tree.street[node] > street:
-                exits.append(node)
+                leaves.append(node)
                 continue
-            seat, live = int(tree.actor[node]), game.held[0]
-            played[node] = np.zeros((int(tree.count[node]), HANDS))
-            played[node][:, live] = self.strategy.probabilities(node, bucket).T
-            for chance, child in zip(played[node], tree.children(node), strict=True):
+            seat, live = int(tree.actor[node]), game.hand_indices[0]
+            strategy[node] = np.zeros((int(tree.count[node]), NUM_HANDS))
+            strategy[node][:, live] = self.strategy.probabilities(node, bucket).T
+            for probability, child in zip(strategy[node], tree.children(node), strict=True):
                 reach[child] = reach[node].copy()
-                reach[child][seat] *= chance
+                reach[child][seat] *= probability
                 order.append(child)
-        values = self._after_deals(game, exits, reach)
+        values = self._leaf_values(game, leaves, reach)
         start = np.array(game.spent, float)
         for node in reversed(order):
-            if node in played:
-                values[node] = _combined(played[node], [values[c] for c in tree.children(node)], int(tree.actor[node]))
-            elif node not in values:  # somebody folded
-                won = np.array([1.0, -1.0]) * float(tree.pay[node]) + start
-                each = [won[seat] * _beside(game, reach[node][1 - seat]) for seat in (0, 1)]
-                values[node] = np.array([each, each])
+            if node in strategy:
+                values[node] = _backup_values(
+                    strategy[node], [values[c] for c in tree.children(node)], int(tree.actor[node])
+                )
+            elif node not in values:  # a fold
+                payoff = np.array([1.0, -1.0]) * float(tree.payoff[node]) + start
+                by_seat = [payoff[seat] * _compatible_weight(game, reach[node][1 - seat]) for seat in (0, 1)]
+                values[node] = np.array([by_seat, by_seat])
         return values[root]
 
-    def _buckets(self, game: LineGame) -> Array:
-        """Of the hands that a board leaves. int32 [hands]"""
-        hands = HAND_CARDS[game.held[0]]
-        shown = np.tile(np.array(game.board, np.uint8), (len(hands), 1))
-        return self.strategy.cards.buckets(np.concatenate([hands, shown], axis=1), check=False)[:, 0, -1]
+    def _buckets(self, game: BlueprintSubgame) -> Array:
+        """Return the buckets of all hands that the board does not block. int32 [hands]"""
+        hands = HAND_CARDS[game.hand_indices[0]]
+        board = np.tile(np.array(game.board, np.uint8), (len(hands), 1))
+        return self.strategy.cards.buckets(np.concatenate([hands, board], axis=1), check=False)[:, 0, -1]
 
-    def _after_deals(self, game: LineGame, exits: list[int], reach: dict[int, Array]) -> dict[int, Array]:
-        """Values at the exits of a street: the mean over the cards that may come, one of each class that suits make alike."""
+    def _leaf_values(self, game: BlueprintSubgame, leaves: list[int], reach: dict[int, Array]) -> dict[int, Array]:
+        """Return values at the leaves of a street: the mean over the next cards.
+
+        Suit isomorphism leaves one card per class to evaluate.
+        """
         tree, count = self.strategy.tree, game.deals[0]
-        dealt = deals(replace(game, deals=(count,)))
+        deals = enumerate_deals(replace(game, deals=(count,)))
         chance = 1.0 / comb(len(game.deck.cards) - len(game.board) - 4, count)
         street, start = len(game.board_parts) + 1, np.array(game.spent, float)
-        parts = {node: cut(tree, node, street) for node in exits}
-        jobs = [(node, b) for node in exits for b in range(1, len(dealt.masks))]
-        below = replace(self, threads=1)
+        parts = {node: extract_action_subtree(tree, node, street) for node in leaves}
+        jobs = [(node, b) for node in leaves for b in range(1, len(deals.masks))]
+        traversal = replace(self, threads=1)
 
         def work(job: tuple[int, int]) -> Array:
             node, b = job
-            board = (*game.board, *cards_of(int(dealt.masks[b] & ~dealt.masks[0])))
-            left = ~np.isin(HAND_CARDS, board).any(axis=1)
-            next_game = line_game(self.strategy, node, board, reach[node] * left, parts[node])
-            values = below.values(node, next_game)
-            later = start - np.array(next_game.spent)  # from the pot at the root, not from that at the exit
+            board = (*game.board, *cards_of(int(deals.masks[b] & ~deals.masks[0])))
+            compatible = ~np.isin(HAND_CARDS, board).any(axis=1)
+            next_game = blueprint_subgame(self.strategy, node, board, reach[node] * compatible, parts[node])
+            values = traversal.values(node, next_game)
+            shift = start - np.array(next_game.spent)  # values are relative to the pot at the root, not at the leaf
             for seat in (0, 1):
-                values[:, seat] += later[seat] * _beside(next_game, next_game.weights[1 - seat])
-            maps = dealt.hand_maps[dealt.member_by[dealt.member[b] : dealt.member[b + 1]]]
+                values[:, seat] += shift[seat] * _compatible_weight(next_game, next_game.weights[1 - seat])
+            maps = deals.hand_maps[deals.member_symmetry[deals.member_start[b] : deals.member_start[b + 1]]]
             total: Array = values[:, :, maps].sum(
                 axis=2
-            )  # a hand on a member is its image on the board that stands for it
+            )  # a hand on a member board has the value of its image on the representative board
             return total
 
-        out = {node: np.zeros((2, 2, HANDS)) for node in exits}
-        for (node, _), values in zip(jobs, spread(work, jobs, self.threads), strict=True):
+        out = {node: np.zeros((2, 2, NUM_HANDS)) for node in leaves}
+        for (node, _), values in zip(jobs, map_threads(work, jobs, self.threads), strict=True):
             out[node] += chance * values
         return out
 
 
-def _beside(game: LineGame, weights: Array) -> Array:
-    """The weight of the hands that share no card with each hand that the board leaves. float64 [1326]"""
-    out = np.zeros(HANDS)
-    out[game.held[0]] = without_shared(weights)[game.held[0]]
+def _compatible_weight(game: BlueprintSubgame, weights: Array) -> Array:
+    """Return the total weight of hands that share no card with each unblocked hand. float64 [1326]"""
+    out = np.zeros(NUM_HANDS)
+    out[game.hand_indices[0]] = compatible_weights(weights)[game.hand_indices[0]]
     return out
 
 
-def _combined(played: Array, below: list[Array], seat: int) -> Array:
-    """Values at a decision from those after its moves."""
-    after = np.stack(below)
-    out: Array = after.sum(axis=0)
-    out[0, seat] = (played * after[:, 0, seat]).sum(axis=0)
-    out[1, seat] = after[:, 1, seat].max(axis=0)
+def _backup_values(played: Array, below: list[Array], seat: int) -> Array:
+    """Back up the values of the children to a decision node."""
+    children = np.stack(below)
+    out: Array = children.sum(axis=0)
+    out[0, seat] = (played * children[:, 0, seat]).sum(axis=0)
+    out[1, seat] = children[:, 1, seat].max(axis=0)
     return out
+
+
+# --- reports ------------------------------------------------------------------------------------
+
+VALUE_TABLES = ("combos", "classes")
+_VALUE_COLUMNS = (
+    ReportColumn("ev", CHIPS, "EV"),
+    ReportColumn("best", CHIPS, "EV of the best response"),
+    ReportColumn("gain", CHIPS, rank=1),
+)
+
+
+def seat_values_table(values: BlueprintValues) -> ReportTable:
+    """Return a table of both seats' mean EVs over their ranges."""
+    rows: list[tuple[Cell, ...]] = []
+    for seat, (ev, best) in enumerate(
+        zip(values.range_means(values.self_play), values.range_means(values.best_response), strict=True)
+    ):
+        rows.append(
+            (SEATS[seat], float(values.ranges[seat].sum()), none_if_nan(ev), none_if_nan(best), none_if_nan(best - ev))
+        )
+    return ReportTable("", (ReportColumn("player"), ReportColumn("combos", COUNT), *_VALUE_COLUMNS), tuple(rows))
+
+
+def hand_values(node_values: BlueprintValues, cards: Cards, seat: int) -> dict[str, Any]:
+    """Return the values of one hand of a seat as a dictionary; its reach may be zero."""
+    index = hand_index(*as_hand(cards))
+    ev, best = (none_if_nan(values[seat, index]) for values in (node_values.self_play, node_values.best_response))
+    if best is None:
+        raise InputError(
+            f"hand {format_hand(index)} at {node_values.line!r}: {format_cards(node_values.board) or 'the board'} blocks it, "
+            f"or it blocks all hands of {SEATS[1 - seat]}"
+        )
+    return {
+        "hand": format_hand(index),
+        "player": SEATS[seat],
+        "line": node_values.line,
+        "board": format_cards(node_values.board),
+        "weight": float(node_values.ranges[seat, index]),
+        "ev": ev,
+        "best": best,
+    }
+
+
+def hand_values_table(values: BlueprintValues, seat: int, by: str | None = None) -> ReportTable:
+    """Return a table of a seat's EVs by the 169 `classes`, or of all `combos` including those with reach zero."""
+    by = "classes" if by is None else by
+    if by not in VALUE_TABLES:
+        raise unknown_name_error("table of values", by, VALUE_TABLES)
+    ev, best, weight = values.self_play[seat], values.best_response[seat], values.ranges[seat]
+    rows: list[tuple[Cell, ...]] = []
+    valid = ~np.isnan(best)
+    if by == "combos":
+        for h in np.flatnonzero(valid)[::-1].tolist():
+            rows.append((format_hand(h), float(weight[h]), *_value_cells(ev[h], best[h])))
+    else:
+        deals = weight * values.opponent_weight[seat]
+        for index, name in enumerate(CLASS_NAMES):
+            members = valid & (index == CLASS_OF_HAND) & (deals > 0)
+            if members.any():
+                share = deals[members] / deals[members].sum()
+                rows.append(
+                    (name, float(weight[members].sum()), *_value_cells(ev[members] @ share, best[members] @ share))
+                )
+    second = ReportColumn("weight", SHARE) if by == "combos" else ReportColumn("combos", COUNT)
+    columns = (ReportColumn("hand" if by == "combos" else "class"), second, *_VALUE_COLUMNS)
+    return ReportTable(f"{values.line or 'root'}: {SEATS[seat]}", columns, tuple(rows))
+
+
+def _value_cells(ev: Array, best: Array) -> tuple[Cell, Cell, Cell]:
+    return none_if_nan(float(ev)), none_if_nan(float(best)), none_if_nan(float(best - ev))

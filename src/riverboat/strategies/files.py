@@ -1,4 +1,4 @@
-"""Strategies to and from disk. A folder holds a strategy, or a CFR run's checkpoints."""
+"""Read and write strategies and the games they belong to. A folder holds a strategy, or the checkpoints of a run."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riverboat.core import artifacts
-from riverboat.core.artifacts import Opened
-from riverboat.core.errors import CorruptError, InputError, RiverboatError, shown
-from riverboat.core.schema import Fields
-from riverboat.core.text_files import read_text
+from riverboat.core.artifacts import ArtifactCache
+from riverboat.core.errors import CorruptError, InputError, RiverboatError, short_repr
+from riverboat.core.files import read_text
+from riverboat.core.schema import FileEntries
 from riverboat.formats import spot_file
 from riverboat.formats.gambit import loads_efg, loads_nfg
 from riverboat.formats.game_export import write_game
 from riverboat.games import registry
-from riverboat.games.base import Continuing, Game
-from riverboat.games.boards.board_game import BoardGame
-from riverboat.games.boards.full_holdem import Holdem
-from riverboat.games.boards.unrolled import Unrolled
+from riverboat.games.base import Game, GameWithContinuations
+from riverboat.games.boards.board_game import BoardGame, UnrolledBoardGame
+from riverboat.games.boards.holdem import Holdem
 from riverboat.games.small.normal_form import NormalForm
 from riverboat.games.spots.spot import Spot
 from riverboat.strategies.solution import Solution
@@ -29,129 +28,227 @@ from riverboat.trees.boards import BoardTree
 from riverboat.trees.compile import AnyTree, compile_game, solver_tree
 
 if TYPE_CHECKING:
-    from riverboat.strategies.blueprint import BlueprintStrategy
+    from riverboat.strategies.blueprint import Blueprint
 
-CHECKPOINT = "checkpoint-"
-ROOT = "root_average"  # of a gadget at the root of a subgame
-MATRIX = "matrix"  # the entry for the pay-offs of a game that was given by numbers
-UNROLLED = "unrolled"  # whether a game of boards was solved as any public game is: by linear programs
-_OPENED = Opened["Strategy | Solution"](4)
-_SOLVED = ("strategy", "checkpoint", "solution")
-_GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILES)
+CHECKPOINT_PREFIX = "checkpoint-"
+ROOT_ARRAY = "root_average"  # average strategy of the gadget at the root of a subgame
+MATRIX_ENTRY = "matrix"  # manifest entry for the payoffs of a normal-form game
+UNROLLED_ENTRY = "unrolled"  # manifest entry: a board game was solved as a general public tree (linear programs)
+_CACHE = ArtifactCache["Strategy | Solution"](4)
+_SOLUTION_KINDS = ("strategy", "checkpoint", "solution")
+_GAME_FILES = tuple(f"game{suffix}" for suffix in registry.FILE_LOADERS)
 
 
-def describe(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]:
-    """What it takes to build the game again, and the text of its file where it came from one."""
+def game_entries(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return manifest entries from which the game can be rebuilt, and the text of its game file if it has one.
+
+    Parameters
+    ----------
+    game
+        The game.
+    tree
+        Its tree.
+
+    Returns
+    -------
+    tuple[dict[str, Any], dict[str, str]]
+        Manifest entries from which the game can be rebuilt, and the text of its game file if it has one.
+
+    Examples
+    --------
+    >>> from riverboat.games.registry import game_from_spec
+    >>> from riverboat.trees.compile import compile_game
+    >>> game = game_from_spec("kuhn")
+    >>> game_entries(game, compile_game(game))[0]["game"]
+    'kuhn'
+    """
     spec = registry.spec_of(game)
-    rebuilds = spec is not None and registry.inert(spec)
-    facts: dict[str, Any] = {"game": spec or tree.name, "rebuild": rebuilds, "fingerprint": tree.fingerprint}
+    can_rebuild = spec is not None and registry.is_safe_spec(spec)
+    entries: dict[str, Any] = {"game": spec or tree.name, "rebuild": can_rebuild, "fingerprint": tree.fingerprint}
     if isinstance(game, BoardGame) and not isinstance(tree, BoardTree):
-        facts[UNROLLED] = True
-    values = game.values if isinstance(game, Continuing) else None
+        entries[UNROLLED_ENTRY] = True
+    values = game.values if isinstance(game, GameWithContinuations) else None
     if values:
-        facts["values"] = dict(sorted(values.items()))
+        entries["values"] = dict(sorted(values.items()))
     path = Path(spec or "")
-    if isinstance(game, Spot) and game.gadget is None:  # whole, with its ranges, whatever file or object it came from
-        return {**facts, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
-    if path.suffix.lower() in registry.FILES and path.is_file():
+    if isinstance(game, Spot) and game.gadget is None:  # spots are stored completely, with their ranges
+        return {**entries, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
+    if path.suffix.lower() in registry.FILE_LOADERS and path.is_file():
         name = f"game{path.suffix.lower()}"
-        return {**facts, "rebuild": True, "game_file": name}, {name: read_text(path, "game file")}
-    if isinstance(game, NormalForm) and not rebuilds:  # numbers, whatever object they came from
+        return {**entries, "rebuild": True, "game_file": name}, {name: read_text(path, "game file")}
+    if isinstance(game, NormalForm) and not can_rebuild:  # normal-form games are stored as numbers
         moves = [list(names) for names in game.labels]
         table = {"moves": moves, "payoffs": game.table.ravel().tolist(), "name": game.name, "unit": game.unit}
-        return {**facts, "game": game.name, "rebuild": True, MATRIX: table}, {}
-    return facts, {}
+        return {**entries, "game": game.name, "rebuild": True, MATRIX_ENTRY: table}, {}
+    return entries, {}
 
 
-def rebuild(folder: Path, entries: Fields, game: Game | None = None) -> tuple[Game, AnyTree]:
-    """The game of an artefact and its tree; refused where the tree is another one.
+def rebuild_game(folder: Path, entries: FileEntries, game: Game | None = None) -> tuple[Game, AnyTree]:
+    """Rebuild the game of an artifact and its tree; raise `InputError` if the tree differs from the solved one.
 
-    Reading a folder never runs code: a name that stands in it is one of our own games, or means the file beside it. Any
-    other game is given by who reads.
+    Reading a folder never runs code: the name of a game in it is one of the built-in games, or a game file in the folder.
+    Callers pass any other game as `game`.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+    entries
+        Manifest entries of the game.
+    game
+        The game, if the folder does not contain it.
+
+    Returns
+    -------
+    tuple[Game, AnyTree]
+        The game and its tree.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = save(rb.solve("kuhn", iterations=5).strategy, pathlib.Path(tempfile.mkdtemp(), "kuhn"))
+    >>> load(folder).tree.name
+    'kuhn'
     """
     name = entries.text("game")
     if game is None:
-        game = _game(folder, entries, name)
-    if isinstance(game, Continuing) and "values" in entries:
-        game = game.with_values(_values(entries))
-    if isinstance(game, BoardGame) and UNROLLED in entries and entries.flag(UNROLLED):
-        tree: AnyTree = compile_game(Unrolled.of(game), constant_sum=True)
+        game = _load_game(folder, entries, name)
+    if isinstance(game, GameWithContinuations) and "values" in entries:
+        game = game.with_values(_read_values(entries))
+    if isinstance(game, BoardGame) and UNROLLED_ENTRY in entries and entries.boolean(UNROLLED_ENTRY):
+        tree: AnyTree = compile_game(UnrolledBoardGame.from_game(game), constant_sum=True)
     else:
         tree = solver_tree(game)
     if tree.fingerprint != entries.text("fingerprint"):
-        # Once player 0 of this game was the dealer: the arrays of such a folder are in another order.
-        why = (
+        # In older folders player 0 of this game is the dealer, so their arrays have another order.
+        hint = (
             "; player 0 is now the big blind, no longer the dealer: solve it again" if isinstance(game, Holdem) else ""
         )
-        raise InputError(f"{folder}: solved for {shown(name)}, another game or version of it: the trees differ{why}")
+        raise InputError(
+            f"{folder}: solved for {short_repr(name)}, another game or version of it: the trees differ{hint}"
+        )
     return game, tree
 
 
-def _values(entries: Fields) -> dict[str, float]:
-    """Of the smaller games that a game goes on as; older folders list them by the dice of Bluff."""
+def _read_values(entries: FileEntries) -> dict[str, float]:
+    """Read the values of continuation games; older folders list them by the dice of Bluff."""
     if isinstance(entries["values"], list):
-        return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in entries.numbers("values", 3)}
+        return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in entries.number_rows("values", 3)}
     table = entries.table("values")
     return {name: table.number(name) for name in table}
 
 
-def _game(folder: Path, entries: Fields, name: str) -> Game:
-    """The game that an artefact names, or whose file it has."""
+def _load_game(folder: Path, entries: FileEntries, name: str) -> Game:
+    """Load the game that an artifact names, or whose file it contains."""
     if "game_file" in entries:
         file = entries.text("game_file", _GAME_FILES)
-        words = artifacts.text(folder, entries, file)
+        text = artifacts.read_text_file(folder, entries, file)
         if file == "game.toml":
             try:
-                return spot_file.loads(words, None)
+                return spot_file.loads(text, None)
             except InputError as error:
                 raise InputError(f"{folder / file}: {error}") from None
         loader = loads_efg if file == "game.efg" else loads_nfg
-        made = loader(words, Path(name).stem)
-        registry.remember(made, str(folder / file))  # where its file is now
-        return made
-    if MATRIX in entries:
-        return _matrix(entries.table(MATRIX))
-    if not entries.flag("rebuild") or not registry.inert(name):
+        game = loader(text, Path(name).stem)
+        registry.remember_spec(game, str(folder / file))  # the file's current location
+        return game
+    if MATRIX_ENTRY in entries:
+        return _read_matrix(entries.table(MATRIX_ENTRY))
+    if not entries.boolean("rebuild") or not registry.is_safe_spec(name):
         raise InputError(
-            f"{folder}: solved from the game {shown(name)}, which is not made from a name in a file: give it again, "
+            f"{folder}: solved from the game {short_repr(name)}, which cannot be rebuilt from its name: give it again, "
             "with --game NAME or game=…"
         )
-    return registry.make(name)
+    return registry.game_from_spec(name)
 
 
-def _matrix(entries: Fields) -> NormalForm:
-    """A game in normal form that was given as numbers."""
+def _read_matrix(entries: FileEntries) -> NormalForm:
+    """Read a normal-form game that was stored as numbers."""
     moves = entries["moves"]
     if not isinstance(moves, list) or not all(isinstance(names, list) for names in moves):
-        raise CorruptError(f"{entries.where}: moves: lists of names are needed, one for each player")
+        raise CorruptError(f"{entries.location}: moves: must be lists of names, one for each player")
     labels = tuple(tuple(str(name) for name in names) for names in moves)
     shape = (*map(len, labels), len(labels))
-    payoffs = np.array(entries.row("payoffs", math.prod(shape))).reshape(shape)
+    payoffs = np.array(entries.number_row("payoffs", math.prod(shape))).reshape(shape)
     return NormalForm(payoffs, labels, entries.text("name"), entries.text("unit"))
 
 
 def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | None = None) -> Path:
-    """Write a strategy as an artefact; a game as a file of the kind that its name ends with: .efg, .nfg or .toml."""
+    """Write a strategy as an artifact, or a game as a file.
+
+    Parameters
+    ----------
+    strategy
+        A strategy or a solution; or a game.
+    folder
+        New folder for a strategy. For a game, a file whose suffix .efg, .nfg or .toml selects the format.
+    game
+        Game of the strategy, if its tree does not know it.
+
+    Returns
+    -------
+    Path
+        The written folder or file.
+
+    Raises
+    ------
+    InputError
+        If the folder is in use, or the game of the strategy is not known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = pathlib.Path(tempfile.mkdtemp(), "kuhn")
+    >>> strategy = rb.solve("kuhn", iterations=5).strategy
+    >>> save(strategy, folder) == folder, load(folder) == strategy
+    (True, True)
+    """
     if not isinstance(strategy, Strategy | Solution):
         return write_game(strategy, folder)
     source = game if game is not None else getattr(strategy.tree, "game", None)
-    facts: dict[str, Any] = {"game": strategy.tree.name, "rebuild": False, "fingerprint": strategy.tree.fingerprint}
+    entries: dict[str, Any] = {"game": strategy.tree.name, "rebuild": False, "fingerprint": strategy.tree.fingerprint}
     texts: dict[str, str] = {}
     if source is not None:
-        facts, texts = describe(source, strategy.tree)
+        entries, texts = game_entries(source, strategy.tree)
     if isinstance(strategy, Solution):
         kind, name, table = "solution", "average", strategy.table
     else:
         kind, name, table = "strategy", "probabilities", strategy.probabilities
     arrays = {name: table}
     if isinstance(strategy, Solution) and strategy.root is not None:
-        arrays[ROOT] = strategy.root
-    meta = {**facts, "provenance": dict(strategy.provenance), "table": name, "unit": strategy.tree.unit}
+        arrays[ROOT_ARRAY] = strategy.root
+    meta = {**entries, "provenance": dict(strategy.provenance), "table": name, "unit": strategy.tree.unit}
     return artifacts.write(Path(folder), kind, arrays, meta, texts)
 
 
-def newest(folder: str | Path) -> Path:
-    """The artefact that a path means: itself, or the last one of a run's folder."""
+def latest_artifact(folder: str | Path) -> Path:
+    """Return the artifact that a path refers to: the folder itself, or the latest artifact of a run.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+
+    Returns
+    -------
+    Path
+        The artifact that a path refers to.
+
+    Raises
+    ------
+    InputError
+        If there is no artifact.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = save(rb.solve("kuhn", iterations=5).strategy, pathlib.Path(tempfile.mkdtemp(), "kuhn"))
+    >>> latest_artifact(folder) == folder
+    True
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
@@ -159,81 +256,217 @@ def newest(folder: str | Path) -> Path:
         return folder
     if (folder / "strategy").is_dir():
         return folder / "strategy"
-    folders = checkpoints(folder)
-    if not folders:
+    saved = checkpoints(folder)
+    if not saved:
         raise InputError(f"{folder}: holds no strategy and no checkpoint")
-    return folders[-1]
+    return saved[-1]
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """A run's checkpoints, oldest first."""
-    return sorted(p for p in folder.glob(f"{CHECKPOINT}*") if p.is_dir())
+    """Return the checkpoint folders of a run, oldest first.
+
+    Parameters
+    ----------
+    folder
+        Folder of a run.
+
+    Returns
+    -------
+    list[Path]
+        The checkpoint folders of a run, oldest first.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> checkpoints(pathlib.Path(tempfile.mkdtemp()))
+    []
+    """
+    return sorted(p for p in folder.glob(f"{CHECKPOINT_PREFIX}*") if p.is_dir())
 
 
-def check_free(folder: str | Path, *, resume: bool = False) -> None:
-    """Refuse a folder that holds a strategy, a run or another artefact, which would be mixed or lost."""
+def check_unused(folder: str | Path, *, resume: bool = False) -> None:
+    """Check that a folder holds no strategy, run or other artifact that writing would mix with or overwrite.
+
+    Parameters
+    ----------
+    folder
+        Folder to write.
+    resume
+        Whether an existing run may be continued there.
+
+    Raises
+    ------
+    InputError
+        If the folder is in use.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> check_unused(pathlib.Path(tempfile.mkdtemp(), "new"))
+    """
     folder = Path(folder)
     if (folder / artifacts.MANIFEST).exists():
-        raise InputError(f"{folder}: holds an artefact; choose another folder")
+        raise InputError(f"{folder}: holds an artifact; choose another folder")
     if (folder / "strategy").exists():
         raise InputError(f"{folder}: holds a finished strategy; choose another folder")
     if not resume and checkpoints(folder):
         raise InputError(f"{folder}: holds a run already; resume it, or choose another folder")
 
 
-def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | BlueprintStrategy:
-    """Read a strategy, or the average strategy of a run's last checkpoint; a `Solution` where the game is hold'em, a
-    `BlueprintStrategy` where it was trained over buckets.
+def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | Blueprint:
+    """Load a strategy, or the average strategy of a run's latest checkpoint.
 
-    What was read lately and has not changed on disk is not read again: strategies never change, so all may share one.
+    Recently loaded strategies are cached until they change on disk; sharing is safe because strategies are immutable.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+    game
+        The game, if the folder does not contain it.
+
+    Returns
+    -------
+    Strategy, Solution or Blueprint
+        A `Solution` for hold'em games on boards, a `Blueprint` for blueprints, and a `Strategy` otherwise.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no strategy, or its game is not known.
+    CorruptError
+        If a file of it is torn or altered.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = rb.save(rb.solve("kuhn", iterations=5).strategy, pathlib.Path(tempfile.mkdtemp(), "kuhn"))
+    >>> sorted(load(folder)["K:"])
+    ['c', 'r']
     """
-    from riverboat.strategies import blueprint  # which finds its folders by the functions above
+    from riverboat.strategies import blueprint  # a cyclic import: it uses functions of this module
 
-    place = newest(folder)
-    facts = artifacts.manifest(place)
-    if facts["kind"] in blueprint.KINDS:
+    source = latest_artifact(folder)
+    manifest = artifacts.read_manifest(source)
+    if manifest["kind"] in blueprint.ARTIFACT_KINDS:
         return blueprint.load_blueprint(folder)
     if game is not None:
-        return load_solved(folder, game)
-    return _OPENED.get(place, lambda: load_solved(folder))
+        return load_solution(folder, game)
+    return _CACHE.get(source, lambda: load_solution(folder))
 
 
-def load_solved(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
-    """The same where a blueprint will not do."""
-    place = newest(folder)
-    kind = artifacts.manifest(place).text("kind")
-    if kind not in _SOLVED:
-        raise InputError(f"{folder}: holds a {kind}, which is no strategy of a solved game")
-    name = artifacts.manifest(place).text("table", ("probabilities", "average", "best"))
-    entries, arrays = artifacts.read(place, (f"{name}.npy", f"{ROOT}.npy", *_GAME_FILES))  # not what only a run needs
-    _, tree = rebuild(place, entries, game)
-    provenance = {**entries.plain("provenance", 1), "folder": place.name}
+def load_solution(folder: str | Path, game: Game | None = None) -> Strategy | Solution:
+    """Load a strategy of a solved game; raise `InputError` for blueprints.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+    game
+        The game, if the folder does not contain it.
+
+    Returns
+    -------
+    Strategy | Solution
+        A `Solution` for hold'em games on boards, else a `Strategy`.
+
+    Raises
+    ------
+    InputError
+        If the folder holds a blueprint, or nothing that can be loaded.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = rb.save(rb.solve("kuhn", iterations=5).strategy, pathlib.Path(tempfile.mkdtemp(), "kuhn"))
+    >>> type(load_solution(folder)).__name__
+    'Strategy'
+    """
+    source = latest_artifact(folder)
+    kind = artifacts.read_manifest(source).text("kind")
+    if kind not in _SOLUTION_KINDS:
+        raise InputError(f"{folder}: holds a {kind}, which is not a strategy of a solved game")
+    name = artifacts.read_manifest(source).text("table", ("probabilities", "average", "best"))
+    entries, arrays = artifacts.read(
+        source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES)
+    )  # skips arrays that only resuming needs
+    _, tree = rebuild_game(source, entries, game)
+    provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
     if isinstance(tree, BoardTree):
-        table = arrays.take(name, ("uint16", "float32", "float64"), (None,), 0.0)
-        if len(table) < tree.table:
-            raise CorruptError(f"{place}: {name}.npy has {len(table):,} numbers for a table of {tree.table:,}")
-        root = arrays.take(ROOT, ("float64",), (None, None), 0.0) if ROOT in arrays and name == "average" else None
+        table = arrays.get_checked(name, ("uint16", "float32", "float64"), (None,), 0.0)
+        if len(table) < tree.table_size:
+            raise CorruptError(f"{source}: {name}.npy has {len(table):,} numbers for a table of {tree.table_size:,}")
+        root = (
+            arrays.get_checked(ROOT_ARRAY, ("float64",), (None, None), 0.0)
+            if ROOT_ARRAY in arrays and name == "average"
+            else None
+        )
         return Solution(tree, table, provenance, root)
-    table = arrays.take(name, ("float32", "float64"), (tree.table,), 0.0)
+    table = arrays.get_checked(name, ("float32", "float64"), (tree.table_size,), 0.0)
     strategy = Strategy.from_sums(tree, table, provenance)
     if name != "probabilities":
         return strategy
     if not np.allclose(strategy.probabilities, table, rtol=0, atol=1e-6):
-        raise CorruptError(f"{place}: {name}.npy: the probabilities of a decision do not sum to one")
+        raise CorruptError(f"{source}: {name}.npy: the probabilities of a decision do not sum to one")
     return Strategy(tree, table, provenance)
 
 
 def holds_solution(folder: str | Path) -> bool:
-    """Whether a folder holds what was solved, and no blueprint; false where it holds nothing that can be read."""
+    """Return whether a folder holds the strategy of a solved game; False for blueprints and unreadable folders.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+
+    Returns
+    -------
+    bool
+        Whether a folder holds the strategy of a solved game.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> holds_solution(tempfile.mkdtemp())
+    False
+    """
     try:
-        return artifacts.manifest(newest(folder)).text("kind") in _SOLVED
+        return artifacts.read_manifest(latest_artifact(folder)).text("kind") in _SOLUTION_KINDS
     except RiverboatError:
         return False
 
 
 def load_strategy(folder: str | Path, game: Game | None = None) -> Strategy:
-    """The same where only a strategy of a public or history tree will do."""
-    solved = load_solved(folder, game)
-    if isinstance(solved, Solution):
-        raise InputError(f"{folder}: holds the solution of {solved.tree.name}; read it with show or export")
-    return solved
+    """Load a strategy of a public or history tree; raise `InputError` for other kinds.
+
+    Parameters
+    ----------
+    folder
+        Folder of a strategy or of a run.
+    game
+        The game, if the folder does not contain it.
+
+    Returns
+    -------
+    Strategy
+        The strategy.
+
+    Raises
+    ------
+    InputError
+        If the folder holds another kind of strategy.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import riverboat as rb
+    >>> folder = rb.save(rb.solve("kuhn", iterations=5).strategy, pathlib.Path(tempfile.mkdtemp(), "kuhn"))
+    >>> len(load_strategy(folder))
+    12
+    """
+    loaded = load_solution(folder, game)
+    if isinstance(loaded, Solution):
+        raise InputError(f"{folder}: holds the solution of {loaded.tree.name}; read it with show or export")
+    return loaded

@@ -1,12 +1,12 @@
-"""`Played`: a blueprint as it is played in the real game.
+"""`BlueprintPolicy`: a blueprint with action translation and post-processing, a policy for the full game.
 
-    played = Played(load_blueprint("runs/mine"), post="new", share=0.2)
-    played.decide(views)                               # rows and moves for tables, each with its player's cards
-    played.strategies(places)                          # for all hands at public places
+    policy = BlueprintPolicy(load_blueprint("runs/mine"), post="new", share=0.2)
+    policy.decide(observations)                        # probabilities and actions for observations of single players
+    policy.strategies(public_states)                   # strategies of all hands at public states
 
-Bets off the tree are read by an action translation, real pots and stacks are kept beside the abstract line, and what the
-blueprint would do is brought back to a legal move in the real pot (`_follow_kernels` has the rules). The rows of
-probabilities may be post-processed.
+Off-tree bets are mapped to the tree by action translation. The real pot and stacks are tracked along with the abstract
+line, and abstract actions are mapped back to legal actions in the real pot (`_kernels/line.py` has the rules).
+Probabilities may be post-processed.
 """
 
 from __future__ import annotations
@@ -17,200 +17,365 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction.actions.translation import MAPPINGS, Tie
-from riverboat.cards.features.strength import padded, ranker, sorter
+from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, TieRule
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.cards.features.hand_features import hand_strength_tables, hand_strength_workspace, pad_streets
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, unknown
-from riverboat.core.formatting import show_bytes
+from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
+from riverboat.core.formatting import format_bytes
 from riverboat.games.holdem.action_tree import RAISE
-from riverboat.games.holdem.actions import END, HIDDEN
-from riverboat.games.holdem.betting_batch import FIELDS, book_of
-from riverboat.games.holdem.observation import Views
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies._kernels import line as follow
+from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, STATE_FIELDS, compact_rules_arrays
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies._kernels import line as line_kernels
 from riverboat.strategies._kernels import policy as kernels
-from riverboat.strategies._kernels import postprocessing as post_kernels
-from riverboat.strategies.blueprint import MOST_STREETS, BlueprintStrategy
-from riverboat.strategies.board_buckets import board_buckets
-from riverboat.strategies.postprocessing import FOLD_THRESHOLD, kinds_of
-from riverboat.strategies.public_cache import PublicCache
-from riverboat.strategies.public_strategy import Strategies
+from riverboat.strategies._kernels import table as post_kernels
+from riverboat.strategies.blueprint import MAX_STREETS, Blueprint
+from riverboat.strategies.postprocessing import FOLD_THRESHOLD, action_kinds
+from riverboat.strategies.public_strategy import PublicStateCache, StrategyBatch
+
+# --- buckets of whole ranges ---------------------------------------------------------------------
+
+
+class BoardBuckets(NamedTuple):
+    """Unblocked hands and their buckets, for boards with the same number of cards.
+
+    Attributes
+    ----------
+    live
+        int32 [boards, hands]: indices of the hands that a board does not block, padded.
+    left
+        int64 [boards]: number of these hands.
+    buckets
+        int32 [boards, MAX_STREETS, hands]: on all streets so far; 0 for blocked hands.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> from riverboat.strategies.blueprint import load_blueprint
+    >>> cards = load_blueprint(default_folder()).cards
+    >>> board_buckets(cards, np.array([[0, 5, 10]], np.uint8)).left.tolist()
+    [1176]
+    """
+
+    live: Array  # int32 [boards, hands]: indices of the hands that a board does not block, padded
+    left: Array  # int64 [boards]: number of these hands
+    buckets: Array  # int32 [boards, MAX_STREETS, hands]: on all streets so far; 0 for blocked hands
+
+
+def board_buckets(cards: CardAbstraction, boards: Array) -> BoardBuckets:
+    """Return the hands that boards do not block, and their buckets. uint8 [boards, board cards]
+
+    Parameters
+    ----------
+    cards
+        Card abstraction.
+    boards
+        Boards with the same number of cards. uint8 [boards, board cards]
+
+    Returns
+    -------
+    BoardBuckets
+        The hands that boards do not block, and their buckets.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> from riverboat.strategies.blueprint import load_blueprint
+    >>> cards = load_blueprint(default_folder()).cards
+    >>> board_buckets(cards, np.zeros((1, 0), np.uint8)).left.tolist()
+    [1326]
+    """
+    hands, n = cards.deck.num_hands, len(boards)
+    live, left = np.zeros((n, hands), np.int32), np.zeros(n, np.int64)
+    deals = np.empty((live.size, cards.deck.hole + boards.shape[1]), np.uint8)
+    count = kernels.deal_hands(cards.deck.hands, boards, live, left, deals)
+    buckets = np.zeros((n, MAX_STREETS, hands), np.int32)
+    kernels.arrange_buckets(live, left, cards.buckets(deals[:count], check=False), buckets)
+    return BoardBuckets(live, left, buckets)
+
 
 DEFAULT_MAPPING = "rand-pshar"
-POST = {
+POSTPROCESSING_METHODS = {
     "none": "as the strategy says",
     "purify": "the most likely move",
     "threshold": "without moves of less than a share, such as 0.15",
     "new": "Tartanian7's: fold above a share, such as 0.2, else the most likely of fold, call and all bets, then of bets",
 }
-SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # what is taken when none is given
-MOST_BYTES = 8 << 30  # of an answer
-_CODES = dict(zip(MAPPINGS, range(len(MAPPINGS)), strict=True))
-_RULES = {
-    "none": post_kernels.NONE,
+DEFAULT_SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # used if no share is given
+MAX_RESULT_BYTES = 8 << 30  # of one `StrategyBatch`
+_MAPPING_CODES = dict(zip(TRANSLATION_MAPPINGS, range(len(TRANSLATION_MAPPINGS)), strict=True))
+_METHOD_CODES = {
+    "none": post_kernels.NO_PROCESSING,
     "purify": post_kernels.PURIFY,
     "threshold": post_kernels.THRESHOLD,
     "new": post_kernels.TARTANIAN7,
 }
-_AT_ONCE = 256  # places whose buckets are held together
+_BATCH_SIZE = 256  # public states whose buckets are in memory at once
 
 
 @dataclass(frozen=True)
-class Decisions:
-    """What a blueprint does at some tables. Columns: fold, call, and each raise of the tree, upwards."""
+class PolicyDecisions:
+    """Action probabilities of a policy for n observations.
 
-    rows: Array  # float64 [n, columns]: probabilities, post-processed
-    moves: Array  # int32 [n, columns]: the real move of each
-    node: Array  # int32 [n]: the decision in the tree that the line is read as; -1: off the tree
-    # int8 [n]: 1 where the menu has no such raise, and the decision before it is used again without raising; 2 where a small
-    # raise is read as a call, which ends the round in the tree: `node` comes after it
-    off: Array
+    Columns: fold, call, and each raise of the tree in ascending order.
+
+    Attributes
+    ----------
+    rows
+        float64 [n, columns]: post-processed probabilities.
+    moves
+        int32 [n, columns]: the real action of each column.
+    node
+        int32 [n]: the tree's decision that the line is translated to; -1: off the tree.
+    tree_status
+        Translation status of the last raise: ON_TREE, BEYOND_MENU or READ_AS_CALL of `_kernels/line.py`. [n]
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> from riverboat.strategies.blueprint import load_blueprint
+    >>> policy = BlueprintPolicy(load_blueprint(default_folder()))
+    >>> tables = Observations.from_match_state("MATCHSTATE:1:0::|AsAh", policy.rules)
+    >>> bool(policy.decide(tables).rows.sum() > 0.999)
+    True
+    """
+
+    rows: Array  # float64 [n, columns]: post-processed probabilities
+    moves: Array  # int32 [n, columns]: the real action of each column
+    node: Array  # int32 [n]: the tree's decision that the line is translated to; -1: off the tree
+    # int8 [n]: 1 if the menu has no reply to a raise, and the previous decision is used again without raising; 2 if a small
+    # raise is translated to a call, which ends the round in the tree: `node` is after that call
+    tree_status: Array
 
 
-class _Board(NamedTuple):
-    """Hands that a board leaves, and their buckets."""
+class _BoardHands(NamedTuple):
+    """Hands that a board does not block, and their buckets."""
 
-    live: Array  # int32 [hands]: their numbers, and nothing behind
-    left: np.int64  # how many they are
+    live: Array  # int32 [hands]: their indices, padded
+    left: np.int64  # number of these hands
     buckets: Array  # int32 [streets, hands]
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
-    """The average strategy of a blueprint, translated and post-processed."""
+class BlueprintPolicy:
+    """A blueprint with action translation and post-processing: a policy for the full game.
 
-    strategy: BlueprintStrategy
-    translation: str = DEFAULT_MAPPING  # one of `abstraction.actions.translation.MAPPINGS`
-    tie: Tie = "high"  # what a bet on the threshold of a deterministic mapping is read as
-    post: str = "none"  # one of POST
+    Attributes
+    ----------
+    strategy
+        The blueprint.
+    translation
+        One of `abstraction.actions.translation.TRANSLATION_MAPPINGS`
+    tie
+        Side for a bet exactly at the threshold of a deterministic mapping.
+    post
+        One of POSTPROCESSING_METHODS.
+    share
+        Ε of `threshold`, fold threshold of `new`
+    spare_first
+        Whether a player's first decision of a hand is not post-processed; None: the default of the method.
+    seed
+        Seed of its random choices.
+    cache
+        Cache of the hands of boards.
+
+    Raises
+    ------
+    InputError
+        If the translation or the post-processing is unknown, or its share invalid.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import default_folder
+    >>> from riverboat.strategies.blueprint import load_blueprint
+    >>> policy = BlueprintPolicy(load_blueprint(default_folder()))
+    >>> states = PublicStates.from_lines(policy.rules, ["r300"])
+    >>> policy.strategies(states).labels(0)[:2]
+    ('f', 'c')
+    """
+
+    strategy: Blueprint
+    translation: str = DEFAULT_MAPPING  # one of `abstraction.actions.translation.TRANSLATION_MAPPINGS`
+    tie: TieRule = "high"  # side for a bet exactly at the threshold of a deterministic mapping
+    post: str = "none"  # one of POSTPROCESSING_METHODS
     share: float | None = None  # ε of `threshold`, fold threshold of `new`
-    # leave the first move of a hand as it is; None: as Tartanian7 did, with `new` alone
+    # skip post-processing at a player's first action of a hand; None: only with `new`, as in Tartanian7
     spare_first: bool | None = None
     seed: int = 0
-    cache: PublicCache[_Board] = field(default_factory=PublicCache, repr=False)
+    cache: PublicStateCache[_BoardHands] = field(default_factory=PublicStateCache, repr=False)
 
     def __post_init__(self) -> None:
-        if self.translation not in MAPPINGS:
-            raise unknown("action translation", self.translation, MAPPINGS)
+        if self.translation not in TRANSLATION_MAPPINGS:
+            raise unknown_name_error("action translation", self.translation, TRANSLATION_MAPPINGS)
         if self.tie not in ("low", "high"):
-            raise unknown("tie rule", self.tie, ("low", "high"))
-        if self.post not in POST:
-            raise unknown("post-processing", self.post, POST)
-        if self.share is not None and self.post not in SHARES:
-            raise InputError(f"share={self.share:g}: {self.post} has no share; {' and '.join(SHARES)} have one")
+            raise unknown_name_error("tie rule", self.tie, ("low", "high"))
+        if self.post not in POSTPROCESSING_METHODS:
+            raise unknown_name_error("post-processing", self.post, POSTPROCESSING_METHODS)
+        if self.share is not None and self.post not in DEFAULT_SHARES:
+            raise InputError(
+                f"share={self.share:g}: {self.post} takes no share; {' and '.join(DEFAULT_SHARES)} take one"
+            )
         if self.share is not None and not 0 <= self.share <= 1:
             raise InputError(f"{self.post}={self.share:g}: must be from 0 to 1")
         if 0 in self.rules.board[1:]:
             raise InputError(
-                f"{self.rules.name!r} deals {self.rules.board} board cards: each later round needs one to play a blueprint"
+                f"{self.rules.name!r} deals {self.rules.board} board cards: a blueprint policy needs one in each later round"
             )
 
     @property
-    def rules(self) -> Rules:
-        """The game that it plays."""
+    def rules(self) -> PokerRules:
+        """Rules of the game."""
         return self.strategy.rules
 
     @property
-    def reads_one_way(self) -> bool:
-        """Whether a bet between two sizes is always read alike, so that nothing is drawn in secret."""
-        return not MAPPINGS[self.translation].randomised
+    def has_deterministic_translation(self) -> bool:
+        """Whether a bet between two sizes always has the same translation, so that there is no private randomness."""
+        return not TRANSLATION_MAPPINGS[self.translation].randomised
 
-    # --- tables ---------------------------------------------------------------------------------
+    # --- observations ---------------------------------------------------------------------------
 
-    def decide(self, views: Views) -> Decisions:
-        """Rows of probabilities and the moves that they are of."""
-        n = len(views)
-        seen = kernels.Seen(views.hand, views.seat, views.hole, views.board, views.moves, views.length)
-        at = kernels.Stand(
-            np.empty((n, FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+    def decide(self, observations: Observations) -> PolicyDecisions:
+        """Return action probabilities for observations, and the real actions of the columns.
+
+        Parameters
+        ----------
+        observations
+            Tables at which the player is to act.
+        """
+        n = len(observations)
+        arrays = kernels.ObservationArrays(
+            observations.hand,
+            observations.seat,
+            observations.hole,
+            observations.board,
+            observations.moves,
+            observations.length,
         )
-        kernels.stand(self._player, self._seed, seen, at)
-        rows, moves = np.empty((n, self._columns)), np.empty((n, self._columns), np.int32)
-        kernels.choose(self._player, self._buckets(views, at.states[:, 3]), seen, at, rows, moves)
-        return Decisions(rows, moves, at.node, at.off)
+        positions = kernels.TablePositions(
+            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+        )
+        kernels.follow_lines(self._arrays, self._seed, arrays, positions)
+        rows, moves = np.empty((n, self._num_columns)), np.empty((n, self._num_columns), np.int32)
+        kernels.action_probabilities(
+            self._arrays, self._buckets(observations, positions.states[:, 3]), arrays, positions, rows, moves
+        )
+        return PolicyDecisions(rows, moves, positions.node, positions.off)
 
-    def act(self, views: Views) -> Array:
-        """Moves, drawn from the rows. int32 [n]"""
-        decided = self.decide(views)
-        return drawn(self.seed, views, decided.rows, decided.moves)
+    def act(self, observations: Observations) -> Array:
+        """Sample actions for observations. int32 [n]
 
-    def _buckets(self, views: Views, streets: Array) -> Array:
-        """Of the hands on the streets that their tables have reached. int32 [n]"""
-        out = np.empty(len(views), np.int32)
-        for street, shown in enumerate(self.rules.board_sizes):
-            there = np.flatnonzero(streets == street)
-            if len(there):
-                deals = np.concatenate([views.hole[there], views.board[there, :shown]], axis=1)
-                out[there] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
+        Parameters
+        ----------
+        observations
+            Tables at which the player is to act.
+        """
+        decisions = self.decide(observations)
+        return sample_moves(self.seed, observations, decisions.rows, decisions.moves)
+
+    def _buckets(self, observations: Observations, streets: Array) -> Array:
+        """Return the bucket of each player's hand on its current street. int32 [n]"""
+        out = np.empty(len(observations), np.int32)
+        for street, num_cards in enumerate(self.rules.board_sizes):
+            rows = np.flatnonzero(streets == street)
+            if len(rows):
+                deals = np.concatenate([observations.hole[rows], observations.board[rows, :num_cards]], axis=1)
+                out[rows] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
         return out
 
-    def read_as(self, places: Places, seats: Array) -> Array:
-        """The node of the tree that the player of a seat takes each line for, where bets are read one way; -1: off the tree.
+    def abstract_nodes(self, public_states: PublicStates, seats: Array) -> Array:
+        """Return the tree node that a seat translates each line to, by a deterministic translation; -1: off the tree.
 
         int8 [n] -> int32 [n]
+
+        Parameters
+        ----------
+        public_states
+            Public states.
+        seats
+            Seat that translates each line. int8 [n]
         """
-        if not self.reads_one_way:
-            raise InputError(f"{self.translation}: a line is read in one way by deterministic translations only")
-        _ = places.states  # refuses illegal lines
-        n = len(places)
-        none = np.zeros((n, self.rules.hole), np.uint8)  # cards make no difference
-        moves, length = (np.ascontiguousarray(part, np.int32) for part in (places.moves, places.length))
-        seen = kernels.Seen(np.zeros(n, np.int64), np.asarray(seats, np.int8), none, places.board, moves, length)
-        at = kernels.Stand(
-            np.empty((n, FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+        if not self.has_deterministic_translation:
+            raise InputError(f"{self.translation}: a line has one tree node only under a deterministic translation")
+        _ = public_states.states  # raises on illegal lines
+        n = len(public_states)
+        hole = np.zeros((n, self.rules.hole), np.uint8)  # cards do not matter
+        moves, length = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
+        observations = kernels.ObservationArrays(
+            np.zeros(n, np.int64), np.asarray(seats, np.int8), hole, public_states.board, moves, length
         )
-        kernels.stand(self._player, self._seed, seen, at)
-        return at.node
+        positions = kernels.TablePositions(
+            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
+        )
+        kernels.follow_lines(self._arrays, self._seed, observations, positions)
+        return positions.node
 
-    # --- public places --------------------------------------------------------------------------
+    # --- public states --------------------------------------------------------------------------
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What is played with all hands: the mean over how bets were read, given the line and the player's own moves.
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return the strategies of all hands: the expectation over translations, given the line and the player's own actions.
 
-        A hand that never makes these moves gets the mean over how the bets alone are read.
+        A hand that never plays these actions gets the expectation given the bets alone.
+
+        Parameters
+        ----------
+        public_states
+            Public states.
+        draw
+            Numbers of the hands, which fix private randomness; without them strategies are expectations. int64 [n]
         """
-        seats = places.actor
-        asked, surveyed, room = self._surveyed(places, seats, draw)
-        columns = int(surveyed.used.max(initial=0))
-        shape = (len(places), self._hands, columns)
+        seats = public_states.actor
+        query, survey, workspace = self._prepare_query(public_states, seats, draw)
+        columns = int(survey.used.max(initial=0))
+        shape = (len(public_states), self._num_hands, columns)
         size = 8 * shape[0] * shape[1] * columns
-        if size > MOST_BYTES:
+        if size > MAX_RESULT_BYTES:
             raise MemoryLimitError(
-                f"{shape[0]:,} places, {shape[1]:,} hands and {columns} moves take {show_bytes(size)}; "
-                f"{show_bytes(MOST_BYTES)} are allowed: ask for fewer places at a time"
+                f"{shape[0]:,} public states, {shape[1]:,} hands and {columns} actions take {format_bytes(size)}; "
+                f"{format_bytes(MAX_RESULT_BYTES)} are allowed: query fewer public states at a time"
             )
-        moves = np.ascontiguousarray(surveyed.moves[:, :columns])
-        told = kernels.Told(np.zeros(shape[:2]), surveyed.used, moves, np.zeros(shape))
-        self._answer(asked, room, told)
-        return Strategies(places, seats, moves, told.shares)
+        moves = np.ascontiguousarray(survey.moves[:, :columns])
+        result = kernels.PublicQueryResult(np.zeros(shape[:2]), survey.used, moves, np.zeros(shape))
+        self._run_query(query, workspace, result)
+        return StrategyBatch(public_states, seats, moves, result.shares)
 
-    def reach(self, places: Places, seat: int, draw: Array | None = None) -> Array:
-        """Probability that the player of a seat makes its moves of the line with each hand. float64 [n, hands]"""
-        n = len(places)
-        asked, _, room = self._surveyed(places, np.full(n, seat, np.int8), draw)
-        out = np.zeros((n, self._hands))
-        none = np.zeros((n, 0), np.int32), np.zeros((n, self._hands, 0))
-        self._answer(asked, room, kernels.Told(out, np.zeros(n, np.int64), *none))
+    def reach(self, public_states: PublicStates, seat: int, draw: Array | None = None) -> Array:
+        """Return the probability that a seat plays its actions of the line with each hand. float64 [n, hands]
+
+        Parameters
+        ----------
+        public_states
+            Public states.
+        seat
+            Seat: 0 has the big blind, 1 is the dealer.
+        draw
+            Numbers of the hands, which fix private randomness; without them strategies are expectations. int64 [n]
+        """
+        n = len(public_states)
+        query, _, workspace = self._prepare_query(public_states, np.full(n, seat, np.int8), draw)
+        out = np.zeros((n, self._num_hands))
+        no_actions = np.zeros((n, 0), np.int32), np.zeros((n, self._num_hands, 0))
+        self._run_query(query, workspace, kernels.PublicQueryResult(out, np.zeros(n, np.int64), *no_actions))
         return out
 
-    def on_tree(self) -> BlueprintStrategy:
-        """What is played where all bets are those of the tree: the strategy, post-processed."""
+    def tree_strategy(self) -> Blueprint:
+        """Return the post-processed strategy on the tree, where no bet needs translation."""
         if self.post == "none":
             return self.strategy
-        tree, player = self.strategy.tree, self._player
+        tree, arrays = self.strategy.tree, self._arrays
         tables = [np.zeros(table.shape) for table in self.strategy.average]
         for node in np.flatnonzero(tree.actor >= 0).tolist():
             street, slot = int(tree.street[node]), int(tree.slot[node])
             rows = self.strategy.probabilities(node, np.arange(len(tables[street])))
-            if not player.spares or self._moved_before(node):
-                post_kernels.process_all(player.post, kinds_of(tree.moves(node)), rows)
+            if not arrays.spares or self._has_acted_before(node):
+                post_kernels.process_rows(arrays.post, action_kinds(tree.actions(node)), rows)
             tables[street][:, slot : slot + rows.shape[1]] = rows
-        facts = {**self.strategy.provenance, "post-processing": self.post}
-        return replace(self.strategy, average=tuple(tables), provenance=facts)
+        provenance = {**self.strategy.provenance, "post-processing": self.post}
+        return replace(self.strategy, average=tuple(tables), provenance=provenance)
 
-    def _moved_before(self, node: int) -> bool:
-        """Whether the seat that acts at a node has acted on the way there."""
+    def _has_acted_before(self, node: int) -> bool:
+        """Return whether the seat that acts at a node has acted earlier on its path."""
         tree, seat = self.strategy.tree, int(self.strategy.tree.actor[node])
         while node:
             node = int(tree.parent[node])
@@ -218,157 +383,217 @@ class Played:
                 return True
         return False
 
-    def _surveyed(
-        self, places: Places, seats: Array, draw: Array | None
-    ) -> tuple[kernels.Asked, kernels.Told, kernels.Room]:
-        """The question without any hands, the moves at its places, and room for all ways to read its lines."""
-        if places.rules is not self.rules and places.rules != self.rules:
-            raise InputError(f"places of {places.rules.name!r}: this strategy plays {self.rules.name!r}")
-        _ = places.states  # refuses illegal lines
-        n, most = len(places), 4
+    def _prepare_query(
+        self, public_states: PublicStates, seats: Array, draw: Array | None
+    ) -> tuple[kernels.PublicQuery, kernels.PublicQueryResult, kernels.BeliefWorkspace]:
+        """Return the query without hands, the actions at its public states, and a workspace for all its translations."""
+        if public_states.rules is not self.rules and public_states.rules != self.rules:
+            raise InputError(f"public states of {public_states.rules.name!r}: this policy plays {self.rules.name!r}")
+        _ = public_states.states  # raises on illegal lines
+        n, max_nodes = len(public_states), 4
         if draw is not None and np.shape(draw) != (n,):
-            raise InputError(f"draw of {np.shape(draw)}: give the number of a hand for each of {n} places")
-        asked = kernels.Asked(
-            np.ascontiguousarray(places.moves, np.int32),
-            np.ascontiguousarray(places.length, np.int32),
-            np.ascontiguousarray(places.board, np.uint8),
+            raise InputError(f"draw of shape {np.shape(draw)}: must have one hand number for each of {n} public states")
+        query = kernels.PublicQuery(
+            np.ascontiguousarray(public_states.moves, np.int32),
+            np.ascontiguousarray(public_states.length, np.int32),
+            np.ascontiguousarray(public_states.board, np.uint8),
             seats,
             draw is not None,
             np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64),
             np.zeros(n, np.int32),
             np.zeros((1, 0), np.int32),
             np.zeros(1, np.int64),
-            np.zeros((1, MOST_STREETS, 0), np.int32),
+            np.zeros((1, MAX_STREETS, 0), np.int32),
         )
         while True:
-            columns = 2 + most * (self._columns - 2)
-            moves = np.full((n, columns), END, np.int32)
-            told = kernels.Told(np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns)))
-            if kernels.answer(self._player, self._seed, asked, self._room(most, 0), told) < 0:
-                return asked, told, self._room(most, self._hands)
-            most *= 2
+            columns = 2 + max_nodes * (self._num_columns - 2)
+            moves = np.full((n, columns), END_OF_LINE, np.int32)
+            result = kernels.PublicQueryResult(
+                np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns))
+            )
+            if kernels.public_strategies(self._arrays, self._seed, query, self._workspace(max_nodes, 0), result) < 0:
+                return query, result, self._workspace(max_nodes, self._num_hands)
+            max_nodes *= 2
 
-    def _answer(self, asked: kernels.Asked, room: kernels.Room, told: kernels.Told) -> None:
-        """Fill in what is told, some places at a time."""
-        n = len(asked.length)
-        for begin in range(0, n, _AT_ONCE):
-            part = slice(begin, min(begin + _AT_ONCE, n))
-            boards, numbers = asked.board[part], np.zeros(1, np.int64)
+    def _run_query(
+        self, query: kernels.PublicQuery, workspace: kernels.BeliefWorkspace, result: kernels.PublicQueryResult
+    ) -> None:
+        """Fill in the result in batches of public states."""
+        n = len(query.length)
+        for begin in range(0, n, _BATCH_SIZE):
+            part = slice(begin, min(begin + _BATCH_SIZE, n))
+            boards, numbers = query.board[part], np.zeros(1, np.int64)
             if len(boards) > 1:
                 boards, numbers = np.unique(boards, axis=0, return_inverse=True)
-            live, left, buckets = self._boards(boards)
-            some = kernels.Asked(
-                asked.moves[part],
-                asked.length[part],
-                asked.board[part],
-                asked.seat[part],
-                asked.drawn,
-                asked.hand[part],
+            live, left, buckets = self._board_arrays(boards)
+            batch = kernels.PublicQuery(
+                query.moves[part],
+                query.length[part],
+                query.board[part],
+                query.seat[part],
+                query.drawn,
+                query.hand[part],
                 numbers.reshape(-1).astype(np.int32),
                 live,
                 left,
                 buckets,
             )
-            kernels.answer(self._player, self._seed, some, room, kernels.Told(*(array[part] for array in told)))
+            kernels.public_strategies(
+                self._arrays,
+                self._seed,
+                batch,
+                workspace,
+                kernels.PublicQueryResult(*(array[part] for array in result)),
+            )
 
-    def _boards(self, boards: Array) -> tuple[Array, Array, Array]:
-        """Hands that boards leave, how many, and their buckets, which may be known already. uint8 [boards, cards] -> int32
-        [boards, hands], int64 [boards], int32 [boards, streets, hands]
+    def _board_arrays(self, boards: Array) -> tuple[Array, Array, Array]:
+        """Return unblocked hands of boards, their number and their buckets, from the cache where possible.
+
+        uint8 [boards, cards] -> int32 [boards, hands], int64 [boards], int32 [boards, streets, hands]
         """
-        known_boards = [self.cache.get(board.tobytes()) for board in boards]
-        new = np.array([i for i, board in enumerate(known_boards) if board is None], np.int64)
-        dealt = (boards != HIDDEN).sum(axis=1)
+        cached = [self.cache.get(board.tobytes()) for board in boards]
+        new = np.array([i for i, board in enumerate(cached) if board is None], np.int64)
+        dealt = (boards != HIDDEN_CARD).sum(axis=1)
         for cards in np.unique(dealt[new]).tolist():
-            these = new[dealt[new] == cards]
-            live, left, buckets = board_buckets(self.strategy.cards, boards[these, :cards])
-            for k, i in enumerate(these.tolist()):
-                known_boards[i] = self.cache.keep(boards[i].tobytes(), _Board(live[k], left[k], buckets[k]))
-        known = [board for board in known_boards if board is not None]
-        if len(known) == 1:
-            return known[0].live[None], np.array([known[0].left]), known[0].buckets[None]
-        live, buckets = (np.stack([getattr(board, name) for board in known]) for name in ("live", "buckets"))
-        return live, np.array([board.left for board in known]), buckets
+            rows = new[dealt[new] == cards]
+            live, left, buckets = board_buckets(self.strategy.cards, boards[rows, :cards])
+            for k, i in enumerate(rows.tolist()):
+                cached[i] = self.cache.put(boards[i].tobytes(), _BoardHands(live[k], left[k], buckets[k]))
+        entries = [board for board in cached if board is not None]
+        if len(entries) == 1:
+            return entries[0].live[None], np.array([entries[0].left]), entries[0].buckets[None]
+        live, buckets = (np.stack([getattr(board, name) for board in entries]) for name in ("live", "buckets"))
+        return live, np.array([board.left for board in entries]), buckets
 
-    # --- for compiled loops -----------------------------------------------------------------------
+    # --- kernel arguments ---------------------------------------------------------------------------
 
     @cached_property
     def _seed(self) -> np.uint64:
         return np.uint64(self.seed % 2**64)
 
     @cached_property
-    def _hands(self) -> int:
-        return self.rules.deck.hand_count
+    def _num_hands(self) -> int:
+        return self.rules.deck.num_hands
 
     @cached_property
-    def _buckets_at_most(self) -> int:
+    def _max_buckets(self) -> int:
         return max(self.strategy.buckets)
 
     @cached_property
-    def _columns(self) -> int:
+    def _num_columns(self) -> int:
         tree = self.strategy.tree
         raises = np.bincount(tree.parent[1:][tree.kind[1:] == RAISE], minlength=1)
-        return kernels.FIRST_RAISE + int(raises.max(initial=0))
+        return kernels.FIRST_RAISE_COLUMN + int(raises.max(initial=0))
 
     @cached_property
-    def _player(self) -> kernels.Player:
-        book = book_of(self.rules)
-        share = SHARES.get(self.post, 0.0) if self.share is None else self.share
-        epsilon = share if self.post == "threshold" else post_kernels.WITHOUT
-        return kernels.Player(
-            book,
-            *tree_of(self.strategy, self.rules, self.translation, self.tie),
-            post_kernels.Post(_RULES[self.post], float(share), float(epsilon)),
+    def _arrays(self) -> kernels.PolicyArrays:
+        rules = compact_rules_arrays(self.rules)
+        share = DEFAULT_SHARES.get(self.post, 0.0) if self.share is None else self.share
+        epsilon = share if self.post == "threshold" else post_kernels.NO_EPSILON
+        return kernels.PolicyArrays(
+            rules,
+            *line_arrays(self.strategy, self.rules, self.translation, self.tie),
+            post_kernels.PostprocessingRule(_METHOD_CODES[self.post], float(share), float(epsilon)),
             self.post == "new" if self.spare_first is None else self.spare_first,
-            kinds_of(("f", "c", *["r"] * (self._columns - kernels.FIRST_RAISE))),
-            ranker(self.rules.deck, self.rules.board_sizes),
+            action_kinds(("f", "c", *["r"] * (self._num_columns - kernels.FIRST_RAISE_COLUMN))),
+            hand_strength_tables(self.rules.deck, self.rules.board_sizes),
             self._tables,
         )
 
     @cached_property
     def _tables(self) -> tuple[Array, ...]:
-        """Tables of one type, so that one compiled loop can choose among them; of one of two, so that it is compiled twice
-        at most.
-        """
+        """Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice."""
         average = self.strategy.average
         dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
-        return padded(np.require(table, dtype, ["C", "W"]) for table in average)
+        return pad_streets(np.require(table, dtype, ["C", "W"]) for table in average)
 
-    def _room(self, most: int, hands: int) -> kernels.Room:
-        return kernels.Room(
-            np.zeros(most, np.int64),
-            np.zeros(most, np.int64),
-            np.zeros(most),
-            np.zeros((most, hands)),
-            np.zeros((hands, self._columns)),
-            np.zeros((1, self._columns), np.int32),
-            np.zeros(self._columns, np.int64),
+    def _workspace(self, max_nodes: int, hands: int) -> kernels.BeliefWorkspace:
+        return kernels.BeliefWorkspace(
+            np.zeros(max_nodes, np.int64),
+            np.zeros(max_nodes, np.int64),
+            np.zeros(max_nodes),
+            np.zeros((max_nodes, hands)),
+            np.zeros((hands, self._num_columns)),
+            np.zeros((1, self._num_columns), np.int32),
+            np.zeros(self._num_columns, np.int64),
             np.zeros(hands),
             np.zeros(1, np.int64),
-            np.zeros(self._buckets_at_most if hands else 0, np.int64),
-            np.zeros(self._buckets_at_most if hands else 0, np.int32),
+            np.zeros(self._max_buckets if hands else 0, np.int64),
+            np.zeros(self._max_buckets if hands else 0, np.int32),
             np.zeros(2, np.int64),
-            sorter(hands),
+            hand_strength_workspace(hands),
         )
 
 
-def drawn(seed: int, views: Views, rows: Array, moves: Array) -> Array:
-    """A move from each row of probabilities, by the seed, the number of the hand and the place in the line. int32 [n]"""
-    out = np.zeros(len(views), np.int32)
-    kernels.sample(np.uint64(seed % 2**64), views.hand, views.length, rows, moves, out)
+def sample_moves(seed: int, observations: Observations, rows: Array, moves: Array) -> Array:
+    """Sample an action from each row, determined by the seed, the hand number and the position in the line. int32 [n]
+
+    Parameters
+    ----------
+    seed
+        Seed of the random choices.
+    observations
+        Tables at which the player is to act.
+    rows
+        Probabilities. float64 [n, columns]
+    moves
+        Action of each column. int32 [n, columns]
+
+    Returns
+    -------
+    Array
+        The sampled actions. int32 [n]
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> tables = Observations.from_match_state("MATCHSTATE:1:0::|AsAh", read_game("nolimit-200bb"))
+    >>> sample_moves(0, tables, np.array([[0.0, 1.0]]), np.array([[0, 300]], np.int32)).tolist()
+    [300]
+    """
+    out = np.zeros(len(observations), np.int32)
+    kernels.sample_actions(np.uint64(seed % 2**64), observations.hand, observations.length, rows, moves, out)
     return out
 
 
-def tree_of(
-    strategy: BlueprintStrategy | None, rules: Rules, mapping: str, tie: Tie = "high"
-) -> tuple[follow.Tree, follow.Reader]:
-    """The tree of a blueprint and how bets are read into it, for loops that follow lines (`_follow_kernels`).
+def line_arrays(
+    strategy: Blueprint | None, rules: PokerRules, mapping: str, tie: TieRule = "high"
+) -> tuple[line_kernels.ActionTreeArrays, line_kernels.BetTranslation]:
+    """Return kernel arrays of a blueprint's tree and of the action translation (`_kernels/line.py`).
 
-    Without a strategy there is a tree of nothing, for lines that begin off it.
+    Without a strategy the tree is empty, for lines that start off the tree.
+
+    Parameters
+    ----------
+    strategy
+        The blueprint; None: lines start off the tree.
+    rules
+        Rules of the game.
+    mapping
+        Action translation, one of `abstraction.actions.translation.TRANSLATION_MAPPINGS`.
+    tie
+        Side for a bet exactly at the threshold of a deterministic mapping.
+
+    Returns
+    -------
+    tuple[line_kernels.ActionTreeArrays, line_kernels.BetTranslation]
+        Kernel arrays of a blueprint's tree and of the action translation (`_kernels/line.py`).
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> tree, translation = line_arrays(None, read_game("nolimit-200bb"), "det-pshar")
+    >>> len(tree.actor)
+    1
     """
-    reader = follow.Reader(_CODES[mapping], tie == "low", int(book_of(rules).stacks.min()))
+    bet_translation = line_kernels.BetTranslation(
+        _MAPPING_CODES[mapping], tie == "low", int(compact_rules_arrays(rules).stacks.min())
+    )
     names = ("actor", "street", "first", "count", "parent", "kind", "total", "spent", "slot")
     if strategy is not None:
-        return follow.Tree(*(getattr(strategy.tree, name) for name in names)), reader
+        return line_kernels.ActionTreeArrays(*(getattr(strategy.tree, name) for name in names)), bet_translation
     types: dict[str, Any] = dict.fromkeys(("actor", "street", "count", "kind"), np.int8)
     shapes = {"spent": (1, 2)}
-    return follow.Tree(*(np.full(shapes.get(name, (1,)), -1, types.get(name, np.int32)) for name in names)), reader
+    return line_kernels.ActionTreeArrays(
+        *(np.full(shapes.get(name, (1,)), -1, types.get(name, np.int32)) for name in names)
+    ), bet_translation

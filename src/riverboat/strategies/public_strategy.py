@@ -1,123 +1,476 @@
-"""What a player does at public places with all hands, and which hands it gets there with.
+"""Strategies of whole ranges at public states: batches, reach probabilities, ranges, and spots from table states.
 
-    answers = agent.strategies(places)                   # moves and probabilities for all hands
-    ranges(places, agent)                              # float64 [n, 2, hands]: both players' hands, by Bayes
+    batch = agent.strategies(public_states)            # actions and probabilities of all hands
+    ranges(public_states, agent)                       # float64 [n, 2, hands]: both players' ranges, by Bayes' rule
 
-Everything here is public knowledge about a strategy: what a player drew in secret for a hand is averaged over, given its
-moves so far. With `draw` the numbers of hands are given, and the answer is what it draws from in those hands.
+Everything here is public knowledge about a strategy: a player's private randomness is averaged out, given its actions so
+far. With `draw`, hand numbers fix that randomness, and the result is the strategy of those hands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from threading import Lock
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from riverboat.cards.deck import NUM_HANDS, Deck, hand_index
+from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError
-from riverboat.games.holdem.actions import END, show_move
-from riverboat.games.holdem.public_state import Places
+from riverboat.core.errors import InputError, MemoryLimitError, short_repr
+from riverboat.games.base import TERMINAL
+from riverboat.games.holdem.actions import END_OF_LINE, format_action
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import SEATS, ActionMenu
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.spots.spot import Spot
 
 
 @dataclass(frozen=True, eq=False)
-class Strategies:
-    """What is played at n places. Hands are numbered as `deck.hands`.
+class StrategyBatch:
+    """Strategies of all hands at n public states. Hands are indexed as in `deck.hands`.
 
-    Rows of hands that the board leaves sum to one. Rows of hands that it blocks are zeros, and so is everything where nobody
-    acts, so that products with ranges need no care.
+    Rows of unblocked hands sum to one. Rows of blocked hands are zero, and so are all rows at states where nobody acts, so
+    that products with ranges need no mask.
+
+    Attributes
+    ----------
+    public_states
+        Public states.
+    actor
+        int8 [n]: seat to act; -1 if nobody acts.
+    moves
+        int32 [n, columns]: FOLD, CALL, raise totals in ascending order; padded with END_OF_LINE.
+    probabilities
+        float64 [n, hands, columns]
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> agent = make_agent("default")
+    >>> states = PublicStates.from_lines(agent.rules, ["", "r300"])
+    >>> batch = agent.strategies(states)
+    >>> batch.actor.tolist(), batch.probabilities.shape[:2]
+    ([1, 0], (2, 1326))
     """
 
-    places: Places
-    actor: Array  # int8 [n]: who acts; -1 where nobody does
-    moves: Array  # int32 [n, columns]: real moves, upwards: FOLD, CALL, totals of raises; END behind the last
+    public_states: PublicStates
+    actor: Array  # int8 [n]: seat to act; -1 if nobody acts
+    moves: Array  # int32 [n, columns]: FOLD, CALL, raise totals in ascending order; padded with END_OF_LINE
     probabilities: Array  # float64 [n, hands, columns]
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.public_states)
 
     def labels(self, i: int) -> tuple[str, ...]:
-        """The moves at a place as the protocol writes them."""
-        return tuple(show_move(move, self.places.rules) for move in self.moves[i].tolist() if move != END)
+        """Return the labels of the actions at a public state, in protocol notation.
 
-    def chance_of(self, moves: Array) -> Array:
-        """Probability of one move at each place; zero where it is never played. int32 [n] -> float64 [n, hands]"""
-        match = (self.moves == np.asarray(moves)[:, None]) & (self.moves != END)
-        chances: Array = np.matmul(self.probabilities, match[:, :, None].astype(float))[:, :, 0]
-        return chances
+        Parameters
+        ----------
+        i
+            Index of a state.
+        """
+        return tuple(
+            format_action(move, self.public_states.rules) for move in self.moves[i].tolist() if move != END_OF_LINE
+        )
+
+    def move_probabilities(self, moves: Array) -> Array:
+        """Return the probability of one action at each state; zero if it is never played.
+
+        int32 [n] -> float64 [n, hands]
+
+        Parameters
+        ----------
+        moves
+            Action at each state. int32 [n]
+        """
+        match = (self.moves == np.asarray(moves)[:, None]) & (self.moves != END_OF_LINE)
+        probabilities: Array = np.matmul(self.probabilities, match[:, :, None].astype(float))[:, :, 0]
+        return probabilities
 
 
 @runtime_checkable
-class Answering(Protocol):
-    """Whoever can be asked what is played at public places."""
+class PublicPolicy(Protocol):
+    """A player whose strategy at public states can be queried."""
 
-    def strategies(self, places: Places, draw: Array | None = None) -> Strategies:
-        """What is played with all hands; `draw` gives the numbers of the hands whose secrets are drawn. int64 [n]"""
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return the strategies of all hands; `draw` gives hand numbers that fix private randomness. int64 [n]
+
+        Parameters
+        ----------
+        public_states
+            Public states.
+        draw
+            Numbers of the hands, which fix private randomness; without them strategies are expectations. int64 [n]
+        """
         ...
 
 
-class Row(NamedTuple):
-    """What is played at one place."""
+class PublicStateStrategy(NamedTuple):
+    """Strategies of all hands at one public state.
 
-    moves: Array  # int32 [moves]: upwards
-    chances: Array  # float64 [hands, moves]
+    Attributes
+    ----------
+    moves
+        int32 [actions], ascending.
+    probabilities
+        float64 [hands, actions]
 
-    def of(self, move: int) -> Array:
-        """Probability of one move with every hand; zeros where it is never played. float64 [hands]"""
-        chances: Array = self.chances[:, self.moves == move].sum(axis=1)
-        return chances
+    Examples
+    --------
+    >>> PublicStateStrategy(np.array([0, 300]), np.array([[0.25, 0.75]])).move_probabilities(300).tolist()
+    [0.75]
+    """
+
+    moves: Array  # int32 [actions], ascending
+    probabilities: Array  # float64 [hands, actions]
+
+    def move_probabilities(self, move: int) -> Array:
+        """Return the probability of one action with every hand; zeros if it is never played. float64 [hands]
+
+        Parameters
+        ----------
+        move
+            FOLD, CALL, or the total of a raise.
+        """
+        probabilities: Array = self.probabilities[:, self.moves == move].sum(axis=1)
+        return probabilities
 
 
-def rows(player: Answering, places: Places, at_once: int = 64) -> Iterator[Row]:
-    """What is played at one place after the other; some are asked about together, or each alone where answers are large."""
-    for begin in range(0, len(places), at_once):
-        some = places.take(slice(begin, begin + at_once))
+def iterate_strategies(
+    player: PublicPolicy, public_states: PublicStates, batch_size: int = 64
+) -> Iterator[PublicStateStrategy]:
+    """Yield the strategies at public states one by one, queried in batches, or singly if results are large.
+
+    Parameters
+    ----------
+    player
+        Policy that is asked.
+    public_states
+        Public states.
+    batch_size
+        Number of states that are asked at once.
+
+    Yields
+    ------
+    PublicStateStrategy
+        Strategies of all hands at one state.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> agent = make_agent("default")
+    >>> states = PublicStates.from_lines(agent.rules, ["", "r300"])
+    >>> len(list(iterate_strategies(agent, states)))
+    2
+    """
+    for begin in range(0, len(public_states), batch_size):
+        batch = public_states.take(slice(begin, begin + batch_size))
         try:
-            answers = player.strategies(some)
-        except MemoryLimitError:  # some answer with a column for every chip
-            if len(some) == 1:
+            strategies = player.strategies(batch)
+        except MemoryLimitError:  # some policies have a column for every chip
+            if len(batch) == 1:
                 raise
-            yield from rows(player, some, 1)
+            yield from iterate_strategies(player, batch, 1)
             continue
-        for i in range(len(some)):
-            used = int((answers.moves[i] != END).sum())
-            # Copied: sums over a view would round by the width of what is asked beside it.
-            yield Row(answers.moves[i, :used], answers.probabilities[i, :, :used].copy())
+        for i in range(len(batch)):
+            used = int((strategies.moves[i] != END_OF_LINE).sum())
+            # Copied: sums over a view would round differently, depending on the width of the batch.
+            yield PublicStateStrategy(strategies.moves[i, :used], strategies.probabilities[i, :, :used].copy())
 
 
-def reach(player: Answering, places: Places, seat: int) -> Array:
-    """Probability that a player in a seat makes its moves of the line with each hand; zero where the board blocks it.
+def reach_probabilities(player: PublicPolicy, public_states: PublicStates, seat: int) -> Array:
+    """Return the probability that a seat plays its actions of each line with each hand; zero for blocked hands.
 
-    By the chain rule, unless the player has a quicker `reach`. float64 [n, hands]
+    Uses the player's own `reach` method if it has one, otherwise the chain rule. float64 [n, hands]
+
+    Parameters
+    ----------
+    player
+        Policy that is asked.
+    public_states
+        Public states.
+    seat
+        Seat: 0 has the big blind, 1 is the dealer.
+
+    Returns
+    -------
+    Array
+        The probability that a seat plays its actions of each line with each hand.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> agent = make_agent("default")
+    >>> reach_probabilities(agent, PublicStates.from_lines(agent.rules, ["c"]), 0).shape
+    (1, 1326)
     """
     if seat not in (0, 1):
         raise InputError(f"seat {seat}: seats are 0 and 1")
-    reached: Array = getattr(player, "reach", partial(by_chain_rule, player))(places, seat)
+    reached: Array = getattr(player, "reach", partial(reach_by_chain_rule, player))(public_states, seat)
     return reached
 
 
-def by_chain_rule(player: Answering, places: Places, seat: int) -> Array:
-    """The same from what a player plays at each of its decisions on the way. float64 [n, hands]"""
-    out = places.live.astype(float)
-    way, owner, made = places.decisions()
-    mine = np.flatnonzero(way.actor == seat)
-    for i, row in zip(mine.tolist(), rows(player, way.take(mine)), strict=True):
-        out[owner[i]] *= row.of(int(made[i]))
+def reach_by_chain_rule(player: PublicPolicy, public_states: PublicStates, seat: int) -> Array:
+    """Compute reach probabilities as products of the strategy at each decision on the path. float64 [n, hands]
+
+    Parameters
+    ----------
+    player
+        Policy that is asked.
+    public_states
+        Public states.
+    seat
+        Seat: 0 has the big blind, 1 is the dealer.
+
+    Returns
+    -------
+    Array
+        Reach probabilities as products of the strategy at each decision on the path.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> agent = make_agent("default")
+    >>> float(reach_by_chain_rule(agent, PublicStates.from_lines(agent.rules, ["c"]), 0).min())
+    1.0
+    """
+    out = public_states.live_hands.astype(float)
+    path, owner, actions = public_states.decisions()
+    own = np.flatnonzero(path.actor == seat)
+    for i, row in zip(own.tolist(), iterate_strategies(player, path.take(own)), strict=True):
+        out[owner[i]] *= row.move_probabilities(int(actions[i]))
     return out
 
 
-def ranges(places: Places, player: Answering, other: Answering | None = None) -> Array:
-    """Both ranges at places: seat 0 plays as `player`, seat 1 as `other`, or both as the first. float64 [n, 2, hands]
+def ranges(public_states: PublicStates, player: PublicPolicy, other: PublicPolicy | None = None) -> Array:
+    """Return both ranges at public states: seat 0 plays `player`, seat 1 `other` or the same policy. float64 [n, 2, hands]
 
-    Each is the probability that a player with that hand makes its moves of the line; zero for hands that the board blocks.
+    A weight is the probability that a player with that hand plays its actions of the line; zero for blocked hands.
+
+    Parameters
+    ----------
+    public_states
+        Public states.
+    player
+        Policy of seat 0.
+    other
+        Policy of seat 1; None: the same.
+
+    Returns
+    -------
+    Array
+        Weights of all hands. float64 [n, 2, hands]
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> agent = make_agent("default")
+    >>> ranges(PublicStates.from_lines(agent.rules, ["c"]), agent).shape
+    (1, 2, 1326)
     """
-    seats: Sequence[Answering] = (player, player if other is None else other)
-    return np.stack([reach(each, places, seat) for seat, each in enumerate(seats)], axis=1)
+    seats: Sequence[PublicPolicy] = (player, player if other is None else other)
+    return np.stack([reach_probabilities(policy, public_states, seat) for seat, policy in enumerate(seats)], axis=1)
 
 
-def no_strategies(places: Places, columns: int = 0) -> Strategies:
-    """Answers to be filled in."""
-    n, hands = len(places), places.rules.deck.hand_count
-    return Strategies(places, places.actor, np.full((n, columns), END, np.int32), np.zeros((n, hands, columns)))
+def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyBatch:
+    """Allocate a batch of strategies to be filled in.
+
+    Parameters
+    ----------
+    public_states
+        Public states.
+    columns
+        Number of columns for actions.
+
+    Returns
+    -------
+    StrategyBatch
+        The batch: all probabilities are zero, and there are no actions.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> empty_strategies(PublicStates.from_lines(read_game("nolimit-200bb"), [""]), 2).moves.tolist()
+    [[-2, -2]]
+    """
+    n, hands = len(public_states), public_states.rules.deck.num_hands
+    return StrategyBatch(
+        public_states, public_states.actor, np.full((n, columns), END_OF_LINE, np.int32), np.zeros((n, hands, columns))
+    )
+
+
+# --- cache --------------------------------------------------------------------------------------
+
+Value = TypeVar("Value")
+
+
+class PublicStateCache(Generic[Value]):
+    """LRU cache of values by the bytes of a line, a board or both.
+
+    `capacity` bounds the number of values, or the sum of their sizes if `size` is given. The last value always stays.
+
+    Parameters
+    ----------
+    capacity
+        Largest number of values, or of bytes if `size` is given.
+    size
+        Function that returns the size of a value in bytes.
+
+    Examples
+    --------
+    >>> cache = PublicStateCache[int](2)
+    >>> [cache.get_or_compute(key, lambda: 7) for key in (b"a", b"b", b"c")], cache.get(b"a")
+    ([7, 7, 7], None)
+    """
+
+    def __init__(self, capacity: int = 1024, size: Callable[[Value], int] | None = None) -> None:
+        if capacity < 1:
+            raise InputError(f"capacity={capacity}: must be at least 1")
+        self.capacity, self._size, self._total_size = capacity, size or (lambda value: 1), 0
+        self._values: OrderedDict[bytes, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: bytes) -> Value | None:
+        """Return the cached value of a key, or None.
+
+        Parameters
+        ----------
+        key
+            Bytes of a line, a board or both.
+        """
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def put(self, key: bytes, value: Value) -> Value:
+        """Store a value and return it; evict least recently used values over the capacity.
+
+        Parameters
+        ----------
+        key
+            Bytes of a line, a board or both.
+        value
+            Value to store.
+        """
+        with self._lock:
+            if key in self._values:
+                self._total_size -= self._size(self._values.pop(key))
+            self._values[key] = value
+            self._total_size += self._size(value)
+            while self._total_size > self.capacity and len(self._values) > 1:
+                self._total_size -= self._size(self._values.popitem(last=False)[1])
+        return value
+
+    def get_or_compute(self, key: bytes, make: Callable[[], Value]) -> Value:
+        """Return the cached value of a key, or compute and store it.
+
+        Parameters
+        ----------
+        key
+            Bytes of a line, a board or both.
+        make
+            Function that computes the value.
+        """
+        value = self.get(key)
+        return self.put(key, make()) if value is None else value
+
+    def clear(self) -> None:
+        """Remove all values."""
+        with self._lock:
+            self._values.clear()
+            self._total_size = 0
+
+
+# --- spots from table states --------------------------------------------------------------------
+
+
+def spot_from_state(
+    state: BettingState,
+    board: Sequence[int],
+    player: PublicPolicy,
+    opponent: PublicPolicy | None = None,
+    *,
+    menu: ActionMenu | None = None,
+    floor: float = 0.0,
+    name: str = "table",
+    policy_state: BettingState | None = None,
+) -> Spot:
+    """Build the spot at a betting state from the flop on: real pot, stacks and bets, and ranges by Bayes' rule.
+
+    Seat 0 has played `player`, seat 1 `opponent` or the same policy. If the policies were made for other blinds or stacks,
+    `policy_state` is the corresponding state of their game. Weights are scaled so that the largest is one. With a `floor`,
+    every unblocked hand has at least that weight, so that no range is empty after any line. A limit game needs no menu.
+
+    Parameters
+    ----------
+    state
+        Betting state of the real game, from the flop on.
+    board
+        Board cards.
+    player
+        Policy of seat 0.
+    opponent
+        Policy of seat 1; None: the same.
+    menu
+        Bet sizes; None in a limit game.
+    floor
+        Smallest weight of an unblocked hand.
+    name
+        Name for messages and progress.
+    policy_state
+        The state in the policies' own game, if its blinds or stacks differ.
+
+    Returns
+    -------
+    Spot
+        The spot at a betting state from the flop on.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.games.holdem.menus import one_size_menu
+    >>> agent = make_agent("default")
+    >>> state = BettingState.from_line(agent.rules, "cc/")
+    >>> spot_from_state(state, (0, 5, 10), agent, menu=one_size_menu("100%")).pot
+    200
+    """
+    if not 0 <= floor <= 1:
+        raise InputError(f"floor={short_repr(floor)}: must be a weight from 0 to 1, such as 0.01")
+    if state.actor == TERMINAL:
+        raise InputError(f"the hand is over at {short_repr(state.line)}: nobody acts, so there is nothing to solve")
+    if state.street == 0:
+        raise InputError(
+            f"{short_repr(state.line)} is before the flop, where all boards are still possible: spots begin on the flop; "
+            "use a blueprint for the preflop strategy"
+        )
+    full_range = Range(np.ones(NUM_HANDS))
+    spot = Spot.at(state, tuple(board), (full_range, full_range), menu, name=name)  # raises on invalid spots
+    public_states = PublicStates.from_betting([policy_state or state], [tuple(board)])
+    both_ranges = []
+    for seat, reach in enumerate(ranges(public_states, player, opponent)[0]):
+        live, largest = public_states.live_hands[0], float(reach.max())
+        if largest <= 0 and floor == 0:
+            raise InputError(
+                f"range of {SEATS[seat]}: no hand plays {short_repr(state.line)} with this strategy; "
+                "give a floor such as 0.01, a minimum weight of every hand"
+            )
+        weights = np.where(live, np.maximum(reach / (largest or 1.0), floor), 0.0)
+        both_ranges.append(Range(_to_full_deck(weights, state.rules.deck)))
+    return Spot.at(state, spot.board, (both_ranges[0], both_ranges[1]), menu, name=name)
+
+
+def _to_full_deck(weights: Array, deck: Deck) -> Array:
+    """Map weights of a deck's hands to the 1,326 hands of the full deck."""
+    out = np.zeros(NUM_HANDS)
+    out[[hand_index(*hand) for hand in deck.hands.tolist()]] = weights
+    return out

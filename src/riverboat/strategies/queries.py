@@ -1,11 +1,11 @@
-"""One way to ask any strategy what is played at a public place: a line, and the board that lies there.
+"""Query the strategy at a public state, by line and board, for every kind of strategy.
 
-    ask(strategy, "cc/Ks/r")                           # a table of a small game, its public cards in the line
+    ask(strategy, "cc/Ks/r")                           # a tabular strategy; public cards are part of the line
     ask(solution, "b94-c/8h")                          # a spot
     ask(blueprint, "cr300c/", "8c8d5c")                # a blueprint, on its own tree
-    ask(agent, "cr317c/", "8c8d5c")                    # an agent, as it really plays
+    ask(agent, "cr317c/", "8c8d5c")                    # an agent, as it plays in the full game
 
-The answer says who acts, the moves, their probabilities for all hands as one array, and both ranges on the way there.
+The result has the actor, the actions, their probabilities for all hands as one array, and both players' ranges.
 """
 
 from __future__ import annotations
@@ -18,43 +18,71 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.notation import Cards, parse_cards, show_cards
+from riverboat.cards.notation import Cards, format_cards, parse_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.public_strategy import Answering, ranges
-from riverboat.strategies.reports.blueprint import at_line
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.public_strategy import PublicPolicy, ranges
+from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
-Asked: TypeAlias = Strategy | Solution | BlueprintStrategy | Answering
+Queryable: TypeAlias = Strategy | Solution | Blueprint | PublicPolicy
 HandNames: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What a strategy does at one place. Hands are those of the game, in its order: `deck.hands` in hold'em.
+class StrategyQueryResult:
+    """Strategy at one public state. Hands are those of the game, in its order: `deck.hands` in hold'em.
 
-    Rows of hands that cannot be held there are zeros, and so are their weights.
+    Rows and weights of blocked hands are zero.
+
+    Attributes
+    ----------
+    line
+        Line to the public state.
+    board
+        Board cards.
+    actor
+        Negative if nobody acts.
+    moves
+        Labels of the actions.
+    probabilities
+        float64 [hands of the actor, actions]
+    ranges
+        float64 [hands]: deal probability times the probability of the player's own actions.
+    hands
+        Of each player.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> result = ask(rb.solve("kuhn", iterations=5).strategy, "cr")
+    >>> result.actor, result.moves
+    (0, ('f', 'c'))
     """
 
     line: str
     board: tuple[int, ...]
-    actor: int  # below 0 where nobody acts
+    actor: int  # negative if nobody acts
     moves: tuple[str, ...]
-    probabilities: Array  # float64 [hands of the actor, moves]
-    ranges: tuple[
-        Array, Array
-    ]  # float64 [hands]: how often each is dealt to a player times the chance of its own moves
+    probabilities: Array  # float64 [hands of the actor, actions]
+    ranges: tuple[Array, Array]  # float64 [hands]: deal probability times the probability of the player's own actions
     hands: tuple[HandNames, HandNames]  # of each player
 
     def row(self, hand: str) -> dict[str, float]:
-        """What is played with one hand."""
+        """Return the action probabilities of one hand.
+
+        Parameters
+        ----------
+        hand
+            Name of the hand, such as `K` or `AsKh`.
+        """
         if self.actor < 0:
-            raise InputError(f"line {self.line!r}: nobody acts there")
+            raise InputError(f"line {self.line!r}: nobody acts")
         names = self.hands[self.actor]
         if hand not in names:
             raise InputError(f"hand {hand!r} at {self.line!r}: write it as {names[0]!r} … {names[-1]!r}")
@@ -62,117 +90,221 @@ class Answer:
 
     @property
     def frequencies(self) -> dict[str, float]:
-        """How often each move is played over the actor's range, whatever the other holds."""
+        """Frequency of each action over the actor's range, ignoring card removal."""
         if self.actor < 0:
             return {}
-        mine = self.ranges[self.actor]
-        return dict(zip(self.moves, (mine @ self.probabilities / max(mine.sum(), 1e-300)).tolist(), strict=True))
+        weights = self.ranges[self.actor]
+        return dict(zip(self.moves, (weights @ self.probabilities / max(weights.sum(), 1e-300)).tolist(), strict=True))
 
 
-def ask(strategy: Asked, line: str = "", board: Cards = (), *, rules: Rules | None = None) -> Answer:
-    """What is played at one place. An agent that plays any game needs `rules`."""
+def ask(
+    strategy: Queryable, line: str = "", board: Cards = (), *, rules: PokerRules | None = None
+) -> StrategyQueryResult:
+    """Return the strategy at one public state.
+
+    Parameters
+    ----------
+    strategy
+        A tabular strategy, a solution, a blueprint, or an agent.
+    line
+        Line to the public state, in the notation of the game.
+    board
+        Board cards, for blueprints and agents; other lines contain the cards.
+    rules
+        Game of an agent that plays any game.
+
+    Returns
+    -------
+    StrategyQueryResult
+        Actor, actions, probabilities of all hands, and both players' ranges.
+
+    Raises
+    ------
+    InputError
+        If the game has no such line or board.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> ask(rb.solve("kuhn", iterations=5).strategy, "r").moves
+    ('f', 'c')
+    """
     return ask_all(strategy, [line], [board], rules=rules)[0]
 
 
 def ask_all(
-    strategy: Asked, lines: Sequence[str], boards: Sequence[Cards] = (), *, rules: Rules | None = None
-) -> list[Answer]:
-    """The same for many places at once; `boards` may be left out where lines say them or none is dealt."""
-    shown = [_cards(board) for board in boards] or [()] * len(lines)
-    if len(shown) != len(lines):
-        raise InputError(f"{len(lines)} lines, {len(shown)} boards: give one of each for every place")
+    strategy: Queryable, lines: Sequence[str], boards: Sequence[Cards] = (), *, rules: PokerRules | None = None
+) -> list[StrategyQueryResult]:
+    """Return the strategies at many public states.
+
+    Parameters
+    ----------
+    strategy
+        A tabular strategy, a solution, a blueprint, or an agent.
+    lines
+        One line for each public state.
+    boards
+        One board for each line; empty if lines contain the cards or none are dealt.
+    rules
+        Game of an agent that plays any game.
+
+    Returns
+    -------
+    list of StrategyQueryResult
+        One result for each line, in order.
+
+    Raises
+    ------
+    InputError
+        If the game has no such line or board, or there are more or fewer boards than lines.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> [result.actor for result in ask_all(rb.solve("kuhn", iterations=5).strategy, ["", "c", "cr"])]
+    [0, 1, 0]
+    """
+    parsed = [_parse_board(board) for board in boards] or [()] * len(lines)
+    if len(parsed) != len(lines):
+        raise InputError(f"{len(lines)} lines, {len(parsed)} boards: give one board for each line")
     if isinstance(strategy, Strategy):
-        return [_table(strategy, line, board) for line, board in zip(lines, shown, strict=True)]
+        return [_query_tabular(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
     if isinstance(strategy, Solution):
-        return [_spot(strategy, line, board) for line, board in zip(lines, shown, strict=True)]
-    if isinstance(strategy, BlueprintStrategy):
-        return [_blueprint(strategy, line, board) for line, board in zip(lines, shown, strict=True)]
-    if isinstance(strategy, Answering):
-        return _player(strategy, rules or rules_of(strategy), lines, shown)
+        return [_query_solution(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
+    if isinstance(strategy, Blueprint):
+        return [_query_blueprint(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
+    if isinstance(strategy, PublicPolicy):
+        return _query_policy(strategy, rules or rules_of(strategy), lines, parsed)
     raise InputError(
-        f"{type(strategy).__name__}: cannot be asked; a Strategy, a Solution, a BlueprintStrategy, or whoever has "
-        "strategies(places)"
+        f"{type(strategy).__name__}: cannot be queried; give a Strategy, a Solution, a Blueprint, or an agent with "
+        "strategies(public_states)"
     )
 
 
-def rules_of(player: Any) -> Rules:
-    """The game that somebody plays, who is asked about it."""
+def rules_of(player: Any) -> PokerRules:
+    """Return the rules of the game that a player is made for; raise `InputError` if it plays any game.
+
+    Parameters
+    ----------
+    player
+        Blueprint, policy or agent.
+
+    Returns
+    -------
+    PokerRules
+        The rules of the game that a player is made for.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> rules_of(make_agent("default")).name
+    'nolimit-200bb'
+    """
     own = getattr(player, "rules", None)
-    if not isinstance(own, Rules):
-        raise InputError(f"{getattr(player, 'name', player)!r} plays any game: say which, with rules=")
+    if not isinstance(own, PokerRules):
+        raise InputError(f"{getattr(player, 'name', player)!r} plays any game: choose one with rules=")
     return own
 
 
-def _cards(board: Cards) -> tuple[int, ...]:
-    return parse_cards(board if isinstance(board, str) else show_cards(board), "board")
+def _parse_board(board: Cards) -> tuple[int, ...]:
+    return parse_cards(board if isinstance(board, str) else format_cards(board), "board")
 
 
 @lru_cache(maxsize=16)
 def hand_names(deck: Deck) -> HandNames:
-    """The hands of a deck as people write them, the higher card first."""
-    return tuple(show_cards(hand[::-1]) for hand in deck.hands.tolist())
+    """Return the names of a deck's hands, the higher card first.
+
+    Parameters
+    ----------
+    deck
+        The deck.
+
+    Returns
+    -------
+    HandNames
+        The names of a deck's hands, the higher card first.
+
+    Examples
+    --------
+    >>> from riverboat.cards.deck import Deck
+    >>> len(hand_names(Deck()))
+    1326
+    """
+    return tuple(format_cards(hand[::-1]) for hand in deck.hands.tolist())
 
 
-# --- four kinds ---------------------------------------------------------------------------------
+# --- kinds of strategies ------------------------------------------------------------------------
 
 
-def _table(strategy: Strategy, line: str, board: tuple[int, ...]) -> Answer:
+def _query_tabular(strategy: Strategy, line: str, board: tuple[int, ...]) -> StrategyQueryResult:
     tree = strategy.tree
     if not isinstance(tree, PublicTree):
-        raise InputError(f"{tree.name}: moves are not seen by all: ask for an information set by name, strategy[…]")
+        raise InputError(f"{tree.name}: actions are not public: query an information set by name, strategy[…]")
     if board:
-        raise InputError(f"{tree.name}: board {show_cards(board)}: public cards stand in its lines")
-    place, views = tree.node(line), tree.views(strategy.probabilities)
+        raise InputError(f"{tree.name}: board {format_cards(board)}: public cards belong in the line")
+    target, views = tree.node(line), tree.player_tables(strategy.probabilities)
     reach = [np.array(weights, float) for weights in tree.deal.weights]
-    here = 0
-    while here != place:
-        actor, width = int(tree.nodes.actor[here]), int(tree.nodes.width[here])
-        below = list(tree.children(here))
-        move = next(k for k, child in enumerate(below) if child <= place < tree.nodes.end[child])
+    node = 0
+    while node != target:
+        actor, width = int(tree.nodes.actor[node]), int(tree.nodes.width[node])
+        children = list(tree.children(node))
+        action = next(k for k, child in enumerate(children) if child <= target < tree.nodes.end[child])
         if actor >= 0:
-            at = int(tree.nodes.data[here])
-            reach[actor] *= views[actor][at : at + width][move]
-        here = below[move]
+            row = int(tree.nodes.data[node])
+            reach[actor] *= views[actor][row : row + width][action]
+        node = children[action]
     for player in (0, 1):
-        reach[player] *= tree.live[player][tree.boards[place]]
-    actor, at, width = (int(part[place]) for part in (tree.nodes.actor, tree.nodes.data, tree.nodes.width))
+        reach[player] *= tree.possible_hands[player][tree.board_of_node[target]]
+    actor, row, width = (int(part[target]) for part in (tree.nodes.actor, tree.nodes.data, tree.nodes.width))
     rows, moves = np.zeros((0, 0)), tuple[str, ...]()
     if actor >= 0:
         rows, moves = (
-            views[actor][at : at + width].T * tree.live[actor][tree.boards[place]][:, None],
-            tree.labels(place),
+            views[actor][row : row + width].T * tree.possible_hands[actor][tree.board_of_node[target]][:, None],
+            tree.labels(target),
         )
     names = tuple(map(str, tree.hands[0])), tuple(map(str, tree.hands[1]))
-    return Answer(line, (), actor, moves, rows, (reach[0], reach[1]), names)
+    return StrategyQueryResult(line, (), actor, moves, rows, (reach[0], reach[1]), names)
 
 
-def _spot(solution: Solution, line: str, board: tuple[int, ...]) -> Answer:
+def _query_solution(solution: Solution, line: str, board: tuple[int, ...]) -> StrategyQueryResult:
     if board:
-        raise InputError(f"{solution.tree.name}: board {show_cards(board)}: cards that are dealt stand in its lines")
-    here = solution[line]
-    actor = here.player
-    rows = np.nan_to_num(here.strategy.T) if actor >= 0 else np.zeros((0, 0))
+        raise InputError(f"{solution.tree.name}: board {format_cards(board)}: dealt cards belong in the line")
+    node = solution[line]
+    actor = node.player
+    rows = np.nan_to_num(node.strategy.T) if actor >= 0 else np.zeros((0, 0))
     names = hand_names(FULL_DECK)
-    return Answer(line, here.board, actor, here.actions if actor >= 0 else (), rows, here.reach, (names, names))
+    return StrategyQueryResult(
+        line, node.board, actor, node.actions if actor >= 0 else (), rows, node.reach, (names, names)
+    )
 
 
-def _blueprint(strategy: BlueprintStrategy, line: str, board: tuple[int, ...]) -> Answer:
-    here = at_line(strategy, line, board)
+def _query_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StrategyQueryResult:
+    node = node_at_line(strategy, line, board)
     deck = strategy.rules.deck
-    number = {frozenset(hand): h for h, hand in enumerate(deck.hands.tolist())}
-    at = [number[frozenset(hand)] for hand in here.hands.tolist()]
-    rows, reach = np.zeros((deck.hand_count, len(here.moves))), np.zeros((2, deck.hand_count))
-    rows[at], reach[:, at] = here.played, here.reach
+    index_of = {frozenset(hand): h for h, hand in enumerate(deck.hands.tolist())}
+    indices = [index_of[frozenset(hand)] for hand in node.hands.tolist()]
+    rows, reach = np.zeros((deck.num_hands, len(node.moves))), np.zeros((2, deck.num_hands))
+    rows[indices], reach[:, indices] = node.action_probabilities, node.reach
     names = hand_names(deck)
-    return Answer(here.line, board, here.seat, here.moves, rows, (reach[0], reach[1]), (names, names))
+    return StrategyQueryResult(node.line, board, node.seat, node.moves, rows, (reach[0], reach[1]), (names, names))
 
 
-def _player(player: Answering, rules: Rules, lines: Sequence[str], boards: list[tuple[int, ...]]) -> list[Answer]:
-    places = Places.from_lines(rules, lines, boards)
-    played, both, names = player.strategies(places), ranges(places, player), hand_names(rules.deck)
-    answers = []
+def _query_policy(
+    player: PublicPolicy, rules: PokerRules, lines: Sequence[str], boards: list[tuple[int, ...]]
+) -> list[StrategyQueryResult]:
+    public_states = PublicStates.from_lines(rules, lines, boards)
+    strategies, both_ranges, names = (
+        player.strategies(public_states),
+        ranges(public_states, player),
+        hand_names(rules.deck),
+    )
+    results = []
     for i, board in enumerate(boards):
-        moves = played.labels(i)
-        rows, reach = played.probabilities[i, :, : len(moves)], (both[i, 0], both[i, 1])
-        answers.append(Answer(places.line(i), board, int(played.actor[i]), moves, rows, reach, (names, names)))
-    return answers
+        moves = strategies.labels(i)
+        rows, reach = strategies.probabilities[i, :, : len(moves)], (both_ranges[i, 0], both_ranges[i, 1])
+        results.append(
+            StrategyQueryResult(
+                public_states.line(i), board, int(strategies.actor[i]), moves, rows, reach, (names, names)
+            )
+        )
+    return results

@@ -1,13 +1,13 @@
 """Rule lists: a strategy as lines that a person can read, edit and learn.
 
-    # what stands behind a hash is a comment
+    # a comment starts with a hash
     if facing and made >= top pair: 30% raise 1 pot, 70% call
     if facing and not flush draw: fold
     otherwise: check
 
-The first line whose tests all hold decides; the last has none. What is tested are features (`Feature`): flags, numbers,
-shares in %, and levels in an order such as made hands. A move that cannot be made has its natural stand-in: who would fold
-for free checks, and who cannot raise calls. So one line may speak of many decisions.
+The first line whose conditions all hold decides; the last line has none. Conditions test features (`DecisionFeature`):
+flags, numbers, shares in %, and ordered levels such as made hands. An illegal action has a natural substitute: a fold
+without a bet becomes a check, and an impossible raise becomes a call. So one line can cover many decisions.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 
 FLAG, SHARE, NUMBER, LEVEL, CHOICE = "flag", "share", "number", "level", "choice"
-HAND, BOARD, SITUATION = "hand", "board", "situation"  # what a feature speaks of, for sentences
+HAND, BOARD, SITUATION = "hand", "board", "situation"  # what a feature describes, for sentences
 FOLD, CALL, RAISE, OTHER = "fold", "call", "raise", "other"
-MOST_RULES = 10_000
-CLOSE = 1e-6
+MAX_RULES = 10_000
+TOLERANCE = 1e-6
 
-Columns: TypeAlias = Mapping[str, Array]  # features by name, float64 [n] each
+FeatureColumns: TypeAlias = Mapping[str, Array]  # features by name, float64 [n] each
 
 
 @dataclass(frozen=True)
-class Feature:
-    """Something that can be seen at a decision, as a number: a flag is 0 or 1, a level or choice its place among `levels`."""
+class DecisionFeature:
+    """A numeric feature of a decision: a flag is 0 or 1, a level or choice is an index into `levels`."""
 
     name: str
     kind: str = FLAG
-    about: str = HAND
+    subject: str = HAND
     levels: tuple[str, ...] = ()
-    yes: str = ""  # in a sentence, where a flag is there
-    no: str = ""  # and where it is not
-    effort: float = 1.0  # what a test of it costs a person, beside that of a flag
+    phrase_if_true: str = ""  # wording in a sentence if a flag is set
+    phrase_if_false: str = ""  # wording if it is not set
+    effort: float = 1.0  # a person's effort for a test, relative to a flag
 
-    def show(self, value: float) -> str:
-        """A threshold as it is written."""
+    def format_value(self, value: float) -> str:
+        """Format a threshold."""
         if self.kind in (LEVEL, CHOICE):
             return self.levels[int(value)]
         return f"{100 * value:.10g}%" if self.kind == SHARE else f"{value:.10g}"
 
-    def read(self, text: str) -> float:
-        """What is written, as a number."""
+    def parse_value(self, text: str) -> float:
+        """Parse a threshold."""
         if self.kind in (LEVEL, CHOICE):
             if text not in self.levels:
-                raise unknown(f"level of {self.name}", text, self.levels)
+                raise unknown_name_error(f"level of {self.name}", text, self.levels)
             return float(self.levels.index(text))
         try:
             value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -62,38 +62,38 @@ class Feature:
             value = inf
         if not abs(value) < 1e12:
             example = "55%" if self.kind == SHARE else "3"
-            raise InputError(f"{self.name} compared with {shown(text)}: write a number such as {example}")
+            raise InputError(f"{self.name} compared with {short_repr(text)}: write a number such as {example}")
         return value
 
 
-class Condition(NamedTuple):
-    """A feature at or above a value; of a choice, equal to it. Not so, where that is `wanted`."""
+class FeatureCondition(NamedTuple):
+    """A test: feature at or above a value, or equal to it for a choice; `wanted=False` negates it."""
 
-    feature: Feature
+    feature: DecisionFeature
     value: float = 0.5
     wanted: bool = True
 
-    def holds(self, columns: Columns) -> Array:
-        """At which decisions. bool [n]"""
+    def holds(self, columns: FeatureColumns) -> Array:
+        """Return the decisions where the condition holds. bool [n]"""
         x = columns[self.feature.name]
         true = (x == self.value) if self.feature.kind == CHOICE else (x >= self.value)
-        held: Array = true == self.wanted
-        return held
+        result: Array = true == self.wanted
+        return result
 
     def __str__(self) -> str:
         name, kind = self.feature.name, self.feature.kind
         if kind == FLAG:
             return name if self.wanted else f"not {name}"
         sign = ("is" if self.wanted else "is not") if kind == CHOICE else (">=" if self.wanted else "<")
-        return f"{name} {sign} {self.feature.show(self.value)}"
+        return f"{name} {sign} {self.feature.format_value(self.value)}"
 
 
-class Move(NamedTuple):
-    """What is meant by a move, whatever it is called where it is made."""
+class RuleAction(NamedTuple):
+    """An action of a rule, independent of its label in a game."""
 
     kind: str
-    size: float = 0.0  # of a raise: a share of the pot after a call; 0 the least or only one, infinite all-in
-    label: str = ""  # of a move that is none of poker's
+    size: float = 0.0  # of a raise: fraction of the pot after a call; 0: the smallest or only raise, infinity: all-in
+    label: str = ""  # of an action that is not fold, call or raise
 
     def __str__(self) -> str:
         if self.kind != RAISE:
@@ -101,16 +101,16 @@ class Move(NamedTuple):
         return "raise" if self.size == 0 else "all-in" if self.size == inf else f"raise {self.size:.3g} pot"
 
 
-class Rule(NamedTuple):
-    """Where all tests hold, moves with their probabilities."""
+class DecisionRule(NamedTuple):
+    """Conditions, and a mixture of actions that is played if all of them hold."""
 
-    tests: tuple[Condition, ...]
-    mix: tuple[tuple[Move, float], ...]
+    tests: tuple[FeatureCondition, ...]
+    mix: tuple[tuple[RuleAction, float], ...]
 
     def __str__(self) -> str:
-        parts = [(move, p) for move, p in self.mix if p > 0]
-        moves = str(parts[0][0]) if len(parts) == 1 else ", ".join(f"{_percent(p)}% {move}" for move, p in parts)
-        return f"if {' and '.join(map(str, self.tests))}: {moves}" if self.tests else f"otherwise: {moves}"
+        parts = [(action, p) for action, p in self.mix if p > 0]
+        actions = str(parts[0][0]) if len(parts) == 1 else ", ".join(f"{_percent(p)}% {action}" for action, p in parts)
+        return f"if {' and '.join(map(str, self.tests))}: {actions}" if self.tests else f"otherwise: {actions}"
 
 
 def _percent(share: float) -> str:
@@ -119,62 +119,64 @@ def _percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class RuleList:
-    """Rules in their order, the last without tests."""
+    """Rules in order of precedence; the last one has no conditions."""
 
-    features: tuple[Feature, ...]
-    rules: tuple[Rule, ...]
+    features: tuple[DecisionFeature, ...]
+    rules: tuple[DecisionRule, ...]
 
     def __post_init__(self) -> None:
         if not self.rules or self.rules[-1].tests:
-            raise InputError("rules: the last one has no tests: end with a line such as 'otherwise: check'")
-        if len(self.rules) > MOST_RULES:
-            raise InputError(f"{len(self.rules):,} rules: at most {MOST_RULES:,} are read")
+            raise InputError("rules: the last one must have no conditions: end with a line such as 'otherwise: check'")
+        if len(self.rules) > MAX_RULES:
+            raise InputError(f"{len(self.rules):,} rules: at most {MAX_RULES:,} are allowed")
 
     def __len__(self) -> int:
         return len(self.rules)
 
     @property
-    def moves(self) -> tuple[Move, ...]:
-        """All moves that are named, in the order of their names first met."""
+    def moves(self) -> tuple[RuleAction, ...]:
+        """All actions of the rules, in order of first occurrence."""
         return tuple(dict.fromkeys(move for rule in self.rules for move, _ in rule.mix))
 
-    def needed(self) -> set[str]:
-        """Names of the features that are tested."""
+    def tested_features(self) -> set[str]:
+        """Return the names of the features that conditions test."""
         return {test.feature.name for rule in self.rules for test in rule.tests}
 
-    def which(self, columns: Columns, count: int) -> Array:
-        """Number of the rule that decides each of so many decisions. int64 [n]"""
+    def deciding_rules(self, columns: FeatureColumns, count: int) -> Array:
+        """Return the index of the rule that decides each of `count` decisions. int64 [n]"""
         numbers = np.full(count, len(self.rules) - 1)
-        free = np.ones(count, bool)
+        undecided = np.ones(count, bool)
         for number, rule in enumerate(self.rules[:-1]):
-            hit = free.copy()
+            hit = undecided.copy()
             for test in rule.tests:
                 hit &= test.holds(columns)
             numbers[hit] = number
-            free &= ~hit
+            undecided &= ~hit
         return numbers
 
-    def mixes(self, moves: Sequence[Move]) -> Array:
-        """Probabilities of the rules over some moves. float64 [rules, moves]"""
+    def action_mixes(self, moves: Sequence[RuleAction]) -> Array:
+        """Return the rules' probabilities over given actions. float64 [rules, actions]"""
         out = np.zeros((len(self.rules), len(moves)))
         for number, rule in enumerate(self.rules):
             for move, p in rule.mix:
-                out[number, _column(move, moves)] += p
+                out[number, _nearest_column(move, moves)] += p
         return out
 
-    def decide(self, columns: Columns, moves: Sequence[Move], possible: Array) -> Array:
-        """What is played at n decisions. bool [n, moves] -> float64 [n, moves]"""
-        return stand_in(self.mixes(moves)[self.which(columns, len(possible))], moves, possible)
+    def action_probabilities(self, columns: FeatureColumns, moves: Sequence[RuleAction], possible: Array) -> Array:
+        """Return action probabilities at n decisions. bool [n, actions] -> float64 [n, actions]"""
+        return replace_illegal_moves(
+            self.action_mixes(moves)[self.deciding_rules(columns, len(possible))], moves, possible
+        )
 
-    def tests_read(self, columns: Columns, count: int) -> Array:
-        """Tests that are looked at until a rule decides, when each is given up at its first failure. int64 [n]"""
-        out, free = np.zeros(count, np.int64), np.ones(count, bool)
+    def num_tests_evaluated(self, columns: FeatureColumns, count: int) -> Array:
+        """Count the tests until a rule decides; a rule is abandoned at its first failed test. int64 [n]"""
+        out, undecided = np.zeros(count, np.int64), np.ones(count, bool)
         for rule in self.rules[:-1]:
-            hit = free.copy()
+            hit = undecided.copy()
             for test in rule.tests:
                 out += hit
                 hit &= test.holds(columns)
-            free &= ~hit
+            undecided &= ~hit
         return out
 
     # --- text -----------------------------------------------------------------------------------
@@ -183,106 +185,107 @@ class RuleList:
         return "\n".join(map(str, self.rules)) + "\n"
 
     @staticmethod
-    def parse(text: str, features: Iterable[Feature]) -> RuleList:
-        """A list as it is written."""
-        known = {feature.name: feature for feature in features}
-        rules: list[Rule] = []
+    def parse(text: str, features: Iterable[DecisionFeature]) -> RuleList:
+        """Parse a rule list."""
+        features_by_name = {feature.name: feature for feature in features}
+        rules: list[DecisionRule] = []
         for number, line in enumerate(text.splitlines(), start=1):
-            words = " ".join(line.partition("#")[0].split())
-            if not words:
+            rule_text = " ".join(line.partition("#")[0].split())
+            if not rule_text:
                 continue
             if rules and not rules[-1].tests:
                 raise InputError(
-                    f"line {number}: {shown(words)} comes after 'otherwise', which decides all that is left"
+                    f"line {number}: {short_repr(rule_text)} comes after 'otherwise', which decides all remaining cases"
                 )
             try:
-                rules.append(_rule(words, known))
+                rules.append(_parse_rule(rule_text, features_by_name))
             except InputError as error:
                 raise InputError(f"line {number}: {error}") from None
-            if len(rules) > MOST_RULES:
-                raise InputError(f"line {number}: more than {MOST_RULES:,} rules")
-        return RuleList(tuple(known.values()), tuple(rules))
+            if len(rules) > MAX_RULES:
+                raise InputError(f"line {number}: more than {MAX_RULES:,} rules")
+        return RuleList(tuple(features_by_name.values()), tuple(rules))
 
 
-_TEST = re.compile(r"(?P<name>.+?) (?P<sign>>=|<|is not|is) (?P<value>.+)")
-_PART = re.compile(r"(?:(?P<percent>\d+(?:\.\d+)?) ?% )?(?P<move>.+)")
-_RAISE = re.compile(r"(?:bet|raise)(?: (?P<size>\d+(?:\.\d+)?) ?(?:x )?pot)?")
+_CONDITION_PATTERN = re.compile(r"(?P<name>.+?) (?P<sign>>=|<|is not|is) (?P<value>.+)")
+_MOVE_PATTERN = re.compile(r"(?:(?P<percent>\d+(?:\.\d+)?) ?% )?(?P<move>.+)")
+_RAISE_PATTERN = re.compile(r"(?:bet|raise)(?: (?P<size>\d+(?:\.\d+)?) ?(?:x )?pot)?")
 
 
-def _rule(words: str, known: Mapping[str, Feature]) -> Rule:
+def _parse_rule(words: str, known: Mapping[str, DecisionFeature]) -> DecisionRule:
     head, colon, tail = words.partition(":")
     if not colon or not (head == "otherwise" or head.startswith("if ")):
-        raise InputError(f"{shown(words)}: write 'if FEATURE and FEATURE: MOVE' or 'otherwise: MOVE'")
-    tests = tuple(_test(part, known) for part in head[3:].split(" and ")) if head != "otherwise" else ()
-    parts = [_PART.fullmatch(part.strip()) for part in tail.split(",")]
+        raise InputError(f"{short_repr(words)}: write 'if FEATURE and FEATURE: MOVE' or 'otherwise: MOVE'")
+    tests = tuple(_parse_condition(part, known) for part in head[3:].split(" and ")) if head != "otherwise" else ()
+    parts = [_MOVE_PATTERN.fullmatch(part.strip()) for part in tail.split(",")]
     if not all(parts):
-        raise InputError(f"{shown(tail.strip())}: write moves such as 'call' or '70% call, 30% raise 1 pot'")
-    given = [part for part in parts if part is not None]
-    if len(given) > 1 and not all(part["percent"] for part in given):
-        raise InputError(f"{shown(tail.strip())}: of several moves each needs its share: '70% call, 30% fold'")
-    mix = [(parse_move(part["move"]), float(part["percent"] or 100) / 100) for part in given]
+        raise InputError(f"{short_repr(tail.strip())}: write moves such as 'call' or '70% call, 30% raise 1 pot'")
+    matches = [part for part in parts if part is not None]
+    if len(matches) > 1 and not all(part["percent"] for part in matches):
+        raise InputError(f"{short_repr(tail.strip())}: each of several moves needs a share: '70% call, 30% fold'")
+    mix = [(parse_move(part["move"]), float(part["percent"] or 100) / 100) for part in matches]
     total = sum(p for _, p in mix)
-    if abs(total - 1) > 0.011:  # shares of people are rounded
-        raise InputError(f"{shown(tail.strip())}: the shares sum to {100 * total:g} %, not to 100 %")
-    return Rule(tests, tuple((move, p / total) for move, p in mix))
+    if abs(total - 1) > 0.011:  # people round shares
+        raise InputError(f"{short_repr(tail.strip())}: the shares sum to {100 * total:g} %, not to 100 %")
+    return DecisionRule(tests, tuple((move, p / total) for move, p in mix))
 
 
-def _test(words: str, known: Mapping[str, Feature]) -> Condition:
+def _parse_condition(words: str, known: Mapping[str, DecisionFeature]) -> FeatureCondition:
     words = words.strip()
     name = words.removeprefix("not ")
     if name in known and known[name].kind == FLAG:
-        return Condition(known[name], 0.5, words == name)
-    match = _TEST.fullmatch(words)
+        return FeatureCondition(known[name], 0.5, words == name)
+    match = _CONDITION_PATTERN.fullmatch(words)
     if match is None or match["name"] not in known:
-        raise unknown("feature", match["name"] if match else name, known)
+        raise unknown_name_error("feature", match["name"] if match else name, known)
     feature, sign = known[match["name"]], match["sign"]
     signs = ("is", "is not") if feature.kind == CHOICE else (">=", "<")
     if feature.kind == FLAG or sign not in signs:
         right = f"'{feature.name}'" if feature.kind == FLAG else f"'{feature.name} {signs[0]} …'"
-        raise InputError(f"{shown(words)}: {feature.name} is a {feature.kind}: write {right}")
-    return Condition(feature, feature.read(match["value"]), sign == signs[0])
+        raise InputError(f"{short_repr(words)}: {feature.name} is a {feature.kind}: write {right}")
+    return FeatureCondition(feature, feature.parse_value(match["value"]), sign == signs[0])
 
 
-def parse_move(text: str) -> Move:
-    """`fold`, `check`, `call`, `bet`, `raise 0.75 pot`, `all-in`; any other word is a move of that name."""
+def parse_move(text: str) -> RuleAction:
+    """Parse `fold`, `check`, `call`, `bet`, `raise 0.75 pot` or `all-in`; any other word is an action of that name."""
     if text in ("fold", "check", "call"):
-        return Move(FOLD if text == "fold" else CALL)
+        return RuleAction(FOLD if text == "fold" else CALL)
     if text == "all-in":
-        return Move(RAISE, inf)
-    match = _RAISE.fullmatch(text)
+        return RuleAction(RAISE, inf)
+    match = _RAISE_PATTERN.fullmatch(text)
     if match:
-        return Move(RAISE, float(match["size"] or 0))
+        return RuleAction(RAISE, float(match["size"] or 0))
     if text.startswith(("bet", "raise", "call", "fold", "check")):
-        raise InputError(f"move {shown(text)}: write fold, check, call, raise, 'raise 0.75 pot' or all-in")
-    return Move(OTHER, 0.0, text)
+        raise InputError(f"move {short_repr(text)}: write fold, check, call, raise, 'raise 0.75 pot' or all-in")
+    return RuleAction(OTHER, 0.0, text)
 
 
-# --- moves that cannot be made ------------------------------------------------------------------
+# --- illegal actions ----------------------------------------------------------------------------
 
 
-def _column(move: Move, moves: Sequence[Move]) -> int:
-    """The place of a move, or of the raise that is nearest in size."""
+def _nearest_column(move: RuleAction, moves: Sequence[RuleAction]) -> int:
+    """Return the index of an action, or of the raise nearest in size."""
     if move in moves:
         return moves.index(move)
     raises = [k for k, other in enumerate(moves) if other.kind == RAISE]
     if move.kind == RAISE and raises:
-        return min(raises, key=lambda k: abs(_log(moves[k].size) - _log(move.size)))
+        return min(raises, key=lambda k: abs(_log_size(moves[k].size) - _log_size(move.size)))
     if move.kind == OTHER:
-        raise unknown("move", move.label, [str(m) for m in moves])
+        raise unknown_name_error("move", move.label, [str(m) for m in moves])
     calls = [k for k, other in enumerate(moves) if other.kind == CALL]
     if not calls:
-        raise unknown("move", str(move), [str(m) for m in moves])
+        raise unknown_name_error("move", str(move), [str(m) for m in moves])
     return calls[0]
 
 
-def _log(size: float) -> float:
-    """Sizes are compared as ratios; all-in is a very large one."""
+def _log_size(size: float) -> float:
+    """Return the logarithm of a size, to compare sizes as ratios; all-in is a very large size."""
     return float(np.log(min(max(size, 1e-3), 1e3)))
 
 
-def stand_in(mix: Array, moves: Sequence[Move], possible: Array) -> Array:
-    """Give the weight of moves that cannot be made to others: of a fold to the check, of a raise to the raise that is nearest
-    in size or to the call, of other moves to all that can be made. float64 [n, moves] -> float64 [n, moves]
+def replace_illegal_moves(mix: Array, moves: Sequence[RuleAction], possible: Array) -> Array:
+    """Move the probability of illegal actions to legal ones. float64 [n, actions] -> float64 [n, actions]
+
+    A fold becomes a check, a raise the raise nearest in size or a call, and other actions are spread over all legal ones.
     """
     out = np.where(possible, mix, 0.0)
     calls = [k for k, move in enumerate(moves) if move.kind == CALL]
@@ -291,13 +294,13 @@ def stand_in(mix: Array, moves: Sequence[Move], possible: Array) -> Array:
         lost = np.where(possible[:, k], 0.0, mix[:, k])
         if move.kind == RAISE:
             for other in sorted(
-                (r for r in raises if r != k), key=lambda r: abs(_log(moves[r].size) - _log(move.size))
+                (r for r in raises if r != k), key=lambda r: abs(_log_size(moves[r].size) - _log_size(move.size))
             ):
-                takes = np.where(possible[:, other], lost, 0.0)
-                out[:, other] += takes
-                lost = lost - takes
+                moved = np.where(possible[:, other], lost, 0.0)
+                out[:, other] += moved
+                lost = lost - moved
         if move.kind != OTHER and calls:
             out[:, calls[0]] += lost
     total = out.sum(axis=1, keepdims=True)
-    free = possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
-    return np.where(total > 1e-12, out / np.where(total > 1e-12, total, 1.0), free)
+    uniform = possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
+    return np.where(total > 1e-12, out / np.where(total > 1e-12, total, 1.0), uniform)

@@ -1,8 +1,8 @@
-"""A trained blueprint in the form in which an agent is shipped: a few megabytes that are mapped into memory and play at once.
+"""Compact form of a trained blueprint for shipping: a few megabytes that are memory-mapped and play at once.
 
-    ship("runs/blueprint", "src/riverboat/agents/shipped/default")
+    ship_blueprint("runs/blueprint", "src/riverboat/agents/shipped/default")
 
-One byte a move, and cards whose turn and river buckets are computed from centres when they are asked for: labels of all turns
+Tables have one byte per action. Turn and river buckets are computed from cluster centres on demand: labels of all turns
 and rivers would take 274 MB. The flop keeps its labels, 2.6 MB: a histogram over 1,081 runouts takes milliseconds.
 """
 
@@ -15,31 +15,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction, StreetBuckets, nothing
-from riverboat.abstraction.clustering.centroid_buckets import METHODS
+from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction, StreetBuckets, empty_table
+from riverboat.abstraction.cards.centroid_buckets import BOARD_CARDS_OF_METHOD
 from riverboat.cards.deck import FULL_DECK
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
-from riverboat.strategies.blueprint import CARDS, KIND, STEPS, BlueprintStrategy, describe, load_blueprint, to_steps
+from riverboat.strategies.blueprint import (
+    ABSTRACTION_FOLDER,
+    ARTIFACT_KIND,
+    QUANTIZATION_STEPS,
+    Blueprint,
+    load_blueprint,
+    manifest_entries,
+    quantize_table,
+)
 
-MOST_BYTES = 20_000_000  # of what comes with the package, as a wheel has it: zipped
-SHIPPED_STEPS = 63  # that shares are told in: with 255 a wheel has a third more to carry
-_PIECE = 1 << 20
+MAX_ZIPPED_BYTES = 20_000_000  # compressed size of the shipped folder in a wheel
+SHIPPED_STEPS = 63  # integer units of probabilities: 255 would make the wheel a third larger
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Shipped:
-    """What was written."""
+class ShippedBlueprint:
+    """Result of shipping a blueprint: the folder and its size."""
 
     folder: Path
-    bytes: int  # as they are mapped
-    zipped: int  # as a wheel has them
+    bytes: int  # uncompressed
+    zipped: int  # compressed, as in a wheel
     buckets: tuple[int, ...]
     nodes: int
     provenance: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result as a dictionary for JSON."""
         return {
             "folder": str(self.folder),
             "bytes": self.bytes,
@@ -50,71 +58,78 @@ class Shipped:
         }
 
 
-def computed_cards(cards: CardAbstraction) -> CardAbstraction:
-    """The same buckets without the labels of turn and river; cards that lose nothing have no labels."""
+def without_late_labels(cards: CardAbstraction) -> CardAbstraction:
+    """Return the card abstraction without turn and river labels; a lossless one is returned as it is."""
     if not any(street.labels.size or street.computed for street in cards.streets):
         return cards
     if cards.public is not None or cards.deck != FULL_DECK or len(cards.streets) != len(STREETS):
-        raise InputError(f"card abstraction {cards.name!r}: only hold'em without public buckets is shipped")
-    streets = [*cards.streets[:2], *(_computed(cards, r) for r in (2, 3))]
+        raise InputError(f"card abstraction {cards.name!r}: only hold'em without public buckets can be shipped")
+    streets = [*cards.streets[:2], *(_computed_street(cards, r) for r in (2, 3))]
     return CardAbstraction(tuple(streets), cards.deals, cards.deck, None, cards.name, cards.recipe)
 
 
-def _computed(cards: CardAbstraction, street: int) -> StreetBuckets:
-    here, shown = cards.streets[street], cards.shown[street]
-    method = str(here.facts.get("method"))
-    usual = here.facts.get("metric") in (None, "emd")
-    able = usual and METHODS.get(method) == shown and len(here.cuts) <= 1 and len(here.centres) == here.count
-    if not able and not here.computed:
-        ways = ", ".join(name for name, board in METHODS.items() if board == shown)
+def _computed_street(cards: CardAbstraction, street: int) -> StreetBuckets:
+    buckets, num_cards = cards.streets[street], cards.board_sizes[street]
+    method = str(buckets.metadata.get("method"))
+    standard_metric = buckets.metadata.get("metric") in (None, "emd")
+    computable = (
+        standard_metric
+        and BOARD_CARDS_OF_METHOD.get(method) == num_cards
+        and len(buckets.cuts) <= 1
+        and len(buckets.centres) == buckets.count
+    )
+    if not computable and not buckets.computed:
+        methods = ", ".join(name for name, board in BOARD_CARDS_OF_METHOD.items() if board == num_cards)
         raise InputError(
             f"card abstraction {cards.name!r}: buckets of the {STREETS[street]} by {method} cannot be computed at the table; "
-            f"{ways} can"
+            f"{methods} can"
         )
-    return replace(here, labels=nothing(), computed=True)
+    return replace(buckets, labels=empty_table(), computed=True)
 
 
-def ship(blueprint: str | Path | BlueprintStrategy, out: str | Path, steps: int = SHIPPED_STEPS) -> Shipped:
-    """Write the blueprint of a run or a strategy in the form for shipping, into a folder of its own.
+def ship_blueprint(blueprint: str | Path | Blueprint, out: str | Path, steps: int = SHIPPED_STEPS) -> ShippedBlueprint:
+    """Write the blueprint of a run or a strategy in compact form, into a new folder.
 
-    Shares are rounded to `steps` of a decision, so that no share moves by a whole one.
+    Probabilities are rounded to multiples of 1 / `steps`, each by less than one unit.
     """
-    if not 1 <= steps <= STEPS:
-        raise InputError(f"steps={steps}: how finely shares are told, 1 to {STEPS}")
-    place = Path(out)
-    if place.exists():
-        raise InputError(f"{place}: exists already; choose another folder, or delete it first")
-    strategy = blueprint if isinstance(blueprint, BlueprintStrategy) else load_blueprint(blueprint)
-    cards = computed_cards(strategy.cards)
-    beside = place.with_name(f".{place.name}.{CARDS}")
+    if not 1 <= steps <= QUANTIZATION_STEPS:
+        raise InputError(f"steps={steps}: units that probabilities are rounded to, must be 1 to {QUANTIZATION_STEPS}")
+    target = Path(out)
+    if target.exists():
+        raise InputError(f"{target}: exists already; choose another folder, or delete it first")
+    strategy = blueprint if isinstance(blueprint, Blueprint) else load_blueprint(blueprint)
+    cards = without_late_labels(strategy.cards)
+    temporary = target.with_name(f".{target.name}.{ABSTRACTION_FOLDER}")
     try:
-        light = replace(strategy, cards=cards, cards_path=None if cards is strategy.cards else cards.save(beside))
-        facts = describe(light.tree, cards, light.cards_path)
-        if light.cards_path is not None:
-            facts["abstraction"]["path"] = CARDS  # in the folder itself: nothing is told of where it was made
-        known = {key: value for key, value in light.provenance.items() if key != "folder"}
-        told = [to_steps(table, *light.slots(street), steps) for street, table in enumerate(light.average)]
-        arrays = {f"average_{street}": table for street, table in enumerate(told)}
-        artifacts.write(place, KIND, arrays, facts | {"provenance": known})
-        if light.cards_path is not None:
-            artifacts.link(beside, place / CARDS)
+        compact = replace(strategy, cards=cards, cards_path=None if cards is strategy.cards else cards.save(temporary))
+        entries = manifest_entries(compact.tree, cards, compact.cards_path)
+        if compact.cards_path is not None:
+            entries["abstraction"]["path"] = (
+                ABSTRACTION_FOLDER  # inside the artifact: paths of the build machine are not recorded
+            )
+        provenance = {key: value for key, value in compact.provenance.items() if key != "folder"}
+        tables = [quantize_table(table, *compact.slots(street), steps) for street, table in enumerate(compact.average)]
+        arrays = {f"average_{street}": table for street, table in enumerate(tables)}
+        artifacts.write(target, ARTIFACT_KIND, arrays, entries | {"provenance": provenance})
+        if compact.cards_path is not None:
+            artifacts.link(temporary, target / ABSTRACTION_FOLDER)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
-    files = [path for path in place.rglob("*") if path.is_file()]
+        shutil.rmtree(temporary, ignore_errors=True)
+    files = [path for path in target.rglob("*") if path.is_file()]
     size, zipped = sum(path.stat().st_size for path in files), sum(map(zipped_size, files))
-    if zipped > MOST_BYTES:
-        shutil.rmtree(place)
+    if zipped > MAX_ZIPPED_BYTES:
+        shutil.rmtree(target)
         raise InputError(
-            f"{place}: {zipped:,} bytes when zipped; at most {MOST_BYTES:,} are shipped: fewer steps, fewer buckets or a "
-            "smaller menu"
+            f"{target}: {zipped:,} bytes when zipped; at most {MAX_ZIPPED_BYTES:,} can be shipped: use "
+            "fewer steps, fewer buckets or a smaller menu"
         )
-    return Shipped(place, size, zipped, light.buckets, len(light.tree), known)
+    return ShippedBlueprint(target, size, zipped, compact.buckets, len(compact.tree), provenance)
 
 
 def zipped_size(path: Path) -> int:
-    """Bytes of a file in a wheel."""
-    packed, total = zlib.compressobj(), 0
+    """Return the compressed size of a file, as in a wheel."""
+    compressor, total = zlib.compressobj(), 0
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            total += len(packed.compress(piece))
-    return total + len(packed.flush())
+        while chunk := file.read(_CHUNK_BYTES):
+            total += len(compressor.compress(chunk))
+    return total + len(compressor.flush())

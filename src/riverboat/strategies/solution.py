@@ -1,58 +1,225 @@
-"""`Solution`: the strategy of a spot or a hold'em game on its boards, and what can be asked of it.
+"""`Solution`: the strategy of a spot or a hold'em game on its boards, with queries of its nodes.
 
-Everything is computed from the table when it is asked for: strategies, reach, and by a walk below a node the EV of each
-hand there. A table that was memory-mapped is read where it lies. Hands are numbered as everywhere (`riverboat.cards.deck`),
-and are those of the cards as they were dealt, whatever board stands for them in the table.
+Strategies, reach probabilities and EVs are computed from the table on demand; EVs need a traversal below the node.
+Memory-mapped tables are not copied. Hands have the standard indices (`riverboat.cards.deck`) and refer to the cards as
+dealt, whichever isomorphic board represents them in the table.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import comb
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riverboat.cards.card_removal import without_shared
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.equity.equities import range_shares, runouts
-from riverboat.cards.grid import Grid
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.equity.equities import range_wins, runouts
+from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import Cards
-from riverboat.cards.ranges import Range
+from riverboat.cards.ranges import Range, compatible_weights
+from riverboat.cards.ranking import rank_batch
+from riverboat.core.arrays import Array
+from riverboat.core.deprecation import RenamedAttributes
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
-from riverboat.engines.cpu.board_engine import BoardWalker
-from riverboat.engines.protocol import Start
-from riverboat.games.base import Array
-from riverboat.games.boards.board_game import Place
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.protocol import SubtreeStart
+from riverboat.games.boards.board_game import DealtCards
+from riverboat.strategies.mapping import StrategyMapping
+from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
-from riverboat.strategies.reports import runouts as card_report
-from riverboat.strategies.street_values import PairEquities, StreetFigures
-from riverboat.trees.boards import NOWHERE, BoardTree
+from riverboat.trees.boards import NO_ROW, BoardTree
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-MOST_STREETS = 64  # whose walks are kept
+# --- values of one street -----------------------------------------------------------------------
+
+RUNOUT_BATCH = 64  # runouts ranked at once
 
 
-class Solution:
-    """What both players do at every node, on every board, with every hand."""
+class StreetValues:
+    """Values that all nodes of one street on one board share: one traversal for all EVs, and pairwise equities.
+
+    Parameters
+    ----------
+    engine
+        Engine that evaluates the table.
+    start
+        Root of the street on its board, with the ranges there.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> spot = rb.Spot.make(board="Qs Jh 2h 8c 3d", pot=100, stack=200, oop="AA,KK", ip="QQ,JJ", bets="50%")
+    >>> solution = rb.solve(spot, iterations=10).strategy
+    >>> solution.street_values(solution[""]).values(0, 0).shape[0]
+    3
+    """
+
+    def __init__(self, engine: CpuBoardEngine, start: SubtreeStart) -> None:
+        self.engine, self.start = engine, start
+        self.pairs: HandPairEquities | None = None  # set by `Solution.prepare`
+        self._values: list[Array | None] = [None, None]
+
+    def compute(self) -> None:
+        """Compute the values of both players in parallel; each player has a workspace of its own."""
+        if any(values is None for values in self._values):
+            with ThreadPoolExecutor(2) as pool:
+                self._values = list(pool.map(lambda player: self.engine.street_values(player, self.start), (0, 1)))
+
+    def values(self, player: int, node: int) -> Array:
+        """Return a player's counterfactual values at a forest node, then after each action. float64 [1 + actions, rows]
+
+        Values are sums over the opponent's hands, weighted by reach probability.
+
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        node
+            Index of a node of the forest.
+        """
+        street_values = self._values[player]
+        if street_values is None:
+            street_values = self._values[player] = self.engine.street_values(player, self.start)
+        forest, nodes, child = self.engine.tree.forest, [node], node + 1
+        for _ in range(int(forest.width[node])):
+            nodes.append(child)
+            child = int(forest.end[child])
+        chosen: Array = street_values[np.array(nodes) - self.start.node]
+        return chosen
+
+
+class HandPairEquities:
+    """Equity of each hand of one player against each hand of the other when both check down.
+
+    Parameters
+    ----------
+    board
+        Board cards.
+    hands
+        Indices of the unblocked hands of each player. int [n] each.
+    deck
+        Cards and hand rules.
+
+    Examples
+    --------
+    >>> from riverboat.cards.notation import parse_cards
+    >>> from riverboat.cards.ranges import Range
+    >>> hands = (np.flatnonzero(Range.parse("AsAh").weights), np.flatnonzero(Range.parse("KsKh").weights))
+    >>> HandPairEquities(parse_cards("Qs Jh 2h 8c 3d"), hands, Deck()).won.tolist()
+    [[1.0]]
+    """
+
+    def __init__(self, board: tuple[int, ...], hands: tuple[Array, Array], deck: Deck) -> None:
+        self.hands = hands  # int [n] each: indices of unblocked hands
+        cards = [HAND_CARDS[numbers] for numbers in hands]
+        boards = runouts(board, deck)
+        twice = np.zeros((len(hands[0]), len(hands[1])), np.uint16)  # 2 per won runout, 1 per tie
+        beats = np.empty(twice.shape, bool)
+        for low in range(0, len(boards), RUNOUT_BATCH):
+            batch = boards[low : low + RUNOUT_BATCH]
+            # A hand that a runout blocks gets a strength that adds nothing.
+            first, second = (
+                _strengths(hole, batch, deck, blocked) for hole, blocked in zip(cards, (0, 65535), strict=True)
+            )
+            for ours, theirs in zip(first, second, strict=True):
+                for comparison in (np.greater, np.greater_equal):
+                    comparison(ours[:, None], theirs[None, :], out=beats)
+                    np.add(twice, beats, out=twice, casting="unsafe")
+        shared = (cards[0][:, None, :, None] == cards[1][None, :, None, :]).any(axis=(2, 3))
+        self.possible: Array = np.where(shared, 0.0, 1.0)
+        times = comb(len(deck.cards) - len(board) - 4, 5 - len(board))  # runouts that block neither hand
+        self.won: Array = twice / (2.0 * times) * self.possible
+
+    def range_equities(self, reach: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Return the equity of every hand against the other's range; NaN without a compatible hand. float64 [1326] each
+
+        Parameters
+        ----------
+        reach
+            Range of each player. float64 [1326] each.
+        """
+        weights = [reach[p][self.hands[p]] for p in (0, 1)]
+        lost = self.possible - self.won
+        sums = (self.won @ weights[1], self.possible @ weights[1]), (weights[0] @ lost, weights[0] @ self.possible)
+        shares = []
+        for p, (won, total) in enumerate(sums):
+            out = np.full(NUM_HANDS, np.nan)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                out[self.hands[p]] = np.where(total > 0, won / total, np.nan)
+            shares.append(out)
+        return shares[0], shares[1]
+
+
+def _strengths(cards: Array, boards: Array, deck: Deck, blocked: int) -> Array:
+    """Rank hands on full boards; blocked hands get the strength `blocked`. uint16 [boards, hands]"""
+    count, hands = len(boards), len(cards)
+    seven_cards = np.empty((count, hands, 7), np.uint8)
+    seven_cards[:, :, :2], seven_cards[:, :, 2:] = cards, boards[:, None, :]
+    shared = (cards[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
+    strength = rank_batch(seven_cards.reshape(-1, 7), deck.rules, check=False).reshape(count, hands)
+    return np.where(shared, np.uint16(blocked), strength)
+
+
+MAX_CACHED_STREETS = 64  # streets whose values stay in memory
+
+
+class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
+    """Strategies of both players at every node, on every board, with every hand.
+
+    A mapping from lines to nodes: `solution["b50-c/8h"]` is a `SolutionNode` with ranges, strategy, EVs and equities.
+    Its keys are the lines of all decisions, with one board of those that differ only in suits; the lines of the other
+    boards, of deals and of ends are found too.
+
+    Parameters
+    ----------
+    tree
+        Betting tree and boards of the game.
+    table
+        Accumulated average strategy in the layout of the tree, [at least table_size].
+    provenance
+        Origin of the solution: method, iterations and so on.
+    root
+        Average strategy of the gadget at the root, if the game has one.
+
+    Raises
+    ------
+    InputError
+        If the table is too small for the tree.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> spot = rb.Spot.make(board="Qs Jh 2h 8c 3d", pot=100, stack=200, oop="AA,KK", ip="QQ,JJ", bets="50%")
+    >>> solution = rb.solve(spot, iterations=10).strategy
+    >>> len(solution), solution["b50"].actions
+    (4, ('f', 'c'))
+    """
+
+    _renamed_attributes: ClassVar[dict[str, str]] = {
+        "street": "street_values", "walker": "engine", "earnings": "expected_value", "check_whole": "check_complete",
+        "block": "node_strategy",
+    }  # fmt: skip
 
     def __init__(
         self, tree: BoardTree, table: Array, provenance: Mapping[str, Any] | None = None, root: Array | None = None
     ) -> None:
-        if table.ndim != 1 or len(table) < tree.table:
-            raise InputError(f"{tree.name}: {table.shape} numbers for a table of {tree.table}")
-        self.tree, self.table, self.root = tree, table, root  # root: averages of what stands there, if known
-        self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
-        self._streets: OrderedDict[tuple[Any, ...], StreetFigures] = OrderedDict()
+        if table.ndim != 1 or len(table) < tree.table_size:
+            raise InputError(f"{tree.name}: {table.shape} numbers for a table of {tree.table_size}")
+        super().__init__(tree, provenance)
+        self.tree: BoardTree = tree
+        self.table, self.root = table, root  # root: average strategy of the gadget, if known
+        self._streets: OrderedDict[tuple[Any, ...], StreetValues] = OrderedDict()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (self.tree, np.asarray(self.table), dict(self.provenance), self.root)
@@ -60,134 +227,227 @@ class Solution:
     def __repr__(self) -> str:
         return f"<Solution of {self.tree.name}: {self.tree.infoset_count:,} information sets>"
 
-    def __getitem__(self, line: str) -> Spotlight:
-        return Spotlight(self, line)
+    __hash__, __eq__ = object.__hash__, object.__eq__  # by identity: comparing tables takes long
+
+    # --- mapping ----------------------------------------------------------------------------
+
+    def _find(self, key: str) -> SolutionNode:
+        return SolutionNode(self, *self.tree.betting.find(key, self.tree.game.joiner), key)
+
+    def _entries(self) -> Iterator[tuple[str, SolutionNode]]:
+        betting, starts = self.tree.betting, self.tree.street_start
+        for betting_node in np.flatnonzero(betting.actor >= 0).tolist():
+            street = int(betting.street[betting_node])
+            for board in range(starts[street], starts[street + 1]):
+                node = self.node(betting_node, self.tree.deals.deals_to(board))
+                yield node.line, node
+
+    def __iter__(self) -> Iterator[str]:
+        return (line for line, _ in self._entries())
+
+    def __len__(self) -> int:
+        streets = self.tree.betting.street[self.tree.betting.actor >= 0]
+        return int(np.diff(self.tree.street_start)[streets].sum())
+
+    def node(self, betting_node: int, dealt_cards: DealtCards = ()) -> SolutionNode:
+        """Return a node by its index in the betting tree and the cards dealt on the path to it.
+
+        Parameters
+        ----------
+        betting_node
+            Index of a node of the betting tree.
+        dealt_cards
+            Cards of each deal on the path to it.
+        """
+        line = self.tree.betting.line(betting_node, dealt_cards, self.tree.game.joiner)
+        return SolutionNode(self, betting_node, dealt_cards, line)
 
     @cached_property
-    def walker(self) -> BoardWalker:
-        """Walks that evaluate the table."""
-        return BoardWalker.reader(self.tree, self.table, root=self.root)
+    def engine(self) -> CpuBoardEngine:
+        """Engine that evaluates the table."""
+        return CpuBoardEngine.from_average(self.tree, self.table, root_average=self.root)
 
-    def street(self, node: Spotlight) -> StreetFigures:
-        """What the nodes of a node's street share; kept for the streets that were read last."""
-        first = next(place for place in node.way if self.tree.betting.street[place] == len(node.dealt))
-        key = first, node.dealt
+    def street_values(self, node: SolutionNode) -> StreetValues:
+        """Return the shared values of a node's street; those of recently used streets are cached.
+
+        Parameters
+        ----------
+        node
+            Node of the street.
+        """
+        first = next(
+            betting_node
+            for betting_node in node.path
+            if self.tree.betting.street[betting_node] == len(node.dealt_cards)
+        )
+        key = first, node.dealt_cards
         if key not in self._streets:
-            self._streets[key] = StreetFigures(self.walker, node.start_at(first))
-            while len(self._streets) > MOST_STREETS:
+            self._streets[key] = StreetValues(self.engine, node.traversal_start(first))
+            while len(self._streets) > MAX_CACHED_STREETS:
                 self._streets.popitem(last=False)
         self._streets.move_to_end(key)
         return self._streets[key]
 
     def prepare(self, line: str = "") -> None:
-        """Compute what takes time for all nodes of a line's street at once, so that each is read in milliseconds."""
+        """Compute the values and equities of a line's whole street, so that each of its nodes is read in milliseconds.
+
+        Parameters
+        ----------
+        line
+            Line of any node of the street.
+        """
         node = self[line]
-        street, game = self.street(node), self.tree.game
-        street.walk()
+        street, game = self.street_values(node), self.tree.game
+        street.compute()
         if street.pairs is None and node.board and len(game.board) + sum(game.deals) == 5:
             live = ~np.isin(HAND_CARDS, node.board).any(axis=1)
-            held = np.flatnonzero(live & (game.weights[0] > 0)), np.flatnonzero(live & (game.weights[1] > 0))
-            street.pairs = PairEquities(node.board, held, game.deck)
+            hands = np.flatnonzero(live & (game.weights[0] > 0)), np.flatnonzero(live & (game.weights[1] > 0))
+            street.pairs = HandPairEquities(node.board, hands, game.deck)
 
-    def earnings(self, player: int, *, respond: bool = False) -> float:
-        """What a player wins on average from the root, in chips; with `respond`, by the best response."""
-        self.check_whole()
-        return self.walker.earnings(player, respond=respond)
+    def expected_value(self, player: int, *, respond: bool = False) -> float:
+        """Return a player's expected value at the root, in chips.
 
-    def check_whole(self) -> None:
-        """Refuse a table that came without what its gadget plays."""
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        respond
+            Return the value of a best response to the other player's strategy instead.
+        """
+        self.check_complete()
+        return self.engine.expected_value(player, respond=respond)
+
+    def check_complete(self) -> None:
+        """Check that the strategy of the gadget is known if the game has a gadget."""
         if self.root is None and getattr(self.tree.game, "gadget", None) is not None:
             raise InputError(
-                f"{self.tree.name}: this table came without what its gadget plays, so nothing can be earned"
+                f"{self.tree.name}: the table lacks the strategy of its gadget, so expected values are unknown"
             )
 
     def margins(self) -> Array:
-        """Where a gadget stands at the root: how much less than its stop pay-off or shift each hand gets by entering.
+        """Return the margin of each hand of the gadget's player: stop payoff or shift, minus the value of entering.
 
-        Against the other player's strategy, the gadget's player doing its best. float64 [1326], NaN where it is no choice
+        The gadget's player best-responds to the other player's strategy. float64 [1326], NaN for hands without a choice
         """
-        return self.walker.margins()
+        return self.engine.margins()
 
     def runouts(self, line: str) -> ReportTable:
-        """What each card does where `*` stands for it: `x-x/*-b50`; the last row, `all`, has the means."""
-        return card_report.over(self, line)
+        """Return a table of all cards at the position of `*` in a line such as `x-x/*-b50`.
+
+        The last row, `all`, has the means.
+
+        Parameters
+        ----------
+        line
+            Line with `*` in place of a card.
+        """
+        return comparison_report.line_runouts(self, line)
 
     def export(self, path: str | Path, line: str = "", depth: int | None = None) -> int:
-        """Write nodes to a `.json` or `.csv` file, with EVs; how many were written."""
+        """Write nodes with EVs to a `.json` or `.csv` file, and return their number.
+
+        Parameters
+        ----------
+        path
+            File to write; its suffix .json or .csv selects the format.
+        line
+            Line of the first node.
+        depth
+            Number of streets to write; None: only the node itself.
+        """
         return node_export.export(self, path, line, depth)
 
-    def block(self, board: int, node: int) -> Array:
-        """Probabilities at a node of the forest on a board. float64 [moves, rows]"""
-        return self.walker.play(board, node)
+    def node_strategy(self, board: int, node: int) -> Array:
+        """Return the average strategy at a forest node on a board. float64 [actions, rows]
+
+        Parameters
+        ----------
+        board
+            Index of a board of the tree.
+        node
+            Index of a node of the forest.
+        """
+        return self.engine.average_strategy(board, node)
 
 
 @dataclass(frozen=True, eq=False)
-class Spotlight:
-    """One node of a solution: who holds what there, what is played, and what it is worth.
+class SolutionNode(RenamedAttributes):
+    """One node of a solution: ranges, strategy, expected values and equities.
 
-    Arrays run over all 1,326 hands; a hand that cannot be there has weight 0 and NaN elsewhere.
+    Arrays have 1,326 hands; an impossible hand has weight 0 and other values NaN.
+
+    Attributes
+    ----------
+    solution
+        The solution.
+    betting_node
+        Node of the betting tree.
+    dealt_cards
+        Cards of each deal on the path.
+    line
+        Line to the node.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> spot = rb.Spot.make(board="Qs Jh 2h 8c 3d", pot=100, stack=200, oop="AA,KK", ip="QQ,JJ", bets="50%")
+    >>> node = rb.solve(spot, iterations=10).strategy["x"]
+    >>> node.player, node.actions, node.strategy.shape
+    (1, ('x', 'b50'), (2, 1326))
     """
 
     solution: Solution
+    betting_node: int  # node of the betting tree
+    dealt_cards: DealtCards  # cards of each deal on the path
     line: str
 
+    _renamed_attributes: ClassVar[dict[str, str]] = {
+        "place": "betting_node", "dealt": "dealt_cards", "boards": "tree_boards", "way": "path", "pairs": "pair_weights",
+        "played": "reach_probability", "compatible": "compatible_weight", "start_at": "traversal_start",
+        "best": "best_response_values", "best_moves": "best_response_action_values", "mean": "range_mean",
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
-        _ = self.boards  # lines that lead nowhere are refused at once
+        _ = self.tree_boards  # raises on invalid lines
 
     @property
     def tree(self) -> BoardTree:
-        """The tree that it is a node of."""
+        """Tree of the solution."""
         return self.solution.tree
 
     @cached_property
-    def place(self) -> int:
-        """The node of the betting tree."""
-        return self._located.node
-
-    @cached_property
-    def dealt(self) -> tuple[tuple[int, ...], ...]:
-        """The cards of each deal on the way."""
-        return self._located.dealt
-
-    @cached_property
-    def _located(self) -> Place:
-        return self.tree.betting.find(self.line, self.tree.game.joiner)
-
-    @cached_property
     def board(self) -> tuple[int, ...]:
-        """The cards that lie there."""
-        return (*self.tree.game.board, *(c for deal in self.dealt for c in deal))
+        """Board cards."""
+        return (*self.tree.game.board, *(c for deal in self.dealt_cards for c in deal))
 
     @cached_property
-    def boards(self) -> tuple[list[int], list[Array]]:
-        """The boards of the tree on the way, and the maps of hands to them."""
-        return self.tree.deals.locate(self.dealt)
+    def tree_boards(self) -> tuple[list[int], list[Array]]:
+        """Return the boards of the tree along the line, and for each the suit relabeling that maps real hands to its
+        hands.
+        """
+        return self.tree.deals.locate(self.dealt_cards)
 
     @property
     def player(self) -> int:
-        """Who acts there; CHANCE or TERMINAL where nobody does."""
-        return int(self.tree.betting.actor[self.place])
+        """Player to act; CHANCE or TERMINAL if nobody acts."""
+        return int(self.tree.betting.actor[self.betting_node])
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The moves."""
-        return self.tree.betting.moves(self.place)
+        """Labels of the actions."""
+        return self.tree.betting.actions(self.betting_node)
 
     @cached_property
-    def way(self) -> list[int]:
+    def path(self) -> list[int]:
         """Nodes of the betting tree from the root to this one."""
-        betting, path = self.tree.betting, [0]
-        while path[-1] != self.place:
-            below = [c for c in betting.children(path[-1]) if c <= self.place < betting.end[c]]
-            path.append(below[0])
-        return path
+        return self.tree.betting.path(self.betting_node)
 
-    def _hands(self, rows: Array, street: int, player: int, missing: float) -> Array:
-        """Numbers of the rows of the board on a street, as numbers of hands. float64 [..., 1326]"""
-        boards, maps = self.boards
+    def _rows_to_hands(self, rows: Array, street: int, player: int, missing: float) -> Array:
+        """Map values of the rows of a street's board to hands. float64 [..., 1326]"""
+        boards, maps = self.tree_boards
         row = self.tree.row_of[boards[street], player][maps[street]]
-        out = np.full((*rows.shape[:-1], HANDS), missing)
-        live = row != NOWHERE
+        out = np.full((*rows.shape[:-1], NUM_HANDS), missing)
+        live = row != NO_ROW
         out[..., live] = rows[..., row[live]]
         return out
 
@@ -196,169 +456,267 @@ class Spotlight:
 
     @cached_property
     def strategy(self) -> Array:
-        """Probability of each move with each hand. float64 [moves, 1326]"""
+        """Probability of each action with each hand. float64 [actions, 1326]"""
         if self.player < 0:
             raise InputError(f"{self.tree.name}: nobody acts at {self.line!r}")
-        street = len(self.dealt)
-        block = self.solution.block(self.boards[0][street], self._forest_node(self.place))
-        return self._hands(block, street, self.player, np.nan)
+        street = len(self.dealt_cards)
+        block = self.solution.node_strategy(self.tree_boards[0][street], self._forest_node(self.betting_node))
+        return self._rows_to_hands(block, street, self.player, np.nan)
 
     @cached_property
     def reach(self) -> tuple[Array, Array]:
-        """How often each player holds each hand there: its weight times the chance that it played so. float64 [1326] each"""
-        return self._reach_at(self.place)
+        """Reach of each player's hands: root weight times the probability of its own actions. float64 [1326] each"""
+        return self._reach_at(self.betting_node)
 
     def _reach_at(self, place: int) -> tuple[Array, Array]:
-        """The same at a node on the way, of hands that the cards dealt up to here leave."""
+        """Return the reach at a node on the path, of hands that this node's board does not block."""
         betting = self.tree.betting
         live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
         weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
-        for node, after in pairwise(self.way[: self.way.index(place) + 1]):
-            who = int(betting.actor[node])
-            if who >= 0:
+        for node, child in pairwise(self.path[: self.path.index(place) + 1]):
+            actor = int(betting.actor[node])
+            if actor >= 0:
                 street = int(betting.street[node])
-                move = list(betting.children(node)).index(after)
-                block = self.solution.block(self.boards[0][street], self._forest_node(node))
-                weights[who] = weights[who] * self._hands(block[move], street, who, 0.0)
+                action = list(betting.children(node)).index(child)
+                block = self.solution.node_strategy(self.tree_boards[0][street], self._forest_node(node))
+                weights[actor] = weights[actor] * self._rows_to_hands(block[action], street, actor, 0.0)
         return weights[0], weights[1]
 
     @cached_property
     def combos(self) -> tuple[float, float]:
-        """How many hands each player holds there, weighted."""
+        """Weighted number of hands of each player."""
         return float(self.reach[0].sum()), float(self.reach[1].sum())
 
     @cached_property
-    def _compatible(self) -> tuple[Array, Array]:
-        return without_shared(self.reach[1]), without_shared(self.reach[0])
+    def _compatible_weights(self) -> tuple[Array, Array]:
+        return compatible_weights(self.reach[1]), compatible_weights(self.reach[0])
 
-    def compatible(self, player: int) -> Array:
-        """Weight of the opponent's hands that leave each hand possible. float64 [1326]"""
-        return self._compatible[player]
+    def compatible_weight(self, player: int) -> Array:
+        """Return the reach of the opponent's hands that are compatible with each hand. float64 [1326]
+
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        """
+        return self._compatible_weights[player]
 
     @cached_property
-    def pairs(self) -> tuple[float, float]:
-        """Weight of the pairs of hands that play to there, and of all pairs that its cards leave."""
+    def pair_weights(self) -> tuple[float, float]:
+        """Weight of the pairs of hands that reach this node, and of all pairs that its board does not block."""
         live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
         first, second = (np.where(live, w, 0.0) for w in self.tree.game.weights)
-        return float(self.reach[0] @ self.compatible(0)), float(first @ without_shared(second))
+        return float(self.reach[0] @ self.compatible_weight(0)), float(first @ compatible_weights(second))
 
     @property
-    def played(self) -> float:
-        """How often the players get there when its cards are dealt."""
-        return self.pairs[0] / max(self.pairs[1], 1e-300)
+    def reach_probability(self) -> float:
+        """Probability that the players reach this node, given its cards."""
+        return self.pair_weights[0] / max(self.pair_weights[1], 1e-300)
 
     def _values(self, player: int) -> Array:
-        """EV of each hand of a player, then of each move; walked once. float64 [1 + moves, 1326]"""
-        kept: dict[int, Array] = self.__dict__.setdefault("_walks", {})
-        if player not in kept:
-            kept[player] = self._walked(player)
-        return kept[player]
+        """Return EVs of a player's hands, then after each action; computed once. float64 [1 + actions, 1326]"""
+        cached: dict[int, Array] = self.__dict__.setdefault("_walks", {})
+        if player not in cached:
+            cached[player] = self._compute_values(player)
+        return cached[player]
 
-    def _walked(self, me: int, *, respond: bool = False, met: Array | None = None) -> Array:
-        """EV of each hand of a player, then of each move; with `respond`, by its best response, to the range `met`
-        where one is given. float64 [1 + moves, 1326]
+    def _compute_values(self, player: int, *, respond: bool = False, opponent_range: Array | None = None) -> Array:
+        """Compute EVs of a player's hands, then after each action. float64 [1 + actions, 1326]
+
+        With `respond`, the player plays a best response, against `opponent_range` if one is given.
         """
         tree, solution = self.tree, self.solution
         if respond:
-            raw = solution.walker.respond(me, self.start_at(self.place, None if met is None else (met, met)))
+            raw = solution.engine.best_response_values(
+                player,
+                self.traversal_start(
+                    self.betting_node, None if opponent_range is None else (opponent_range, opponent_range)
+                ),
+            )
         else:
-            raw = solution.street(self).values(me, self._forest_node(self.place))
-        values = self._hands(raw, len(self.dealt), me, np.nan)
-        mass = self.compatible(me) if met is None else without_shared(met)
+            raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
+        values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)
+        mass = self.compatible_weight(player) if opponent_range is None else compatible_weights(opponent_range)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.where(mass > 0, values / mass, np.nan)
-        values += tree.betting.spent[self.place, me] - tree.betting.spent[0, me]
-        values[:, ~(tree.game.weights[me] > 0)] = np.nan
+        values += tree.betting.spent[self.betting_node, player] - tree.betting.spent[0, player]
+        values[:, ~(tree.game.weights[player] > 0)] = np.nan
         return values
 
-    def start_at(self, place: int, reach: tuple[Array, Array] | None = None) -> Start:
-        """Where a walk begins at a node on the way that has the cards of this one: its board, and the reach of both
-        there, unless another is given.
+    def traversal_start(self, place: int, reach: tuple[Array, Array] | None = None) -> SubtreeStart:
+        """Return the start of a traversal at a node on the path, on this node's board.
+
+        `reach` replaces the reach of both players there.
+
+        Parameters
+        ----------
+        place
+            Node of the betting tree on the path.
+        reach
+            Reach of each player there, instead of that of the solution. float64 [1326] each.
         """
-        street = len(self.dealt)
-        boards, maps = self.boards
-        back = np.empty(HANDS, np.int64)
-        back[maps[street]] = np.arange(HANDS)
+        street = len(self.dealt_cards)
+        boards, maps = self.tree_boards
+        original = np.empty(NUM_HANDS, np.int64)
+        original[maps[street]] = np.arange(NUM_HANDS)
         reach = self._reach_at(place) if reach is None else reach
-        first, second = (reach[p][back[self.tree.reps(boards[street], p)]] for p in (0, 1))
-        return Start(boards[street], self._forest_node(place), (first, second))
+        first, second = (reach[p][original[self.tree.representatives(boards[street], p)]] for p in (0, 1))
+        return SubtreeStart(boards[street], self._forest_node(place), (first, second))
 
-    def best(self, player: int) -> Array:
-        """What each hand of a player could win at best from the pot as it stands, the other playing on. float64 [1326]"""
-        values: Array = self._walked(player, respond=True)[0]
+    def best_response_values(self, player: int) -> Array:
+        """Return best-response values of a player's hands from the current pot. float64 [1326]
+
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        """
+        values: Array = self._compute_values(player, respond=True)[0]
         return values
 
-    def best_moves(self, player: int, met: Array | None = None) -> Array:
-        """The same after each move there; `met`: what the other holds, where not what comes. float64 [moves, 1326]"""
-        return self._walked(player, respond=True, met=met)[1:]
+    def best_response_action_values(self, player: int, opponent_range: Array | None = None) -> Array:
+        """Return best-response values after each action, against `opponent_range` or the range here.
+
+        float64 [actions, 1326]
+
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        opponent_range
+            Range of the opponent here; None: that of the solution. float64 [1326]
+        """
+        return self._compute_values(player, respond=True, opponent_range=opponent_range)[1:]
 
     def ev(self, player: int) -> Array:
-        """What each hand wins from the pot as it stands there, its own later chips deducted. float64 [1326]"""
+        """Return EVs of a player's hands: chips won from the current pot, minus own later bets. float64 [1326]
+
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        """
         values: Array = self._values(player)[0]
         return values
 
     def action_ev(self) -> Array:
-        """The same after each move of the player who acts. float64 [moves, 1326]"""
+        """Return EVs of the actor's hands after each action. float64 [actions, 1326]"""
         if self.player < 0:
             raise InputError(f"{self.tree.name}: nobody acts at {self.line!r}")
         return self._values(self.player)[1:]
 
     @cached_property
     def equity(self) -> tuple[Array, Array]:
-        """Share of the pot that each hand would win by checking to the end. float64 [1326] each"""
+        """Share of the pot that each hand wins if both check down. float64 [1326] each"""
         game = self.tree.game
         if len(game.board) + sum(game.deals) != 5:
-            raise InputError(f"{game.name}: equities are of boards of five cards")
-        pairs = self.solution.street(self).pairs
+            raise InputError(f"{game.name}: equities need boards of five cards")
+        pairs = self.solution.street_values(self).pairs
         if pairs is not None:
-            return pairs.of(self.reach)
+            return pairs.range_equities(self.reach)
         boards = runouts(self.board, game.deck)
         shares = []
-        for me in (0, 1):
-            won, met = range_shares(self.reach[1 - me], boards, np.ones(len(boards)), rules=game.deck.rules)
+        for player in (0, 1):
+            won, total = range_wins(self.reach[1 - player], boards, np.ones(len(boards)), rules=game.deck.rules)
             with np.errstate(divide="ignore", invalid="ignore"):
-                shares.append(np.where((met > 0) & (self.tree.game.weights[me] > 0), won / met, np.nan))
+                shares.append(np.where((total > 0) & (self.tree.game.weights[player] > 0), won / total, np.nan))
         return shares[0], shares[1]
 
-    def mean(self, player: int, numbers: Array) -> float:
-        """The mean over a player's range there, each hand as often as it meets the other's range."""
-        weight = self.reach[player] * self.compatible(player)
-        held = weight > 0
-        return float(np.sum(numbers[held] * weight[held]) / np.sum(weight[held])) if held.any() else float("nan")
+    def range_mean(self, player: int, numbers: Array) -> float:
+        """Return the mean over a player's range, each hand weighted by its compatible pairs.
 
-    # --- as people read it ------------------------------------------------------------------
+        Parameters
+        ----------
+        player
+            0 (oop) or 1 (ip).
+        numbers
+            Value of each hand. float64 [1326]
+        """
+        weight = self.reach[player] * self.compatible_weight(player)
+        possible = weight > 0
+        return (
+            float(np.sum(numbers[possible] * weight[possible]) / np.sum(weight[possible]))
+            if possible.any()
+            else float("nan")
+        )
 
-    def summary(self) -> node_report.Summary:
-        """Who acts, pot and stacks, frequencies, EV, equity and combos of both."""
-        return node_report.summary(self)
+    # --- reports ----------------------------------------------------------------------------
+
+    def summary(self) -> node_report.NodeSummary:
+        """Return actor, pot, stacks, frequencies, EV, equity and combos of both players."""
+        return node_report.node_summary(self)
 
     def hand(self, cards: Cards, player: int | str | None = None) -> node_report.HandReport:
-        """One hand: what it plays, its EV and equity, and what it is made of."""
-        return node_report.hand(self, cards, player)
+        """Return a report of one hand: strategy, EV, equity, made hand and draws.
+
+        Parameters
+        ----------
+        cards
+            Two cards, `AsKh`.
+        player
+            Player who holds them, by number or name; None: the one to act.
+        """
+        return node_report.hand_report(self, cards, player)
 
     def table(self, by: str | None = None, player: int | str | None = None) -> ReportTable:
-        """Hands by combo, class, made hand or draw, with frequency, EV, equity, EQR and combos."""
-        return node_report.table(self, by, player)
+        """Return a table of frequency, EV, equity, EQR and combos.
+
+        Parameters
+        ----------
+        by
+            `combos`, `classes`, `made`, `draws`, `groups` or `equity`; None: `groups` on a board, else `classes`.
+        player
+            Player by number or name; None: the one to act.
+        """
+        return node_report.hands_table(self, by, player)
 
     def hands(self, text: str, player: int | str | None = None) -> ReportTable:
-        """The hands of a class, `AK`, `AKs` or `QQ`, or of any range; the last row, `all`, has their means."""
-        return node_report.hands(self, text, player)
+        """Return a table of the hands of a class such as `AKs` or of any range; the last row, `all`, has their means.
+
+        Parameters
+        ----------
+        text
+            Class such as `AKs`, or any range.
+        player
+            Player by number or name; None: the one to act.
+        """
+        return node_report.selected_hands_table(self, text, player)
 
     def range(self, player: int | str | None = None) -> Range:
-        """What a player holds there."""
-        return node_report.held(self, player)
+        """Return a player's range.
 
-    def range_text(self, player: int | str | None = None, digits: int = node_report.DIGITS) -> str:
-        """The same as text to paste elsewhere, weights to so many digits."""
+        Parameters
+        ----------
+        player
+            Player by number or name; None: the one to act.
+        """
+        return node_report.player_range(self, player)
+
+    def range_text(self, player: int | str | None = None, digits: int = node_report.WEIGHT_DIGITS) -> str:
+        """Return a player's range as text, weights rounded to `digits`.
+
+        Parameters
+        ----------
+        player
+            Player by number or name; None: the one to act.
+        digits
+            Decimals of the weights.
+        """
         return node_report.range_text(self, player, digits)
 
-    def grid(self, player: int | str | None = None) -> Grid:
-        """The 13 × 13 grid of what is played."""
-        return node_report.grid(self, player)
+    def grid(self, player: int | str | None = None) -> HandGrid:
+        """Return the 13 × 13 grid of the strategy.
+
+        Parameters
+        ----------
+        player
+            Player by number or name; None: the one to act.
+        """
+        return node_report.strategy_grid(self, player)
 
     def runouts(self) -> ReportTable:
-        """Strategy and EV on every card that may come next."""
-        return card_report.runouts(self)
+        """Return a table of strategy and EV on every possible next card."""
+        return comparison_report.node_runouts(self)
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -2,64 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.core.dataframes import frame
-from riverboat.core.errors import InputError, UnknownKeyError
-from riverboat.core.tables import PROSE, Column, ReportTable
+from riverboat.core.errors import InputError
+from riverboat.core.tables import PROSE, ReportColumn, ReportTable, to_dataframe
 from riverboat.games.base import Array
-from riverboat.strategies._kernels import tabular
+from riverboat.strategies._kernels import table as table_kernels
+from riverboat.strategies.mapping import StrategyMapping
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
 Tree: TypeAlias = PublicTree | HistoryTree
-CLOSE = 1e-6  # what probabilities may be off by
-SHOWN = 20  # information sets in a notebook
+TOLERANCE = 1e-6  # of sums of probabilities
+MAX_SHOWN = 20  # information sets that a notebook shows
 
 
-class Strategy(Mapping[str, dict[str, float]]):
-    """What every player does everywhere: a mapping from information sets to probabilities of moves.
+class Strategy(StrategyMapping[dict[str, float]]):
+    """Strategy profile: a mapping from information sets to action probabilities.
 
-    Immutable; needs no solver to be read. Two strategies are equal when all their probabilities are.
+    Immutable, and independent of the solver. Two strategies are equal if all their probabilities are equal.
+
+    Parameters
+    ----------
+    tree
+        Compiled game.
+    probabilities
+        Table in the layout of the tree, float [table_size]. A writable array is copied.
+    provenance
+        Origin of the strategy: method, iterations and so on.
+
+    Raises
+    ------
+    InputError
+        If the table has another size, or a probability is not finite.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> strategy = Strategy.from_mapping(compile_game(kuhn()), {"K:": {"r": 1.0}, "J:": {"c": 0.75, "r": 0.25}})
+    >>> strategy["K:"], len(strategy)
+    ({'c': 0.0, 'r': 1.0}, 12)
     """
 
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
-        if probabilities.shape != (tree.table,):
-            raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table}")
+        if probabilities.shape != (tree.table_size,):
+            raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table_size}")
         if not np.isfinite(probabilities).all():
             raise InputError(
                 f"{tree.name}: {np.count_nonzero(~np.isfinite(probabilities)):,} probabilities are not finite"
             )
-        self.tree = tree
-        if probabilities.flags.writeable:  # somebody may still write to it
+        super().__init__(tree, provenance)
+        self.tree: Tree = tree
+        if probabilities.flags.writeable:  # the caller may still write to it
             probabilities = probabilities.copy()
             probabilities.flags.writeable = False
         self.probabilities = probabilities  # float [table]; tree.views gives [rows, hands]
-        self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
     @staticmethod
     def from_sums(tree: Tree, sums: Array, provenance: Mapping[str, Any] | None = None) -> Strategy:
-        """Normalise accumulated weights; uniform where nothing was accumulated."""
-        out = np.empty(tree.table)
+        """Normalize accumulated weights; information sets without weight are uniform.
+
+        Parameters
+        ----------
+        tree
+            Compiled game.
+        sums
+            Accumulated weights of the actions, in the layout of the tree. float [table_size]
+        provenance
+            Origin of the strategy: method, iterations and so on.
+        """
+        out = np.empty(tree.table_size)
         n = tree.nodes
-        for me, (given, made) in enumerate(zip(tree.views(sums), tree.views(out), strict=True)):
-            tabular.normalise(n.actor, n.width, n.data, me, given, made)
+        for player, (player_sums, player_out) in enumerate(
+            zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
+        ):
+            table_kernels.normalise(n.actor, n.width, n.data, player, player_sums, player_out)
         out.flags.writeable = False
         return Strategy(tree, out, provenance)
 
     @staticmethod
     def uniform(tree: Tree) -> Strategy:
-        """Every action equally likely."""
-        return Strategy.from_sums(tree, np.zeros(tree.table), {"method": "uniform"})
+        """Return the strategy that plays all actions with equal probability.
+
+        Parameters
+        ----------
+        tree
+            Compiled game.
+        """
+        return Strategy.from_sums(tree, np.zeros(tree.table_size), {"method": "uniform"})
 
     @staticmethod
     def from_mapping(tree: Tree, rows: Mapping[str, Mapping[str, float]]) -> Strategy:
-        """From `{information set: {action: probability}}`; sets that are left out are uniform."""
+        """Build a strategy from `{information set: {action: probability}}`.
+
+        Parameters
+        ----------
+        tree
+            Compiled game.
+        rows
+            Probabilities of each given information set; they must sum to one. Missing information sets are uniform.
+
+        Returns
+        -------
+        Strategy
+            The complete strategy.
+        """
         table = Strategy.uniform(tree).probabilities.copy()
         for name, row in rows.items():
             infoset = tree.infoset(name)
@@ -69,30 +121,30 @@ class Strategy(Mapping[str, dict[str, float]]):
                     f"{tree.name}: no action {sorted(unknown)[0]!r} at {name!r}: {', '.join(infoset.actions)}"
                 )
             values = [float(row.get(action, 0.0)) for action in infoset.actions]
-            if not (min(values) >= 0 and abs(sum(values) - 1) <= CLOSE):
+            if not (min(values) >= 0 and abs(sum(values) - 1) <= TOLERANCE):
                 raise InputError(f"{tree.name}: probabilities {values} at {name!r} do not sum to one")
             for k, value in enumerate(values):
                 table[infoset.offset + k * infoset.stride] = value
         return Strategy(tree, table)
 
     def row(self, infoset: Infoset) -> Array:
-        """Probabilities at an information set, in the order of its actions."""
+        """Return the probabilities at an information set, in the order of its actions.
+
+        Parameters
+        ----------
+        infoset
+            Information set of the tree.
+        """
         stop = infoset.offset + len(infoset.actions) * infoset.stride
         row: Array = self.probabilities[infoset.offset : stop : infoset.stride]
         return row
 
-    # --- as a mapping -----------------------------------------------------------------------
+    # --- mapping ----------------------------------------------------------------------------
 
-    def __getitem__(self, name: str) -> dict[str, float]:
-        if not isinstance(name, str):
-            raise UnknownKeyError(f"{self.tree.name}: {name!r} is no name of an information set")
-        try:
-            infoset = self.tree.infoset(name)
-        except InputError as error:
-            raise UnknownKeyError(str(error)) from None
-        return self._dict(infoset)
+    def _find(self, key: str) -> dict[str, float]:
+        return self._row_dict(self.tree.infoset(key))
 
-    def _dict(self, infoset: Infoset) -> dict[str, float]:
+    def _row_dict(self, infoset: Infoset) -> dict[str, float]:
         return dict(zip(infoset.actions, self.row(infoset).tolist(), strict=True))
 
     def __iter__(self) -> Iterator[str]:
@@ -101,9 +153,8 @@ class Strategy(Mapping[str, dict[str, float]]):
     def __len__(self) -> int:
         return self.tree.infoset_count
 
-    def items(self) -> ItemsView[str, dict[str, float]]:
-        """Every information set with its probabilities."""
-        return _Items(self)
+    def _entries(self) -> Iterator[tuple[str, dict[str, float]]]:
+        return ((infoset.name, self._row_dict(infoset)) for infoset in self.tree.infosets())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Strategy):
@@ -117,31 +168,39 @@ class Strategy(Mapping[str, dict[str, float]]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Strategy, (self.tree, np.asarray(self.probabilities), dict(self.provenance))
 
-    # --- elsewhere --------------------------------------------------------------------------
+    # --- conversion -------------------------------------------------------------------------
 
     def mapping(self) -> dict[str, dict[str, float]]:
-        """The same as a plain dictionary."""
+        """Return the strategy as a plain dictionary."""
         return dict(self.items())
 
     def to_frame(self) -> Any:
-        """For pandas: a row for each move of each information set."""
+        """Return a pandas data frame with a row for each action of each information set."""
         rows = [
             (infoset.name, infoset.player, action, probability)
             for infoset in self.tree.infosets()
-            for action, probability in self._dict(infoset).items()
+            for action, probability in self._row_dict(infoset).items()
         ]
         names = ("infoset", "player", "action", "probability")
-        return frame({name: [row[k] for row in rows] for k, name in enumerate(names)})
+        return to_dataframe({name: [row[k] for row in rows] for k, name in enumerate(names)})
 
     def to_open_spiel(self) -> Any:
-        """As a `TabularPolicy` of OpenSpiel, for games that are there too."""
+        """Convert to a `TabularPolicy` of OpenSpiel, for games that OpenSpiel has."""
         from riverboat.strategies.open_spiel import to_open_spiel  # an optional library
 
         return to_open_spiel(self)
 
     @staticmethod
     def from_open_spiel(tree: Tree, policy: Any) -> Strategy:
-        """The strategy for a tree that a policy of OpenSpiel describes."""
+        """Convert an OpenSpiel policy to a strategy for a tree.
+
+        Parameters
+        ----------
+        tree
+            Compiled game.
+        policy
+            Policy of OpenSpiel.
+        """
         from riverboat.strategies.open_spiel import from_open_spiel
 
         return from_open_spiel(tree, policy)
@@ -151,22 +210,14 @@ class Strategy(Mapping[str, dict[str, float]]):
 
     def _repr_html_(self) -> str:
         rows = tuple(
-            (infoset.name, f"{infoset.player}", "  ".join(f"{a} {p:.1%}" for a, p in self._dict(infoset).items()))
-            for infoset in islice(self.tree.infosets(), SHOWN)
+            (infoset.name, f"{infoset.player}", "  ".join(f"{a} {p:.1%}" for a, p in self._row_dict(infoset).items()))
+            for infoset in islice(self.tree.infosets(), MAX_SHOWN)
         )
-        more = f"; the first {SHOWN}" if len(self) > SHOWN else ""
+        more = f"; the first {MAX_SHOWN}" if len(self) > MAX_SHOWN else ""
         title = f"{self.tree.name}: {len(self):,} information sets{more}"
-        columns = Column("infoset", title="information set"), Column("player"), Column("strategy", PROSE)
+        columns = (
+            ReportColumn("infoset", title="information set"),
+            ReportColumn("player"),
+            ReportColumn("strategy", PROSE),
+        )
         return ReportTable(title, columns, rows)._repr_html_()
-
-
-class _Items(ItemsView[str, dict[str, float]]):
-    """Pairs without looking up each name."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        super().__init__(strategy)
-        self._strategy = strategy
-
-    def __iter__(self) -> Iterator[tuple[str, dict[str, float]]]:
-        strategy = self._strategy
-        return ((infoset.name, strategy._dict(infoset)) for infoset in strategy.tree.infosets())

@@ -1,12 +1,13 @@
-"""Refining a strategy in its endgames: unsafe, re-solve, maxmargin, reach-maxmargin.
+"""Subgame refinement on compiled trees: unsafe, re-solve, maxmargin, reach-maxmargin, and values of public states.
 
-Each endgame is solved apart from the base strategy alone, so several can be refined in any order or at once. The safe
-methods then never raise the exploitability of either player's half:
+Brown and Sandholm (2017) say *endgame* for subgame. Each subgame is solved separately, given only the base strategy, so
+several can be refined in any order or at once. The safe methods never raise the exploitability of either player's
+strategy:
 
-- the opponent's value V'(I) in an endgame, for each of its hands I, stays at or below CBV(I) (re-solve, maxmargin), so that
-  all its values on the way down stay at or below those against the base strategy;
-- reach-maxmargin lets V'(I) rise by the hand's gift. Gifts are split among the endgames behind them, so that again
-  CBV'(I') ≤ CBV(I') at every decision of the opponent on the way.
+- The opponent's value V'(I) in a subgame stays at or below CBV(I) for each of its hands I (re-solve, maxmargin). So all
+  its values on the path stay at or below those against the base strategy.
+- Reach-maxmargin lets V'(I) rise by the hand's gift. Gifts are split among the subgames below them, so that again
+  CBV'(I') ≤ CBV(I') at every decision of the opponent on the path.
 """
 
 from __future__ import annotations
@@ -17,59 +18,338 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.core import validation
-from riverboat.core.errors import InputError, shown, unknown
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.exact.lp import solve_lp
-from riverboat.solvers.tabular.best_response import check_zero_sum
+from riverboat.solvers.run_loop import step_and_check
+from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.tabular._kernels import traversal
+from riverboat.solvers.tabular.best_response import check_zero_sum, hand_values, quality
 from riverboat.solvers.tabular.cfr import CFR
-from riverboat.solvers.tabular.state_values import ranges_at
+from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy, Tree
-from riverboat.subgames.maxmargin import choose_hand
-from riverboat.subgames.values import Entry, entries, gifts, history_reach
-from riverboat.trees.compile import histories
+from riverboat.subgames.values import SubgameRootValues, history_reach, subgame_gifts, subgame_root_values
+from riverboat.trees.compile import to_history_tree
 from riverboat.trees.gadgets import (
-    Endgame,
-    Gadget,
-    check_apart,
-    endgame_at,
+    GadgetTree,
+    HandWeights,
+    TreeSubgame,
+    check_disjoint,
+    find_subgame,
     locked_gadget,
     maxmargin_gadget,
     resolve_gadget,
+    subgame_tree,
     unsafe_gadget,
 )
 from riverboat.trees.public import PublicTree
 
-METHODS = ("unsafe", "resolve", "maxmargin", "reach_maxmargin", "optimal")
-Solver = Callable[[Tree], Strategy]
+# --- maxmargin by CFR ---------------------------------------------------------------------------
+
+
+def solve_vector_maxmargin(
+    subgame: TreeSubgame,
+    player: int,
+    reach: Array,
+    shifts: Array,
+    iterations: int = 1000,
+    schedule: str | AnySchedule = "dcfr",
+) -> tuple[GadgetTree, Strategy]:
+    """Solve the game of `maxmargin_gadget` by CFR on vectors of hands, for large public trees.
+
+    Returns the subgame and a strategy in which only the part of `player` is meaningful. `reach` is the player's range,
+    float64 [its hands]; `shifts` is float64 [hands of the opponent]. Let w[I] be the compatible weight of hand I, v[I]
+    its counterfactual value in the subgame, and ρ the opponent's probabilities over hands. The opponent enters with the
+    range ρ[I] / w[I], and hand I has the value v[I] / w[I] − shift[I].
+
+    Parameters
+    ----------
+    subgame
+        Subgame of a public tree.
+    player
+        Player whose strategy is solved.
+    reach
+        Range of the player. float64 [its hands]
+    shifts
+        Shift of each hand of the opponent. float64 [hands of the opponent]
+    iterations
+        Number of iterations of CFR.
+    schedule
+        CFR variant.
+
+    Returns
+    -------
+    tuple[GadgetTree, Strategy]
+        The subgame with its gadget, and a strategy in which only the part of `player` is meaningful.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> strategy = rb.solve("leduc", iterations=20).strategy
+    >>> [each.endgame for each in refine(strategy, "cc/Kh/", solver=20).endgames]
+    ['cc/Kh/', 'cc/Kh/']
+    """
+    tree, opponent = subgame.tree, 1 - player
+    if not isinstance(tree, PublicTree):
+        raise InputError(f"{tree.name} is not a public tree: solve maxmargin_gadget instead")
+    opponent_range = np.where(
+        tree.possible_hands[opponent][tree.board_of_node[subgame.roots[0]]], tree.deal.weights[opponent], 0.0
+    )
+    gadget = unsafe_gadget(subgame, (reach, opponent_range) if player == 0 else (opponent_range, reach))
+    sub = gadget.tree
+    assert isinstance(sub, PublicTree)
+    compatible = sub.deal.joint() > 0
+    weight = (compatible if opponent == 0 else compatible.T) @ sub.deal.weights[player]
+    possible = weight > 0
+    entering_range = np.zeros(len(weight))  # read by every traversal of the player
+    sides = [
+        side._replace(weight_opp=entering_range) if p == player else side for p, side in enumerate(sub.player_arrays)
+    ]
+    sub.player_arrays = sides[0], sides[1]
+
+    solver, engine = CFR(sub, schedule), TreeEngine(sub, np.float64)
+    if not solver.schedule.alternating:
+        raise InputError(f"{tree.name}: schedule {solver.schedule}: the maxmargin gadget needs an alternating schedule")
+    regret = np.zeros(len(weight))
+    choice = possible / possible.sum()
+    for t in range(1, iterations + 1):
+        step = solver.schedule.step(t)
+        row = np.array([*step, solver.noise])
+        entering_range[possible] = choice[possible] / weight[possible]
+        engine.traverse(player, solver.tables[player], traversal.UPDATE, row)
+        values = engine.traverse(opponent, solver.tables[opponent], traversal.UPDATE, row)
+        hand_values = np.where(possible, values / np.where(possible, weight, 1.0) - shifts, 0.0)
+        regret *= np.where(regret > 0, step.positive, step.negative)
+        regret = np.maximum(regret + np.where(possible, hand_values - choice @ hand_values, 0.0), step.floor)
+        positive = np.maximum(regret, 0.0)
+        choice = positive / positive.sum() if positive.sum() > 0 else possible / possible.sum()
+    solver.iteration = iterations
+    return gadget, solver.average()
+
+
+# --- values of public states --------------------------------------------------------------------
+
+MAX_LP_HISTORIES = 200_000  # larger subgames are solved by CFR
+MAX_ITERATIONS = 100_000
 
 
 @dataclass(frozen=True)
-class Margins:
-    """One endgame of one player: how much less the opponent can get there than before, by its hand."""
+class StateValues:
+    """Equilibrium of the game from a public state on.
 
-    endgame: str
-    player: int  # whose strategy was refined
-    values: dict[str, float]  # CBV against the base strategy, given the hand
-    margins: dict[str, float]  # CBV against the base strategy minus CBV against the refined one
-    gifts: dict[str, float]  # what may be added to the margin; zeros but for reach-maxmargin
+    Values are in the game's unit; values by hand are conditional on the hand.
+
+    Attributes
+    ----------
+    line
+        Line to the public state.
+    value_low
+        Certified lower bound of player 0's value.
+    value_high
+        Certified upper bound of player 0's value.
+    by_hand
+        Value of each hand of each player, given the hand.
+    strategy
+        Equilibrium strategy of the subgame.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> values = state_values(rb.compile_game(rb.game("kuhn")), "cr")
+    >>> bool(values.value_low <= values.value_high)
+    True
+    """
+
+    line: str
+    value_low: float  # certified bounds of player 0's value
+    value_high: float
+    by_hand: tuple[dict[str, float], dict[str, float]]
+    strategy: Strategy
 
     @property
-    def least(self) -> float:
-        """The least margin, gifts added."""
+    def value(self) -> float:
+        """Midpoint of the certified interval."""
+        return (self.value_low + self.value_high) / 2
+
+
+def state_values(
+    tree: PublicTree, line: str, ranges: tuple[HandWeights, HandWeights] | None = None, until: float = 1e-6
+) -> StateValues:
+    """Solve the game from a public state on with given ranges: by LP if it is small, otherwise by CFR to `until`.
+
+    Parameters
+    ----------
+    tree
+        Public tree.
+    line
+        Line to a public state.
+    ranges
+        Weight of each hand of each player at the state; None: all that the deal has.
+    until
+        Target exploitability of CFR, in the game's unit.
+
+    Returns
+    -------
+    StateValues
+        Values and an equilibrium strategy.
+
+    Raises
+    ------
+    InputError
+        If the tree has no such line, or a range is invalid.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> len(state_values(rb.compile_game(rb.game("kuhn")), "r").by_hand[1])
+    3
+    """
+    if not isinstance(tree, PublicTree):
+        raise InputError(f"{tree.name}: values of a public state need a public game")
+    sub = subgame_tree(tree, line, ranges)
+    check_zero_sum(sub)
+    if len(sub.nodes.actor) * sub.hand_counts[0] * sub.hand_counts[1] <= MAX_LP_HISTORIES:
+        strategy = solve_lp(sub).strategy
+    else:
+        solver = CFR(sub, "dcfr")
+        while solver.iteration < MAX_ITERATIONS and solver.exploitability() > until:
+            if not step_and_check(solver, max(10, solver.iteration // 4)):
+                break
+        strategy = solver.average()
+    low, high = quality(strategy).bracket
+    by_hand = []
+    for player in (0, 1):
+        possible = sub.deal.weights[player] > 0
+        values = hand_values(strategy, player)
+        by_hand.append({sub.hands[player][h]: float(values[h]) for h in np.flatnonzero(possible)})
+    return StateValues(line, low, high, (by_hand[0], by_hand[1]), strategy)
+
+
+def ranges_at(strategy: Strategy, line: str) -> tuple[Array, Array]:
+    """Return both players' ranges at a public state under a strategy: deal weight × own reach.
+
+    Parameters
+    ----------
+    strategy
+        Strategy of a public tree.
+    line
+        Line to a public state.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Range of each player. float64 [hands] each
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> [len(weights) for weights in ranges_at(rb.solve("kuhn", iterations=5).strategy, "r")]
+    [3, 3]
+    """
+    tree = strategy.tree
+    if not isinstance(tree, PublicTree):
+        raise InputError(f"{tree.name}: ranges need a public game")
+    target, node = tree.node(line), 0
+    reach = [np.array(w, float) for w in tree.deal.weights]
+    views = tree.player_tables(strategy.probabilities)
+    while node != target:
+        actor = int(tree.nodes.actor[node])
+        for k, child in enumerate(tree.children(node)):
+            if child <= target < tree.nodes.end[child]:
+                if actor != CHANCE:
+                    reach[actor] *= views[actor][int(tree.nodes.data[node]) + k]
+                node = child
+                break
+    possible = [tree.possible_hands[p][tree.board_of_node[target]] for p in (0, 1)]
+    return np.where(possible[0], reach[0], 0.0), np.where(possible[1], reach[1], 0.0)
+
+
+METHODS = ("unsafe", "resolve", "maxmargin", "reach_maxmargin", "optimal")
+GadgetSolver = Callable[[Tree], Strategy]
+
+
+@dataclass(frozen=True)
+class SubgameMargins:
+    """Margins of one subgame: the decrease of the opponent's value, by its hand.
+
+    Attributes
+    ----------
+    endgame
+        Line of the subgame, or names of its information sets.
+    player
+        The refined player.
+    values
+        CBV against the base strategy, given the hand.
+    margins
+        CBV against the base strategy minus CBV against the refined one.
+    gifts
+        Added to the margins by reach-maxmargin; otherwise zero.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> strategy = rb.solve("leduc", iterations=20).strategy
+    >>> margins = refine(strategy, "cc/Kh/", players=(0,)).endgames[0]
+    >>> margins.player, len(margins.margins)
+    (0, 5)
+    """
+
+    endgame: str
+    player: int  # the refined player
+    values: dict[str, float]  # CBV against the base strategy, given the hand
+    margins: dict[str, float]  # CBV against the base strategy minus CBV against the refined one
+    gifts: dict[str, float]  # added to the margins by reach-maxmargin; otherwise zero
+
+    @property
+    def least_margin(self) -> float:
+        """Least margin over hands, gifts included."""
         return min((m + self.gifts[hand] for hand, m in self.margins.items()), default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """A refined strategy and what it gained where."""
+    """A refined strategy, with the margins of its subgames.
+
+    Attributes
+    ----------
+    strategy
+        The refined strategy.
+    method
+        Name of the method.
+    endgames
+        Margins of each subgame, for each refined player.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> refine(rb.solve("leduc", iterations=20).strategy, "cc/Kh/").method
+    'maxmargin'
+    """
 
     strategy: Strategy
     method: str
-    endgames: tuple[Margins, ...]
+    endgames: tuple[SubgameMargins, ...]
 
 
 def lp_solver(tree: Tree) -> Strategy:
-    """An exact equilibrium of a gadget."""
+    """Solve a gadget game exactly by linear programming.
+
+    Parameters
+    ----------
+    tree
+        Gadget game.
+
+    Returns
+    -------
+    Strategy
+        An equilibrium.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> round(lp_solver(rb.compile_game(rb.matrix([[0, 3], [1, 0]])))["player 0"]["r1"], 6)
+    0.25
+    """
     return solve_lp(tree).strategy
 
 
@@ -79,122 +359,188 @@ def refine(
     method: str = "maxmargin",
     *,
     players: Sequence[int] = (0, 1),
-    solver: Solver | int = lp_solver,
+    solver: GadgetSolver | int = lp_solver,
     split: bool = True,
 ) -> Refinement:
-    """A base strategy with its play in some endgames replaced by a solution of the method's gadget.
+    """Refine a base strategy in some subgames by solving the gadget game of a method.
 
-    `where` names the endgames: lines of a public tree (`after_chance` lists them), or information sets of a history
-    tree, where a tuple of several names is one endgame (`endgame_at`). They must not overlap; each is refined as if the
-    others did not exist. Each player in `players` is refined by itself against the base strategy, so that the profile
-    is two refinements at once.
+    Each subgame is refined as if the others did not exist. Each player is refined separately against the base strategy, so
+    that the resulting profile is two refinements at once.
 
-    The methods are `unsafe` (no guarantee), `resolve`, `maxmargin` and `reach_maxmargin` (never raise the exploitability
-    when `solver` is exact), and `optimal`, which needs the whole tree: all endgames at once with the rest fixed, the
-    least that any refinement of them can concede. `solver` gives an equilibrium of a gadget; a number means as many
-    iterations of DCFR, on vectors of hands where the tree has them. `split=False` gives every endgame whole gifts,
-    which is safe for one endgame only.
+    Parameters
+    ----------
+    base
+        Strategy to refine.
+    where
+        Subgames, which must not overlap: lines of a public tree (`lines_after_chance` lists them), or information
+        sets of a history tree, where a tuple of several names is one subgame.
+    method
+        `unsafe` (no guarantee); `resolve`, `maxmargin` or `reach_maxmargin` (never raise the exploitability if
+        `solver` is exact); or `optimal`, all subgames at once with the rest fixed: the least that any refinement of
+        them can concede.
+    players
+        Players whose strategies are refined.
+    solver
+        Function that solves a gadget game, or a number of iterations of DCFR, on vectors of hands if the tree has
+        them.
+    split
+        Split gifts among the subgames below them (`reach_maxmargin`). False gives every subgame whole gifts, which is
+        safe for one subgame only.
+
+    Returns
+    -------
+    Refinement
+        The refined strategy, and the margins of each subgame.
+
+    Raises
+    ------
+    InputError
+        If a subgame does not exist, two overlap, or the method is unknown.
+
+    References
+    ----------
+    .. [1] Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014.
+    .. [2] Moravcik et al., "Refining subgames in large imperfect information games", AAAI 2016.
+    .. [3] Brown and Sandholm, "Safe and nested subgame solving for imperfect-information games", NIPS 2017.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> refinement = refine(rb.solve("leduc", iterations=20).strategy, "cc/Kh/")
+    >>> bool(min(refinement.endgames[0].margins.values()) >= -1e-9)
+    True
     """
     _check_arguments(base, method, players, solver)
     tree = base.tree
     check_zero_sum(tree)
-    names = _named(tree, where)
-    parts = [endgame_at(tree, *name) for name in names]
-    check_apart(parts)
+    names = _parse_subgames(tree, where)
+    subgames = [find_subgame(tree, *name) for name in names]
+    check_disjoint(subgames)
     table = np.array(base.probabilities, float)
-    entered: list[tuple[int, list[Entry], list[Array]]] = []
+    by_player: list[tuple[int, list[SubgameRootValues], list[Array]]] = []
     for player in players:
-        known = entries(base, player, parts)
-        none = [np.zeros_like(entry.values) for entry in known]
-        added = gifts(base, player, parts, known, split=split) if method == "reach_maxmargin" else none
-        entered.append((player, known, added))
+        root_values = subgame_root_values(base, player, subgames)
+        no_gifts = [np.zeros_like(root_value.values) for root_value in root_values]
+        gifts = (
+            subgame_gifts(base, player, subgames, root_values, split=split) if method == "reach_maxmargin" else no_gifts
+        )
+        by_player.append((player, root_values, gifts))
         if method == "optimal":
-            _optimal(base, player, parts, solver, table)
+            _refine_jointly(base, player, subgames, solver, table)
             continue
-        for part, entry, gift in zip(parts, known, added, strict=True):
-            solved = _solve(base, part, player, method, entry, gift, solver)
+        for subgame, root_value, gift in zip(subgames, root_values, gifts, strict=True):
+            solved = _solve_gadget(base, subgame, player, method, root_value, gift, solver)
             if solved is not None:
-                _splice(*solved, base, player, entry, table)
-    strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(parts)})
+                _splice(*solved, base, player, root_value, table)
+    strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
     reports = [
-        _margins(part, player, entry, after, gift)
-        for player, known, added in entered
-        for part, entry, after, gift in zip(parts, known, entries(strategy, player, parts), added, strict=True)
+        _measure_margins(subgame, player, root_value, after, gift)
+        for player, root_values, gifts in by_player
+        for subgame, root_value, after, gift in zip(
+            subgames, root_values, subgame_root_values(strategy, player, subgames), gifts, strict=True
+        )
     ]
     return Refinement(strategy, method, tuple(reports))
 
 
 def _check_arguments(base: object, method: object, players: object, solver: object) -> None:
-    """Raise InputError where an argument is of another kind."""
+    """Raise `InputError` for an invalid argument."""
     if not isinstance(base, Strategy):
         raise InputError(
-            f"base={shown(base)}: rb.refine takes strategies of games that are compiled to a tree (Kuhn, Leduc, Bluff, "
+            f"base={short_repr(base)}: rb.refine takes strategies of games that are compiled to a tree (Kuhn, Leduc, Bluff, "
             "Gambit files, …), as rb.solve returns them in result.strategy; hold'em is refined by "
-            "riverboat.subgames.flop.refinement.refine_flop and by agents that search, such as default?search=river"
+            "riverboat.subgames.flop_refinement.refine_flop and by agents that search, such as default?search=river"
         )
-    validation.text("method", method)
+    validation.check_text("method", method)
     if method not in METHODS:
-        raise unknown("method", str(method), METHODS)
+        raise unknown_name_error("method", str(method), METHODS)
     if not isinstance(players, Sequence) or not players or any(p not in (0, 1) for p in players):
-        raise InputError(f"players={shown(players)}: must be 0, 1 or both, in a tuple")
+        raise InputError(f"players={short_repr(players)}: must be 0, 1 or both, in a tuple")
     if not callable(solver):
-        validation.whole("solver", solver, 1)
+        validation.check_integer("solver", solver, 1)
 
 
-def _named(tree: Tree, where: object) -> list[tuple[str, ...]]:
-    """The names of each endgame; raises InputError where there are none."""
-    listed = [where] if isinstance(where, str) else list(where) if isinstance(where, Iterable) else []
-    names = [(each,) if isinstance(each, str) else tuple(each) if isinstance(each, Sequence) else () for each in listed]
-    if not names or not all(each and all(isinstance(name, str) for name in each) for each in names):
-        example = "after_chance(tree)" if isinstance(tree, PublicTree) else "the names of information sets"
-        raise InputError(f"{tree.name}: where={shown(where)}: no endgame is named; give {example}")
+def _parse_subgames(tree: Tree, where: object) -> list[tuple[str, ...]]:
+    """Return the names of each subgame; raise `InputError` if there are none."""
+    entries = [where] if isinstance(where, str) else list(where) if isinstance(where, Iterable) else []
+    names = [
+        (entry,) if isinstance(entry, str) else tuple(entry) if isinstance(entry, Sequence) else () for entry in entries
+    ]
+    if not names or not all(entry and all(isinstance(name, str) for name in entry) for entry in names):
+        example = "lines_after_chance(tree)" if isinstance(tree, PublicTree) else "the names of information sets"
+        raise InputError(f"{tree.name}: where={short_repr(where)}: names no subgame; give {example}")
     return names
 
 
-def after_chance(tree: PublicTree, event: int = 1) -> list[str]:
-    """The lines right after the given public chance event, counted from 1: the starts of a round of betting."""
+def lines_after_chance(tree: PublicTree, event: int = 1) -> list[str]:
+    """Return the lines right after the given public chance event, counted from 1: the roots of a betting round.
+
+    Parameters
+    ----------
+    tree
+        Public tree.
+    event
+        Number of the chance event, from 1.
+
+    Returns
+    -------
+    list[str]
+        The lines right after the given public chance event, counted from 1.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> lines_after_chance(rb.compile_game(rb.game("leduc")))[:3]
+    ['cc/Jh/', 'cc/Js/', 'cc/Qh/']
+    """
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: lines need a public game; name information sets instead")
     actor, lines = tree.nodes.actor, []
-    work = [(0, 0)]
-    while work:
-        node, seen = work.pop()
-        if seen < event:
-            step = seen + (actor[node] == CHANCE)
-            work += [(child, step) for child in reversed(list(tree.children(node)))]
+    stack = [(0, 0)]
+    while stack:
+        node, events = stack.pop()
+        if events < event:
+            child_events = events + (actor[node] == CHANCE)
+            stack += [(child, child_events) for child in reversed(list(tree.children(node)))]
         elif actor[node] != TERMINAL:
             lines.append(tree.line(node))
     return lines
 
 
-def _solve(
-    base: Strategy, part: Endgame, player: int, method: str, entry: Entry, gift: Array, solver: Solver | int
-) -> tuple[Gadget, Strategy] | None:
-    """The method's gadget and its solution; None where the base strategy never comes and nothing here matters."""
-    if not (entry.weights > 0).any():
+def _solve_gadget(
+    base: Strategy,
+    subgame: TreeSubgame,
+    player: int,
+    method: str,
+    root_values: SubgameRootValues,
+    gift: Array,
+    solver: GadgetSolver | int,
+) -> tuple[GadgetTree, Strategy] | None:
+    """Solve a method's gadget game; None if the subgame has reach zero under the base strategy."""
+    if not (root_values.weights > 0).any():
         return None
     if method in ("maxmargin", "reach_maxmargin"):
-        shifts = entry.values + _tame(part.tree, gift, entry.weights > 0)
-        if isinstance(solver, int) and isinstance(part.tree, PublicTree):
-            return choose_hand(part, player, entry.reach, shifts, solver)
-        gadget = maxmargin_gadget(part, player, entry.reach, shifts)
+        shifts = root_values.values + _bound_gifts(subgame.tree, gift, root_values.weights > 0)
+        if isinstance(solver, int) and isinstance(subgame.tree, PublicTree):
+            return solve_vector_maxmargin(subgame, player, root_values.reach, shifts, solver)
+        gadget = maxmargin_gadget(subgame, player, root_values.reach, shifts)
     elif method == "resolve":
-        gadget = resolve_gadget(part, player, entry.reach, entry.values)
-    elif isinstance(part.tree, PublicTree):
-        ranges = ranges_at(base, part.name)
-        meet = (part.tree.deal.joint() > 0) & (ranges[0][:, None] > 0) & (ranges[1] > 0)
-        if not meet.any():
+        gadget = resolve_gadget(subgame, player, root_values.reach, root_values.values)
+    elif isinstance(subgame.tree, PublicTree):
+        ranges = ranges_at(base, subgame.name)
+        compatible = (subgame.tree.deal.joint() > 0) & (ranges[0][:, None] > 0) & (ranges[1] > 0)
+        if not compatible.any():
             return None
-        gadget = unsafe_gadget(part, ranges)
+        gadget = unsafe_gadget(subgame, ranges)
     else:
-        reach = history_reach(base, -1)[part.roots]
+        reach = history_reach(base, -1)[subgame.roots]
         if not (reach > 0).any():
             return None
-        gadget = unsafe_gadget(part, reach)
-    return gadget, _run(solver, gadget.tree)
+        gadget = unsafe_gadget(subgame, reach)
+    return gadget, _run_solver(solver, gadget.tree)
 
 
-def _run(solver: Solver | int, tree: Tree) -> Strategy:
+def _run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
     if not isinstance(solver, int):
         return solver(tree)
     cfr = CFR(tree, "dcfr")
@@ -202,65 +548,72 @@ def _run(solver: Solver | int, tree: Tree) -> Strategy:
     return cfr.average()
 
 
-def _tame(tree: Tree, gift: Array, held: Array) -> Array:
-    """Gifts with the same solutions, none of them large.
+def _bound_gifts(tree: Tree, gift: Array, held: Array) -> Array:
+    """Bound gifts without changing the solutions.
 
-    A hand that is hardly ever met has a gift beyond all pay-offs. What is common to all hands changes nothing; and nor does
-    what exceeds the least gift by twice the range of the pay-offs, since another hand's margin is then always smaller.
+    A hand that is hardly ever met has a gift beyond all payoffs. A constant added to all hands changes nothing. Neither
+    does the part that exceeds the least gift by twice the span of the payoffs, since another hand's margin is then
+    always smaller.
     """
-    side = tree.sides[0]
+    side = tree.player_arrays[0]
     span = 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
-    above: Array = gift - gift[held].min()
-    return above.clip(0.0, 2 * span)
+    excess: Array = gift - gift[held].min()
+    return excess.clip(0.0, 2 * span)
 
 
-def _splice(gadget: Gadget, solved: Strategy, base: Strategy, player: int, entry: Entry, table: Array) -> None:
-    """Write the player's half of a gadget's solution into the table of the whole game.
+def _splice(
+    gadget: GadgetTree, solved: Strategy, base: Strategy, player: int, root_values: SubgameRootValues, table: Array
+) -> None:
+    """Write the player's part of a gadget solution to the table of the whole game.
 
-    Hands with which the base strategy never comes here are no part of the gadget, and keep what they had.
+    Hands with reach zero under the base strategy are not in the gadget and keep their strategy.
     """
     tree, origin = base.tree, gadget.origin
-    mine = np.zeros(tree.table, bool)
+    refined = np.zeros(tree.table_size, bool)
     if isinstance(tree, PublicTree):
-        tree.views(mine)[player][:, entry.reach > 0] = True
+        tree.player_tables(refined)[player][:, root_values.reach > 0] = True
     else:
         for infoset in tree.infosets():
             if infoset.player == player:
-                mine[infoset.offset : infoset.offset + len(infoset.actions)] = True
-    use = (origin >= 0) & mine[origin]
-    table[origin[use]] = solved.probabilities[use]
+                refined[infoset.offset : infoset.offset + len(infoset.actions)] = True
+    copied = (origin >= 0) & refined[origin]
+    table[origin[copied]] = solved.probabilities[copied]
 
 
-def _optimal(base: Strategy, player: int, parts: Sequence[Endgame], solver: Solver | int, table: Array) -> None:
-    """All endgames at once, on the whole tree with the player bound outside."""
+def _refine_jointly(
+    base: Strategy, player: int, parts: Sequence[TreeSubgame], solver: GadgetSolver | int, table: Array
+) -> None:
+    """Refine all subgames at once, on the whole tree with the player's strategy fixed outside them."""
     tree = base.tree
-    flat = histories(tree)
-    place = flat.origin if flat.origin is not None and flat is not tree else np.arange(flat.table)
-    inside = np.zeros(tree.table, bool)  # the player's places in the endgames
-    for part in parts:
-        for node in np.flatnonzero(part.inside & (tree.nodes.actor == player)):
+    flat = to_history_tree(tree)
+    origin = flat.origin if flat.origin is not None and flat is not tree else np.arange(flat.table_size)
+    inside = np.zeros(tree.table_size, bool)  # the player's entries in the subgames
+    for subgame in parts:
+        for node in np.flatnonzero(subgame.node_mask & (tree.nodes.actor == player)):
             first, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
             if isinstance(tree, PublicTree):
-                tree.views(inside)[player][first : first + width] = True
+                tree.player_tables(inside)[player][first : first + width] = True
             else:
                 inside[first : first + width] = True
     own = np.flatnonzero(flat.nodes.actor == player)
     free = np.zeros(len(flat.nodes.actor), bool)
-    free[own] = inside[place[flat.nodes.data[own]]]
-    gadget = locked_gadget(flat, base.probabilities[place], player, free)
-    solved = _run(solver, gadget.tree)
-    use = gadget.origin >= 0
-    use[use] = inside[place[gadget.origin[use]]]
-    table[place[gadget.origin[use]]] = solved.probabilities[use]
+    free[own] = inside[origin[flat.nodes.data[own]]]
+    gadget = locked_gadget(flat, base.probabilities[origin], player, free)
+    solved = _run_solver(solver, gadget.tree)
+    copied = gadget.origin >= 0
+    copied[copied] = inside[origin[gadget.origin[copied]]]
+    table[origin[gadget.origin[copied]]] = solved.probabilities[copied]
 
 
-def _margins(part: Endgame, player: int, before: Entry, after: Entry, gift: Array) -> Margins:
-    names = part.hands(1 - player)
-    held = np.flatnonzero(before.weights > 0)
-    return Margins(
-        part.name,
+def _measure_margins(
+    subgame: TreeSubgame, player: int, before: SubgameRootValues, after: SubgameRootValues, gift: Array
+) -> SubgameMargins:
+    names = subgame.hands(1 - player)
+    hands = np.flatnonzero(before.weights > 0)
+    return SubgameMargins(
+        subgame.name,
         player,
-        {names[h]: float(before.values[h]) for h in held},
-        {names[h]: float(before.values[h] - after.values[h]) for h in held},
-        {names[h]: float(gift[h]) for h in held},
+        {names[h]: float(before.values[h]) for h in hands},
+        {names[h]: float(before.values[h] - after.values[h]) for h in hands},
+        {names[h]: float(gift[h]) for h in hands},
     )

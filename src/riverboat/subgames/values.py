@@ -1,11 +1,11 @@
-"""What the opponent can get against a base strategy: counterfactual best-response values, and gifts.
+"""Counterfactual best-response values and gifts of the opponent against a base strategy.
 
 CBV(I, a) is the value of action a at information set I to a player who best-responds from there on, weighted by the
-probability that chance and the *other* player lead to I; CBV(I) = max over a. Unlike a best response they are
-wanted everywhere, also where the player itself would never go.
+probability that chance and the *other* player lead to I; CBV(I) = max over a. Unlike a best response, CBVs are needed
+at all information sets, also at those that the player itself would never reach.
 
-A *gift* is what the opponent gives up by taking a path: CBV(I') − CBV(I', a') at each of its decisions on the way
-(Brown & Sandholm 2017). So much more may be conceded behind that path before the opponent gains anything.
+A *gift* is the value that the opponent gives up on a path: CBV(I') − CBV(I', a') at each of its decisions (Brown &
+Sandholm 2017). A refinement may concede that much more below the path before the opponent gains anything.
 """
 
 from __future__ import annotations
@@ -18,204 +18,214 @@ import numpy as np
 from riverboat.games.base import CHANCE, Array
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.solvers.tabular._kernels import traversal
-from riverboat.solvers.tabular.threads import Walker
+from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees._kernels import tree as tree_kernels
-from riverboat.trees.gadgets import Endgame, maxmargin_gadget
+from riverboat.trees.gadgets import TreeSubgame, maxmargin_gadget
 from riverboat.trees.public import PublicTree
 
-CANCELS = 1e-3  # share of the other's range below which a hand is valued apart
-_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # of a walk that learns nothing
+CANCELLATION_SHARE = 1e-3  # hands with less compatible weight than this share of the range are evaluated separately
+_NULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # schedule step of a traversal without updates
 
 
-class Entry(NamedTuple):
-    """An endgame as the opponent of the refined player meets it."""
+class SubgameRootValues(NamedTuple):
+    """Reach and values at the roots of a subgame, for the opponent of the refined player."""
 
-    reach: Array  # of chance and the refined player: float64 [its hands], or [roots] of a history tree
+    reach: Array  # reach of chance and the refined player: float64 [its hands], or [roots] of a history tree
     values: Array  # CBV given the hand: float64 [hands of the opponent]
-    weights: (
-        Array  # how likely chance and the refined player are to meet that hand there: float64 [hands of the opponent]
-    )
+    weights: Array  # total compatible reach of chance and the refined player: float64 [hands of the opponent]
 
 
-def entries(base: Strategy, player: int, endgames: Sequence[Endgame]) -> list[Entry]:
-    """What the opponent of `player` can get in each endgame with each hand, against the base strategy."""
+def subgame_root_values(base: Strategy, player: int, endgames: Sequence[TreeSubgame]) -> list[SubgameRootValues]:
+    """Compute the values of each of the opponent's hands in each subgame, against the base strategy of `player`."""
     if isinstance(base.tree, PublicTree):
-        values = _PublicValues(base, player)
-        return [values.entry(int(part.roots[0])) for part in endgames]
+        values = _PublicSubgameValues(base, player)
+        return [values.root_values(int(subgame.roots[0])) for subgame in endgames]
     reach = history_reach(base, 1 - player)
-    return [_history_entry(base, player, part, reach[part.roots]) for part in endgames]
+    return [_history_root_values(base, player, subgame, reach[subgame.roots]) for subgame in endgames]
 
 
-def gifts(
-    base: Strategy, player: int, endgames: Sequence[Endgame], known: Sequence[Entry], *, split: bool = True
+def subgame_gifts(
+    base: Strategy,
+    player: int,
+    endgames: Sequence[TreeSubgame],
+    root_values: Sequence[SubgameRootValues],
+    *,
+    split: bool = True,
 ) -> list[Array]:
-    """How much each hand of the opponent has given up on the way into each endgame. float64 [hands], per endgame
+    """Compute the gifts of each of the opponent's hands on the path to each subgame. float64 [hands], per subgame
 
-    Per unit of weight, as `Entry.values`. A gift behind which several endgames lie is split among them (and among their
-    weights evenly), so that together they can give away no more than it, however each is refined. With `split=False`
-    each endgame takes the whole gift, as if it were the only one.
+    Gifts are per unit of weight, as `SubgameRootValues.values`. A gift above several subgames is split among them
+    (evenly by weight), so that together they concede no more than it, however each is refined. With `split=False` each
+    subgame gets the whole gift, as if it were the only one.
     """
     if isinstance(base.tree, PublicTree):
-        return _public_gifts(_PublicValues(base, player), endgames, known, split)
-    return _history_gifts(base, player, endgames, known, split)
+        return _public_gifts(_PublicSubgameValues(base, player), endgames, root_values, split)
+    return _history_gifts(base, player, endgames, root_values, split)
 
 
 def history_reach(base: Strategy, without: int) -> Array:
-    """Probability that chance and everybody but one player lead to each node (-1: everybody). float64 [nodes]"""
+    """Compute the probability that chance and all players except `without` (-1: none) lead to each node.
+
+    float64 [nodes]
+    """
     tree = base.tree
     assert not isinstance(tree, PublicTree)
     n = tree.nodes
     reach = np.empty(len(n.actor))
     nobody = -9
-    me = nobody if without < 0 else without
-    tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, base.probabilities, me, reach)
+    excluded = nobody if without < 0 else without
+    tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, base.probabilities, excluded, reach)
     return reach
 
 
-def sequence_values(strategy: Strategy, player: int) -> tuple[Array, SequenceForm]:
-    """The best that a player can get from each of its sequences on. float64 [sequences]"""
+def best_sequence_values(strategy: Strategy, player: int) -> tuple[Array, SequenceForm]:
+    """Compute a player's best-response value of each of its sequences. float64 [sequences]"""
     form = SequenceForm(strategy.tree)
     value = form.payoffs[player] @ form.plan(strategy, 1 - player)
     plex = form.treeplexes[player]
-    tree_kernels.respond(plex.parent, plex.first, plex.width, value, np.empty(len(plex.parent), np.int32))
+    tree_kernels.treeplex_best_response(
+        plex.parent, plex.first, plex.width, value, np.empty(len(plex.parent), np.int32)
+    )
     return value, form
 
 
 # --- public trees -----------------------------------------------------------------------------
 
 
-class _PublicValues:
-    """Values of public states to all hands of the opponent of `player`, each by one walk of its subtree."""
+class _PublicSubgameValues:
+    """Values of public states to all hands of the opponent of `player`, by one traversal of each subtree."""
 
     def __init__(self, base: Strategy, player: int) -> None:
         assert isinstance(base.tree, PublicTree)
         self.tree, self.player, self.opponent = base.tree, player, 1 - player
-        views = self.tree.views(np.array(base.probabilities, float))
+        views = self.tree.player_tables(np.array(base.probabilities, float))
         own, other = views[self.opponent], views[player]
         self.rows = other
         self.tables = traversal.RegretTables(
             own[:0], own, own[:0], np.zeros((0, own.shape[1])), other[:0], other[:0], other
         )
-        self.walker = Walker(self.tree, np.float64)
+        self.engine = TreeEngine(self.tree, np.float64)
         joint = self.tree.deal.joint() > 0
-        self.meets = joint if self.opponent == 0 else joint.T  # bool [hands of the opponent, hands of the player]
-        self.seen: dict[int, tuple[Array, Array, Array]] = {}
+        self.compatible = joint if self.opponent == 0 else joint.T  # bool [hands of the opponent, hands of the player]
+        self.cached_values: dict[int, tuple[Array, Array, Array]] = {}
 
     def path(self, node: int) -> list[tuple[int, int]]:
-        """The nodes above and the number of the child that is taken at each."""
-        tree, here, path = self.tree, 0, []
-        while here != node:
-            for k, child in enumerate(tree.children(here)):
+        """Return the ancestors of a node, each with the index of the child on the path."""
+        tree, ancestor, path = self.tree, 0, []
+        while ancestor != node:
+            for k, child in enumerate(tree.children(ancestor)):
                 if child <= node < tree.nodes.end[child]:
-                    path.append((here, k))
-                    here = child
+                    path.append((ancestor, k))
+                    ancestor = child
                     break
         return path
 
-    def at(self, node: int) -> tuple[Array, Array, Array]:
-        """Range of the player (with chance), weight of the opponent's hands, and their value times that weight."""
-        if node in self.seen:
-            return self.seen[node]
-        tree, side = self.tree, self.tree.sides[self.opponent]
+    def values_at(self, node: int) -> tuple[Array, Array, Array]:
+        """Return the player's range (with chance), the weights of the opponent's hands, and their values times weight."""
+        if node in self.cached_values:
+            return self.cached_values[node]
+        tree, side = self.tree, self.tree.player_arrays[self.opponent]
         reach = np.array(tree.deal.weights[self.player], float)
-        for above, k in self.path(node):
-            row = int(tree.nodes.data[above]) + k
-            if tree.nodes.actor[above] == self.player:
+        for ancestor, k in self.path(node):
+            row = int(tree.nodes.data[ancestor]) + k
+            if tree.nodes.actor[ancestor] == self.player:
                 reach *= self.rows[row]
-            elif tree.nodes.actor[above] == CHANCE:
+            elif tree.nodes.actor[ancestor] == CHANCE:
                 reach *= side.chance[row] * side.live_opp[row]
-        weight = np.where(tree.live[self.opponent][tree.boards[node]], self.meets @ reach, 0.0)
-        value = self._walk(node, reach)
-        # A walk values a terminal against all hands and takes off those that cannot be met. Where hardly any is
-        # left, that cancels; such a hand gets a walk of its own against the hands that it meets.
-        for hand in np.flatnonzero((weight > 0) & (weight < CANCELS * reach.sum())):
-            value[hand] = self._walk(node, reach * self.meets[hand])[hand]
-        self.seen[node] = reach, weight, np.where(weight > 0, value, 0.0)
-        return self.seen[node]
+        weight = np.where(tree.possible_hands[self.opponent][tree.board_of_node[node]], self.compatible @ reach, 0.0)
+        value = self._traverse(node, reach)
+        # Terminal evaluation subtracts incompatible hands from a sum over all hands. If hardly any weight remains,
+        # digits cancel; such a hand gets a separate traversal against its compatible hands.
+        for hand in np.flatnonzero((weight > 0) & (weight < CANCELLATION_SHARE * reach.sum())):
+            value[hand] = self._traverse(node, reach * self.compatible[hand])[hand]
+        self.cached_values[node] = reach, weight, np.where(weight > 0, value, 0.0)
+        return self.cached_values[node]
 
-    def _walk(self, node: int, reach: Array) -> Array:
-        tree, side, frames = self.tree, self.tree.sides[self.opponent], self.walker.room[self.opponent]
+    def _traverse(self, node: int, reach: Array) -> Array:
+        tree, side, frames = self.tree, self.tree.player_arrays[self.opponent], self.engine.player_frames[self.opponent]
         frames.own[0], frames.opp[0] = 1.0, reach
-        task = traversal.Task(self.opponent, node, traversal.RESPOND, False, False)
-        span, walker = traversal.Span(0, len(side.weight), 0, len(reach)), self.walker
-        traversal.walk(tree.nodes, side, self.tables, _STEP, task, span, walker.rng, walker.no_cuts, frames)
+        task = traversal.TraversalTask(self.opponent, node, traversal.RESPOND, False, False)
+        span, engine = traversal.HandSpan(0, len(side.weight), 0, len(reach)), self.engine
+        traversal.traverse(tree.nodes, side, self.tables, _NULL_STEP, task, span, engine.rng, engine.no_cuts, frames)
         return np.array(frames.value[0])
 
-    def entry(self, node: int) -> Entry:
-        reach, weight, value = self.at(node)
-        return Entry(reach, np.divide(value, weight, out=np.zeros_like(value), where=weight > 0), weight)
+    def root_values(self, node: int) -> SubgameRootValues:
+        reach, weight, value = self.values_at(node)
+        return SubgameRootValues(reach, np.divide(value, weight, out=np.zeros_like(value), where=weight > 0), weight)
 
 
 def _public_gifts(
-    values: _PublicValues, endgames: Sequence[Endgame], known: Sequence[Entry], split: bool
+    values: _PublicSubgameValues, endgames: Sequence[TreeSubgame], root_values: Sequence[SubgameRootValues], split: bool
 ) -> list[Array]:
-    tree, by_entry = values.tree, []
-    starts = np.array([int(part.roots[0]) for part in endgames])
-    weights = np.array([entry.weights for entry in known])
-    for number, start in enumerate(starts):
+    tree, by_subgame = values.tree, []
+    starts = np.array([int(subgame.roots[0]) for subgame in endgames])
+    weights = np.array([root_value.weights for root_value in root_values])
+    for index, start in enumerate(starts):
         gift = np.zeros(weights.shape[1])
-        for above, k in values.path(int(start)):
-            if tree.nodes.actor[above] != values.opponent:
+        for ancestor, k in values.path(int(start)):
+            if tree.nodes.actor[ancestor] != values.opponent:
                 continue
-            child = list(tree.children(above))[k]
-            given = np.maximum(values.at(above)[2] - values.at(child)[2], 0.0)
-            behind = (starts >= child) & (starts < tree.nodes.end[child]) if split else np.arange(len(starts)) == number
-            share = weights[behind].sum(axis=0)
-            gift += np.divide(given, share, out=np.zeros_like(given), where=share > 0)
-        by_entry.append(gift)
-    return by_entry
+            child = list(tree.children(ancestor))[k]
+            gift_here = np.maximum(values.values_at(ancestor)[2] - values.values_at(child)[2], 0.0)
+            sharing = (starts >= child) & (starts < tree.nodes.end[child]) if split else np.arange(len(starts)) == index
+            share = weights[sharing].sum(axis=0)
+            gift += np.divide(gift_here, share, out=np.zeros_like(gift_here), where=share > 0)
+        by_subgame.append(gift)
+    return by_subgame
 
 
 # --- history trees ----------------------------------------------------------------------------
 
 
-def _history_entry(base: Strategy, player: int, part: Endgame, reach: Array) -> Entry:
-    hand = part.held(1 - player)
+def _history_root_values(base: Strategy, player: int, part: TreeSubgame, reach: Array) -> SubgameRootValues:
+    hand = part.hand_at_roots(1 - player)
     weights = np.bincount(hand, reach)
     values = np.zeros(len(weights))
     if (reach > 0).any():
         gadget = maxmargin_gadget(part, player, reach, values)
         sums = np.where(gadget.origin >= 0, base.probabilities[gadget.origin], 0.0)
-        best, form = sequence_values(Strategy.from_sums(gadget.tree, sums), 1 - player)
-        first = form.treeplexes[1 - player].first[0]  # of the choice of a hand
-        held = np.unique(hand[reach > 0])
-        values[held] = best[first : first + len(held)]
-    return Entry(reach, values, weights)
+        best, form = best_sequence_values(Strategy.from_sums(gadget.tree, sums), 1 - player)
+        first = form.treeplexes[1 - player].first[0]  # sequences of the gadget's choice of a hand
+        hands = np.unique(hand[reach > 0])
+        values[hands] = best[first : first + len(hands)]
+    return SubgameRootValues(reach, values, weights)
 
 
 def _history_gifts(
-    base: Strategy, player: int, endgames: Sequence[Endgame], known: Sequence[Entry], split: bool
+    base: Strategy, player: int, endgames: Sequence[TreeSubgame], root_values: Sequence[SubgameRootValues], split: bool
 ) -> list[Array]:
     opponent = 1 - player
-    best, form = sequence_values(base, opponent)
+    best, form = best_sequence_values(base, opponent)
     plex = form.treeplexes[opponent]
-    infoset = np.zeros(plex.sequences, np.int64)  # of each sequence but the empty one
+    infoset = np.zeros(plex.sequences, np.int64)  # of each nonempty sequence
     infoset[1:] = np.repeat(np.arange(len(plex.parent)), plex.width)
     top = np.array([best[f : f + w].max() for f, w in zip(plex.first, plex.width, strict=True)])
     last = form.histories.last_sequence[:, opponent]
-    entrances = [np.unique(last[part.roots]) for part in endgames]  # the sequence of each hand
+    root_sequences = [np.unique(last[subgame.roots]) for subgame in endgames]  # by subgame: the sequence of each hand
 
-    def way(sequence: int) -> list[int]:
-        """The sequence and those before it, without the empty one."""
+    def ancestors(sequence: int) -> list[int]:
+        """Return a sequence and its ancestors, without the empty sequence."""
         path = []
         while sequence:
             path.append(sequence)
             sequence = int(plex.parent[infoset[sequence]])
         return path
 
-    def behind(numbers: Sequence[int]) -> Array:
-        """Weight of the endgames that lie behind each sequence."""
+    def weight_below(numbers: Sequence[int]) -> Array:
+        """Return the weight of the subgames below each sequence."""
         total = np.zeros(plex.sequences)
-        for number in numbers:
-            for sequence, weight in zip(entrances[number], known[number].weights, strict=True):
-                total[way(int(sequence))] += weight
+        for index in numbers:
+            for sequence, weight in zip(root_sequences[index], root_values[index].weights, strict=True):
+                total[ancestors(int(sequence))] += weight
         return total
 
-    everything = behind(range(len(endgames)))
-    by_entry = []
-    for number, sequences in enumerate(entrances):
-        share = everything if split else behind([number])
-        given = [sum((top[infoset[q]] - best[q]) / share[q] for q in way(int(s)) if share[q] > 0) for s in sequences]
-        by_entry.append(np.maximum(np.array(given, float), 0.0))
-    return by_entry
+    total_weight = weight_below(range(len(endgames)))
+    by_subgame = []
+    for index, sequences in enumerate(root_sequences):
+        share = total_weight if split else weight_below([index])
+        hand_gifts = [
+            sum((top[infoset[q]] - best[q]) / share[q] for q in ancestors(int(s)) if share[q] > 0) for s in sequences
+        ]
+        by_subgame.append(np.maximum(np.array(hand_gifts, float), 0.0))
+    return by_subgame

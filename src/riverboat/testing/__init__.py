@@ -1,12 +1,12 @@
-"""Contract suites to run on things of your own: a game, a schedule or rule, a strategy, an agent.
+"""Contract suites for your own games, schedules, strategies and agents.
 
     from riverboat.testing import check_game
 
     def test_my_game():
         check_game(MyGame())
 
-Each raises `AssertionError` with a message that says what is wrong, where, and what was expected. None of them
-needs pytest.
+Each raises `AssertionError` with a message that says what is wrong, where, and what was expected. None of them needs
+pytest.
 """
 
 from __future__ import annotations

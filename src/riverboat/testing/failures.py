@@ -1,4 +1,4 @@
-"""How a broken promise is reported."""
+"""Failure messages of the contract suites."""
 
 from __future__ import annotations
 
@@ -8,26 +8,90 @@ from typing import NoReturn
 
 from riverboat.core.errors import RiverboatError
 
-TOLERANCE = 1e-6  # of sums of probabilities; the same that compiling allows
+TOLERANCE = 1e-6  # of sums of probabilities, as in the compilation of trees
 
 
 def fail(where: str, what: str, expected: str) -> NoReturn:
-    """Raise with the place, what was found there and what was promised."""
+    """Raise AssertionError with the place, the problem and the expectation.
+
+    Parameters
+    ----------
+    where
+        Place of the problem.
+    what
+        What was found.
+    expected
+        What was expected.
+
+    Returns
+    -------
+    NoReturn
+        Never.
+
+    Raises
+    ------
+    AssertionError
+        Always.
+
+    Examples
+    --------
+    >>> fail("kuhn at the root", "no moves", "at least one")
+    Traceback (most recent call last):
+    ...
+    AssertionError: kuhn at the root: no moves; expected at least one
+    """
     raise AssertionError(f"{where}: {what}; expected {expected}")
 
 
-def place(name: str, line: Sequence[str]) -> str:
-    """A state of a game, in words."""
+def describe_state(name: str, line: Sequence[str]) -> str:
+    """Describe a state of a game in words.
+
+    Parameters
+    ----------
+    name
+        Name of the game.
+    line
+        Labels from the root to the state.
+
+    Returns
+    -------
+    str
+        The place for messages.
+
+    Examples
+    --------
+    >>> describe_state("kuhn", ["c"])
+    "kuhn after 'c'"
+    """
     return f"{name} after {' '.join(map(repr, line))}" if line else f"{name} at the root"
 
 
 @contextmanager
-def at(where: str) -> Iterator[None]:
-    """Say where the code under test raised; our own refusals of it become broken promises."""
+def report_location(where: str) -> Iterator[None]:
+    """Add the place to exceptions of the code under test; errors of Riverboat become AssertionError.
+
+    Parameters
+    ----------
+    where
+        Place for messages.
+
+    Yields
+    ------
+    None
+        Once.
+
+    Examples
+    --------
+    >>> with report_location("my game"):
+    ...     raise RiverboatError("no such hand")
+    Traceback (most recent call last):
+    ...
+    AssertionError: my game: raised an error: no such hand
+    """
     try:
         yield
     except RiverboatError as error:
-        raise AssertionError(f"{where}: refused: {error}") from error
+        raise AssertionError(f"{where}: raised an error: {error}") from error
     except Exception as error:
-        error.add_note(f"raised by what is being checked: {where}")
+        error.add_note(f"raised by the object under test: {where}")
         raise

@@ -1,78 +1,408 @@
-"""The contract of a game."""
+"""Contract suite for games: checks of every state, and of the compiled tree as a whole."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from random import Random
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from riverboat.core.errors import RecallError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Game, HistoryGame, PublicGame, extend
-from riverboat.games.layout import Layout, from_states
+from riverboat.games.base import (
+    CHANCE,
+    TERMINAL,
+    Array,
+    ComparisonPayoff,
+    ConstantPayoff,
+    Game,
+    HistoryGame,
+    HistoryState,
+    MatrixPayoff,
+    Outcome,
+    Payoff,
+    PublicGame,
+    PublicState,
+    append_label,
+)
+from riverboat.games.tree_layout import PublicTreeLayout, layout_from_states
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.strategies.tabular import Strategy
-from riverboat.testing.failures import at, fail
-from riverboat.testing.states import HistoryInspector, Inspector, PublicInspector, check_labels, pair_payoffs, walk
+from riverboat.testing.failures import TOLERANCE, describe_state, fail, report_location
 from riverboat.testing.strategies import check_strategy
-from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.compile import compile_game, to_history_tree
 from riverboat.trees.public import PublicTree
 
-MAX_UNROLLED = 1_000_000  # histories of a public tree that are still compared one by one
-STRATEGIES = 3  # random ones that are evaluated in every way there is
+# --- Traversal of states ---
+
+NUM_RANDOM_LINES = 200  # in a game that is too large for a full traversal
+
+
+class _StateSnapshot(NamedTuple):
+    """Everything observable about a state; equal states have equal snapshots."""
+
+    actor: int
+    labels: tuple[str, ...]
+    data: Any  # outcomes, probabilities, name of an information set, or payoffs
+
+
+def _check_states(inspector: _GameInspector, limit: int, seed: int) -> tuple[int, bool]:
+    """Check every state; in games of more than `limit` states the first ones and those on random lines.
+
+    Each state is created twice and must look the same both times, and again after everything below it has been visited.
+    Returns the number of visited states, and whether these are all.
+    """
+    name = inspector.name
+    with report_location(f"{name}: root()"):
+        (root, context), (twin, _) = inspector.root(), inspector.root()
+    stack: list[tuple[Any, Any, tuple[str, ...], Any, _StateSnapshot | None]] = [(root, twin, (), context, None)]
+    states, complete = 0, True
+    while stack:
+        state, twin, line, context, before = stack.pop()
+        where = describe_state(name, line)
+        if before is not None:
+            with report_location(where):
+                after = inspector.read(state)
+            if after != before:
+                fail(where, f"the state changed while its children were visited, from {before} to {after}", "no change")
+            continue
+        if states >= limit:
+            complete = False
+            continue
+        states += 1
+        snapshot = _check_state(inspector, state, where, context)
+        with report_location(where):
+            again = inspector.read(twin)
+        if again != snapshot:
+            fail(where, f"made twice, the state was once {snapshot} and once {again}", "the same both times")
+        stack.append((state, None, line, context, snapshot))
+        for k in reversed(range(len(snapshot.labels))):
+            with report_location(f"{where}: child({k})"):
+                child, twin = state.child(k), state.child(k)
+            stack.append(
+                (child, twin, (*line, snapshot.labels[k]), inspector.child_context(snapshot, k, context), None)
+            )
+    if not complete:
+        states += _random_lines(inspector, Random(seed))
+    return states, complete
+
+
+def _random_lines(inspector: _GameInspector, random: Random) -> int:
+    states = 0
+    for _ in range(NUM_RANDOM_LINES):
+        state, context = inspector.root()
+        line: tuple[str, ...] = ()
+        while True:
+            states += 1
+            where = describe_state(inspector.name, line)
+            snapshot = _check_state(inspector, state, where, context)
+            if not snapshot.labels:
+                break
+            k = random.randrange(len(snapshot.labels))
+            with report_location(f"{where}: child({k})"):
+                state = state.child(k)
+            context, line = inspector.child_context(snapshot, k, context), (*line, snapshot.labels[k])
+    return states
+
+
+def _check_state(inspector: _GameInspector, state: Any, where: str, context: Any) -> _StateSnapshot:
+    with report_location(where):
+        snapshot = inspector.read(state)
+    inspector.check(snapshot, where, context)
+    return snapshot
+
+
+def _check_labels(labels: Sequence[str], where: str, what: str) -> None:
+    """Fail unless there are labels, all of them different and not empty."""
+    if not labels:
+        fail(where, f"no {what}", "at least one")
+    for label in labels:
+        if not isinstance(label, str) or not label:
+            fail(where, f"one of the {what} is {label!r}", "a text that is not empty")
+    if len(set(labels)) < len(labels):
+        repeated = next(label for label in labels if list(labels).count(label) > 1)
+        fail(where, f"{repeated!r} is twice among the {what} {tuple(labels)}", "labels that differ")
+
+
+def _check_numbers(numbers: Any, where: str, what: str) -> None:
+    for number in np.asarray(numbers, float).ravel():
+        if not math.isfinite(number):
+            fail(where, f"{what} {numbers} with {number}", "finite numbers")
+
+
+# --- History games ---
+
+
+class _HistoryInspector:
+    """Checks of the states of a history game."""
+
+    def __init__(self, game: HistoryGame) -> None:
+        self.game, self.name, self.zero_sum = game, game.name, True
+        self.infosets: dict[str, tuple[int, tuple[str, ...], str]] = {}  # player, actions, first occurrence
+
+    def root(self) -> tuple[HistoryState, Any]:
+        """Return the root without a context."""
+        return self.game.root(), None
+
+    def read(self, state: HistoryState) -> _StateSnapshot:
+        """Take a snapshot of a state."""
+        actor = state.actor
+        if actor == TERMINAL:
+            return _StateSnapshot(actor, (), tuple(state.payoffs()))
+        data = tuple(state.probabilities()) if actor == CHANCE else state.infoset()
+        return _StateSnapshot(actor, tuple(state.actions()), data)
+
+    def check(self, snapshot: _StateSnapshot, where: str, context: Any) -> None:
+        """Fail unless the snapshot is valid."""
+        players = self.game.players
+        if snapshot.actor == TERMINAL:
+            if len(snapshot.data) != players:
+                fail(where, f"pay-offs {snapshot.data}", f"one for each of the {players} players")
+            _check_numbers(snapshot.data, where, "pay-offs")
+            self.zero_sum &= abs(sum(snapshot.data)) <= TOLERANCE
+            return
+        if snapshot.actor != CHANCE and snapshot.actor not in range(players):
+            fail(where, f"actor {snapshot.actor!r}", f"a player from 0 to {players - 1}, CHANCE or TERMINAL")
+        _check_labels(snapshot.labels, where, "moves")
+        if snapshot.actor == CHANCE:
+            _check_numbers(snapshot.data, where, "probabilities")
+            if len(snapshot.data) != len(snapshot.labels) or min(snapshot.data) < 0:
+                fail(
+                    where, f"probabilities {snapshot.data}", f"one of at least 0 for each outcome of {snapshot.labels}"
+                )
+            if abs(sum(snapshot.data) - 1) > TOLERANCE:
+                fail(where, f"probabilities {snapshot.data}, which sum to {sum(snapshot.data):g}", "a sum of one")
+        else:
+            self._check_infoset(snapshot, where)
+
+    def _check_infoset(self, snapshot: _StateSnapshot, where: str) -> None:
+        if not isinstance(snapshot.data, str):
+            fail(where, f"an information set called {snapshot.data!r}", "a text")
+        first_seen = self.infosets.setdefault(snapshot.data, (snapshot.actor, snapshot.labels, where))
+        if first_seen[:2] != (snapshot.actor, snapshot.labels):
+            fail(
+                where,
+                f"information set {snapshot.data!r} of player {snapshot.actor} with moves {snapshot.labels}",
+                f"player {first_seen[0]} with moves {first_seen[1]} as it was met before ({first_seen[2]})",
+            )
+
+    def child_context(self, snapshot: _StateSnapshot, index: int, context: Any) -> Any:
+        """Return no context."""
+        return context
+
+
+# --- Public games ---
+
+
+class _PublicInspector:
+    """Checks of the states of a public game. The context contains the pairs of hands that are still possible."""
+
+    def __init__(self, game: PublicGame) -> None:
+        self.game, self.name, self.zero_sum = game, game.name, True
+        self.counts = len(game.hands[0]), len(game.hands[1])
+
+    def root(self) -> tuple[PublicState, Array]:
+        """Return the root with the possible pairs of hands."""
+        return self.game.root(), self.game.deal.joint() > 0
+
+    def read(self, state: PublicState) -> _StateSnapshot:
+        """Take a snapshot of a state."""
+        actor = state.actor
+        if actor == TERMINAL:
+            return _StateSnapshot(actor, (), state.payoff())
+        if actor == CHANCE:
+            outcomes = tuple(state.outcomes())
+            return _StateSnapshot(actor, tuple(outcome.label for outcome in outcomes), outcomes)
+        return _StateSnapshot(actor, tuple(state.actions()), None)
+
+    def check(self, snapshot: _StateSnapshot, where: str, context: Array) -> None:
+        """Fail unless the snapshot is valid."""
+        if snapshot.actor == TERMINAL:
+            self._check_payoff(snapshot.data, where, context)
+            return
+        if snapshot.actor not in (0, 1, CHANCE):
+            fail(where, f"actor {snapshot.actor!r}", "0, 1, CHANCE or TERMINAL")
+        _check_labels(snapshot.labels, where, "outcomes" if snapshot.actor == CHANCE else "moves")
+        if snapshot.actor == CHANCE:
+            self._check_outcomes(snapshot.data, where, context)
+
+    def _check_outcomes(self, outcomes: tuple[Outcome, ...], where: str, possible: Array) -> None:
+        total = np.zeros(self.counts)
+        for outcome in outcomes:
+            if not (math.isfinite(outcome.weight) and outcome.weight >= 0):
+                fail(where, f"outcome {outcome.label!r} has weight {outcome.weight}", "a number of at least 0")
+            for player, dead in enumerate(outcome.dead):
+                for hand in dead:
+                    if hand not in range(self.counts[player]):
+                        expected = f"a number from 0 to {self.counts[player] - 1}"
+                        fail(where, f"outcome {outcome.label!r} makes hand {hand!r} of player {player} dead", expected)
+            total += outcome.weight * self._live(outcome)
+        wrong = np.argwhere(possible & (np.abs(total - 1) > TOLERANCE))
+        if len(wrong):
+            h0, h1 = wrong[0]
+            fail(
+                where,
+                f"with hands {self.game.hands[0][h0]!r} and {self.game.hands[1][h1]!r} the outcomes that neither "
+                f"makes dead weigh {total[h0, h1]:g} in all",
+                "one for every pair of hands that is still possible",
+            )
+
+    def _live(self, outcome: Outcome) -> Array:
+        """Return the pairs of hands that an outcome leaves possible. bool [hands0, hands1]"""
+        live = [np.ones(count, bool) for count in self.counts]
+        for hands, dead in zip(live, outcome.dead, strict=True):
+            hands[list(dead)] = False
+        return np.outer(*live)
+
+    def _check_payoff(self, payoff: Payoff, where: str, possible: Array) -> None:
+        if not isinstance(payoff, ConstantPayoff | ComparisonPayoff | MatrixPayoff):
+            fail(where, f"a pay-off of type {type(payoff).__name__}", "Constant, Compare or Matrix")
+        try:
+            hash(payoff)
+        except TypeError as error:
+            fail(where, f"a pay-off that cannot be hashed ({error})", "tuples of plain numbers all the way down")
+        if isinstance(payoff, ComparisonPayoff):
+            lengths = tuple(len(strengths) for strengths in payoff.strengths)
+            if lengths != self.counts:
+                fail(where, f"strengths for {lengths} hands", f"one for each of the {self.counts} hands")
+            _check_numbers(payoff.strengths[0] + payoff.strengths[1], where, "strengths")
+        tables = _pair_payoffs(payoff, self.counts)
+        for player, table in enumerate(tables):
+            if table.shape != self.counts:
+                fail(where, f"pay-offs of player {player} of shape {table.shape}", f"{self.counts}, player 0 first")
+            bad = np.argwhere(~np.isfinite(table))
+            if len(bad):
+                h0, h1 = bad[0]
+                pair = f"{self.game.hands[0][h0]!r} and {self.game.hands[1][h1]!r}"
+                fail(where, f"hands {pair} pay player {player} {table[h0, h1]}", "a finite number")
+        self.zero_sum &= bool(np.all(np.abs(tables[0] + tables[1])[possible] <= TOLERANCE))
+
+    def child_context(self, snapshot: _StateSnapshot, index: int, context: Array) -> Array:
+        """Return the pairs of hands that are possible after an outcome."""
+        return context & self._live(snapshot.data[index]) if snapshot.actor == CHANCE else context
+
+
+_GameInspector: TypeAlias = _HistoryInspector | _PublicInspector
+
+
+def _pair_payoffs(payoff: Payoff, counts: tuple[int, int]) -> tuple[Array, Array]:
+    """Return the payoffs of each player for every pair of hands, by definition. float64 [hands0, hands1] each"""
+    if isinstance(payoff, ConstantPayoff):
+        return np.full(counts, payoff.payoffs[0], float), np.full(counts, payoff.payoffs[1], float)
+    if isinstance(payoff, MatrixPayoff):
+        return np.asarray(payoff.payoffs[0], float), np.asarray(payoff.payoffs[1], float)
+    first_strength, second_strength = (np.asarray(strengths) for strengths in payoff.strengths)
+    better = np.sign(first_strength[:, None] - second_strength[None, :])
+    first, second = (
+        np.where(better > 0, payoff.win[p], np.where(better < 0, payoff.lose[p], payoff.tie[p])).astype(float)
+        for p in (0, 1)
+    )
+    return first, second
+
+
+MAX_UNROLLED = 1_000_000  # largest number of histories of an unrolled public tree
+NUM_STRATEGIES = 3  # random strategies that are evaluated in every tree
 
 
 @dataclass(frozen=True)
 class GameReport:
-    """What a game that keeps the contract turned out to be."""
+    """Properties of a game that satisfies the contract.
+
+    Attributes
+    ----------
+    name
+        Name of the game.
+    shape
+        `public` or `history`.
+    states
+        Number of visited states.
+    complete
+        Whether all states were visited.
+    zero_sum
+        Whether payoffs sum to zero at every visited terminal.
+    infosets
+        Number of information sets; None unless complete.
+
+    Examples
+    --------
+    >>> GameReport("toy", "history", states=3, complete=True, zero_sum=True, infosets=1).complete
+    True
+    """
 
     name: str
     shape: str  # "public" or "history"
-    states: int  # that were visited
-    complete: bool  # whether that was all of them
-    zero_sum: bool  # whether the pay-offs cancelled at every terminal that was visited
-    infosets: int | None  # None where the game was not seen whole
+    states: int  # visited
+    complete: bool  # whether all states were visited
+    zero_sum: bool  # whether payoffs sum to zero at every visited terminal
+    infosets: int | None  # None unless complete
 
 
 def check_game(game: Game, *, limit: int = 20_000, seed: int = 0) -> GameReport:
-    """Raise unless a game, public or by histories, keeps to what solvers rely on; say what it is.
+    """Check that a game, public or by histories, satisfies what solvers rely on, and return its properties.
 
-    Of each state:
+    Parameters
+    ----------
+    game
+        Game to check. It need not be zero-sum: the report says whether it is.
+    limit
+        Games of more states are visited in part, and checks of the whole tree are skipped: the report's `complete` is then
+        False.
+    seed
+        Seed of random lines and strategies.
 
-    - the actor is a player, CHANCE or TERMINAL; labels are texts, not empty, all different;
-    - chance is a distribution. In a public game: for every pair of hands that is still possible, the weights of
-      the outcomes that neither hand makes dead sum to one;
-    - pay-offs are finite, one for each player (and hand);
-    - it looks the same when it is made twice, and after its children were visited.
+    Returns
+    -------
+    GameReport
+        Properties of the game.
 
-    Of a public game: hands have names without `:` that differ, the deal's weights are finite, not negative, and some
-    pair can be dealt; `layout()`, where there is one, is the tree that walking the states gives.
+    Raises
+    ------
+    AssertionError
+        If the game breaks the contract; the message says where, what, and what was expected.
 
-    Of the whole: an information set has one player and one list of moves, and nobody forgets what it did; random
-    strategies are worth the same by plain arithmetic on the states, in the compiled tree and, for public games, in the
-    tree unrolled hand by hand, where best responses agree as well; names of information sets lead back to them.
+    Notes
+    -----
+    For each state:
 
-    Games of more than `limit` states are walked in part, and what needs the whole tree is left out: the report's
-    `complete` is then false. A game need not be zero-sum: the report says whether it is.
+    - the actor is a player, CHANCE or TERMINAL; labels are different non-empty strings;
+    - chance is a distribution. In a public game: for every pair of hands that is still possible, the weights of the
+      outcomes that neither hand makes dead sum to one;
+    - payoffs are finite, one for each player (and hand);
+    - it looks the same when it is created twice, and after its children were visited.
+
+    For a public game: names of hands differ and have no `:`; the deal's weights are finite and not negative, and some
+    pair can be dealt; `layout()`, if it exists, equals the tree of the states.
+
+    For the whole game: an information set has one player and one list of actions, with perfect recall. Random
+    strategies have the same value by plain arithmetic on the states, in the compiled tree and, for public games, in
+    the unrolled history tree, where best responses agree as well. Names of information sets lead back to them.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> check_game(kuhn())
+    GameReport(name='kuhn', shape='public', states=9, complete=True, zero_sum=True, infosets=12)
     """
-    inspector: Inspector
+    inspector: _GameInspector
     if isinstance(game, PublicGame):
         _check_public(game)
-        inspector = PublicInspector(game)
+        inspector = _PublicInspector(game)
     elif isinstance(game, HistoryGame):
         _check_texts(game, ("name", "unit"))
         if not isinstance(game.players, int) or game.players < 1:
             fail(game.name, f"players is {game.players!r}", "a whole number of at least 1")
-        inspector = HistoryInspector(game)
+        inspector = _HistoryInspector(game)
     else:
-        _blame_shape(game)
-    seen = walk(inspector, limit, seed)
-    infosets = _check_whole(game, seed) if seen.complete else None
+        _fail_shape(game)
+    states, complete = _check_states(inspector, limit, seed)
+    infosets = _check_tree(game, seed) if complete else None
     shape = "public" if isinstance(game, PublicGame) else "history"
-    return GameReport(game.name, shape, seen.states, seen.complete, inspector.zero_sum, infosets)
+    return GameReport(game.name, shape, states, complete, inspector.zero_sum, infosets)
 
 
-def _blame_shape(game: Any) -> NoReturn:
+def _fail_shape(game: Any) -> NoReturn:
     public = [a for a in ("name", "unit", "joiner", "hands", "deal", "root") if not hasattr(game, a)]
     history = [a for a in ("name", "players", "unit", "root") if not hasattr(game, a)]
     fail(
@@ -95,7 +425,7 @@ def _check_public(game: PublicGame) -> None:
         fail(game.name, f"lists of hands for {len(game.hands)} players", "two lists")
     for player, hands in enumerate(game.hands):
         where = f"{game.name}, player {player}"
-        check_labels(hands, where, "hands")
+        _check_labels(hands, where, "hands")
         for hand in hands:
             if ":" in hand:
                 fail(where, f"a hand called {hand!r}", "no ':', which ends the hand in names such as 'hand:line'")
@@ -116,11 +446,11 @@ def _check_public(game: PublicGame) -> None:
         fail(game.name, "no pair of hands can be dealt", "at least one")
 
 
-# --- the tree as a whole --------------------------------------------------------------------
+# --- Whole tree ---
 
 
-def _check_whole(game: Game, seed: int) -> int:
-    with at(f"{game.name}: compiling"):
+def _check_tree(game: Game, seed: int) -> int:
+    with report_location(f"{game.name}: compiling"):
         tree = compile_game(game)
         again = compile_game(game)
     if tree.fingerprint != again.fingerprint:
@@ -135,9 +465,9 @@ def _check_whole(game: Game, seed: int) -> int:
             except RecallError as error:
                 fail(game.name, str(error), "information sets in which a player knows all that it did")
     random = np.random.default_rng(seed)
-    for number in range(STRATEGIES):
-        # Some moves are never made, so that parts of the tree are out of reach.
-        sums = random.random(tree.table) * (random.random(tree.table) >= 0.2 * number)
+    for number in range(NUM_STRATEGIES):
+        # Some actions have probability 0, so that parts of the tree are not reached.
+        sums = random.random(tree.table_size) * (random.random(tree.table_size) >= 0.2 * number)
         strategy = Strategy.from_sums(tree, sums)
         if not number:
             check_strategy(strategy)
@@ -146,44 +476,43 @@ def _check_whole(game: Game, seed: int) -> int:
 
 
 def _check_layout(tree: PublicTree) -> None:
-    own, walked = tree.layout, from_states(tree.game)
-    for what in ("actor", "end"):
-        mine, theirs = getattr(own, what), getattr(walked, what)
-        if mine.shape != theirs.shape:
-            fail(f"{tree.name}: layout()", f"{len(mine)} nodes", f"{len(theirs)}, as walking the states gives")
-        wrong = np.flatnonzero(mine != theirs)
-        if len(wrong):
-            n = int(wrong[0])
-            fail(f"{tree.name}: layout()", f"{what} of node {n} is {mine[n]}", f"{theirs[n]}, as its state says")
-    for n, who in enumerate(walked.actor):
-        mine, theirs = _content(own, n, who), _content(walked, n, who)
-        if mine != theirs:
-            fail(f"{tree.name}: layout()", f"node {n} has {mine}", f"{theirs}, as its state says")
+    own, expected = tree.layout, layout_from_states(tree.game)
+    where = f"{tree.name}: layout()"
+    for attribute in ("actor", "end"):
+        own_value, expected_value = getattr(own, attribute), getattr(expected, attribute)
+        if own_value.shape != expected_value.shape:
+            fail(where, f"{len(own_value)} nodes", f"{len(expected_value)}, as in the traversal of the states")
+        for n in np.flatnonzero(own_value != expected_value)[:1]:
+            fail(where, f"{attribute} of node {n} is {own_value[n]}", f"{expected_value[n]}, as its state says")
+    for n, actor in enumerate(expected.actor):
+        own_value, expected_value = _node_content(own, n, actor), _node_content(expected, n, actor)
+        if own_value != expected_value:
+            fail(where, f"node {n} has {own_value}", f"{expected_value}, as its state says")
 
 
-def _content(layout: Layout, node: int, who: int) -> object:
+def _node_content(layout: PublicTreeLayout, node: int, who: int) -> object:
     row = int(layout.index[node])
     if who == TERMINAL:
         return layout.payoffs[row]
-    return layout.chances[row] if who == CHANCE else layout.menus[row]
+    return layout.chance_outcomes[row] if who == CHANCE else layout.action_labels[row]
 
 
 def _check_values(game: Game, strategy: Strategy) -> None:
     tree = strategy.tree
-    with at(f"{game.name}: evaluating a random strategy"):
+    with report_location(f"{game.name}: evaluating a random strategy"):
         compiled = quality(strategy)
-    by_hand = _public_values(game, strategy) if isinstance(game, PublicGame) else _history_values(game, strategy)
-    _check_same(game.name, "worth of a random strategy in the compiled tree", compiled.values, by_hand)
-    if any(b < v - _slack(compiled) for b, v in zip(compiled.best, compiled.values, strict=True)):
+    direct = _public_values(game, strategy) if isinstance(game, PublicGame) else _history_values(game, strategy)
+    _check_same(game.name, "value of a random strategy in the compiled tree", compiled.values, direct)
+    if any(b < v - _tolerance(compiled) for b, v in zip(compiled.best, compiled.values, strict=True)):
         fail(game.name, f"a best response earns {compiled.best}", f"at least {compiled.values}, as the strategy itself")
     if isinstance(tree, PublicTree) and len(tree.nodes.actor) * np.prod(tree.hand_counts) <= MAX_UNROLLED:
-        unrolled = histories(tree)
-        apart = quality(Strategy(unrolled, strategy.probabilities[unrolled.origin]))
-        _check_same(game.name, "worth of a random strategy in the unrolled tree", apart.values, by_hand)
-        _check_same(game.name, "best responses in the unrolled tree", apart.best, compiled.best)
+        unrolled = to_history_tree(tree)
+        separate = quality(Strategy(unrolled, strategy.probabilities[unrolled.origin]))
+        _check_same(game.name, "value of a random strategy in the unrolled tree", separate.values, direct)
+        _check_same(game.name, "best responses in the unrolled tree", separate.best, compiled.best)
 
 
-def _slack(measured: Quality) -> float:
+def _tolerance(measured: Quality) -> float:
     return 1e-9 * max(1.0, *(abs(x) for x in (*measured.best, *measured.values)))
 
 
@@ -193,38 +522,38 @@ def _check_same(name: str, what: str, ours: tuple[float, ...], expected: tuple[f
 
 
 def _history_values(game: HistoryGame, strategy: Strategy) -> tuple[float, ...]:
-    """What a strategy is worth to each player: pay-offs weighted by the probability of each history."""
+    """Return the value of a strategy to each player: payoffs weighted by the probability of each history."""
     rows, total = strategy.mapping(), np.zeros(game.players)
-    work = [(game.root(), 1.0)]
-    while work:
-        state, reach = work.pop()
+    stack = [(game.root(), 1.0)]
+    while stack:
+        state, reach = stack.pop()
         if state.actor == TERMINAL:
             total += reach * np.asarray(state.payoffs(), float)
             continue
         weights = state.probabilities() if state.actor == CHANCE else [*rows[state.infoset()].values()]
-        work += [(state.child(k), reach * weight) for k, weight in enumerate(weights)]
+        stack += [(state.child(k), reach * weight) for k, weight in enumerate(weights)]
     return tuple(total.tolist())
 
 
 def _public_values(game: PublicGame, strategy: Strategy) -> tuple[float, ...]:
-    """The same for a public game, with the probability of each pair of hands carried along."""
+    """Return the value of a strategy in a public game, by the probability of each pair of hands."""
     rows, counts, total = strategy.mapping(), (len(game.hands[0]), len(game.hands[1])), np.zeros(2)
-    work: list[tuple[Any, str, Array]] = [(game.root(), "", game.deal.joint())]
-    while work:
-        state, line, reach = work.pop()
+    stack: list[tuple[Any, str, Array]] = [(game.root(), "", game.deal.joint())]
+    while stack:
+        state, line, reach = stack.pop()
         if state.actor == TERMINAL:
-            total += [float((reach * table).sum()) for table in pair_payoffs(state.payoff(), counts)]
+            total += [float((reach * table).sum()) for table in _pair_payoffs(state.payoff(), counts)]
         elif state.actor == CHANCE:
             for k, outcome in enumerate(state.outcomes()):
                 after = reach * outcome.weight
                 after[list(outcome.dead[0]), :] = 0.0
                 after[:, list(outcome.dead[1])] = 0.0
-                work.append((state.child(k), extend(line, game.joiner, outcome.label), after))
+                stack.append((state.child(k), append_label(line, game.joiner, outcome.label), after))
         else:
-            who, names = state.actor, [f"{hand}:{line}" for hand in game.hands[state.actor]]
+            actor, names = state.actor, [f"{hand}:{line}" for hand in game.hands[state.actor]]
             for k, label in enumerate(state.actions()):
-                # Hands that are dead here have no information set, and no weight either.
-                played = np.array([rows.get(name, {}).get(label, 0.0) for name in names])
-                after = reach * (played[:, None] if who == 0 else played)
-                work.append((state.child(k), extend(line, game.joiner, label), after))
+                # Dead hands have no information set, and no weight either.
+                probabilities = np.array([rows.get(name, {}).get(label, 0.0) for name in names])
+                after = reach * (probabilities[:, None] if actor == 0 else probabilities)
+                stack.append((state.child(k), append_label(line, game.joiner, label), after))
     return tuple(total.tolist())

@@ -1,4 +1,4 @@
-"""The contract of a schedule, and of a rule in its place."""
+"""Contract suite for schedules and rules."""
 
 from __future__ import annotations
 
@@ -10,28 +10,47 @@ import numpy as np
 from riverboat.games.base import Array
 from riverboat.games.small.poker import kuhn
 from riverboat.solvers import schedules
-from riverboat.solvers.schedules import AnySchedule, Rule, Step
+from riverboat.solvers.schedules import AnySchedule, Rule, ScheduleStep
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
-from riverboat.testing.failures import TOLERANCE, at, fail
+from riverboat.testing.failures import TOLERANCE, fail, report_location
 from riverboat.testing.strategies import check_strategy
-from riverboat.trees.compile import compile_game, histories
+from riverboat.trees.compile import compile_game, to_history_tree
 
-CLOCK = (*range(1, 33), 100, 1_000, 10_000, 1_000_000)  # iterations whose numbers are looked at
+CHECKED_ITERATIONS = (*range(1, 33), 100, 1_000, 10_000, 1_000_000)  # iterations whose steps are checked
 
 
 def check_schedule(schedule: str | AnySchedule, *, iterations: int = 500, target: float = 0.05) -> None:
-    """Raise unless a schedule, or a rule, can drive a solver.
+    """Check that a schedule, or a rule, can drive a solver; raise AssertionError if not.
 
-    - `step(T)` gives numbers that are not NaN, the same ones whenever it is asked: factors on regrets and `decay` from
-      0 to 1, `floor` at most 0 (minus infinity for none), `t` equal to T. `steps` gives the same numbers in rows.
-    - `discounts` is true where any factor is below one, since samplers leave discounting out where it is false.
-    - Of a rule: `strategy` writes a distribution for every hand and touches nothing else; `update` leaves finite
-      numbers; both work on slices, treat each hand by itself, and give the same answer to the same question.
-    - After `iterations` iterations on Kuhn poker the average strategy has an exploitability of at most `target` chips
-      (uniform play has 11/24), on hands as vectors as well as history by history; run twice it is the same strategy.
+    Parameters
+    ----------
+    schedule
+        Schedule, or its spec such as `dcfr:1.5,0,2`.
+    iterations
+        Iterations on Kuhn poker.
+    target
+        Largest exploitability of the average strategy after them, in chips (uniform play has 11/24).
+
+    Raises
+    ------
+    AssertionError
+        If the schedule breaks the contract; the message says where, what, and what was expected.
+
+    Notes
+    -----
+    - `step(T)` returns numbers that are not NaN, the same at every call: factors on regrets and `decay` from 0 to 1,
+      `floor` at most 0 (minus infinity for none), `t` equal to T. `steps` returns the same numbers in rows.
+    - `discounts` is true if any factor is below one, since samplers skip discounting if it is false.
+    - For a rule: `strategy` writes a distribution for every hand and nothing else; `update` leaves finite numbers;
+      both work on slices, treat each hand by itself, and are deterministic.
+    - The target is reached with vectors of hands and history by history; two runs give the same strategy.
+
+    Examples
+    --------
+    >>> check_schedule("cfr+", iterations=200)
     """
-    with at(f"schedule {schedule!s}"):
+    with report_location(f"schedule {schedule!s}"):
         parsed = schedules.parse(schedule)
     where = f"schedule {parsed}"
     _check_switches(parsed, where)
@@ -39,8 +58,8 @@ def check_schedule(schedule: str | AnySchedule, *, iterations: int = 500, target
     if parsed.rule is not None:
         _check_rule(parsed.rule)
     vectors = compile_game(kuhn())
-    for tree, what in ((vectors, "on the public tree"), (histories(vectors), "history by history")):
-        _check_solves(parsed, tree, f"{where}, Kuhn poker {what}", iterations, target)
+    for tree, representation in ((vectors, "on the public tree"), (to_history_tree(vectors), "history by history")):
+        _check_solves(parsed, tree, f"{where}, Kuhn poker {representation}", iterations, target)
 
 
 def _check_switches(schedule: AnySchedule, where: str) -> None:
@@ -53,9 +72,9 @@ def _check_switches(schedule: AnySchedule, where: str) -> None:
 
 
 def _check_steps(schedule: AnySchedule, where: str) -> None:
-    for t in CLOCK:
-        with at(f"{where}: step({t})"):
-            step = Step(*schedule.step(t))
+    for t in CHECKED_ITERATIONS:
+        with report_location(f"{where}: step({t})"):
+            step = ScheduleStep(*schedule.step(t))
             rows = schedule.steps(t, 2)
         here = f"{where} at T = {t}"
         for name in ("positive", "negative", "decay"):
@@ -66,18 +85,18 @@ def _check_steps(schedule: AnySchedule, where: str) -> None:
             fail(here, f"floor is {step.floor}", "at most 0, or -inf for none")
         if step.t != t:
             fail(here, f"t is {step.t}", f"{t}")
-        if Step(*schedule.step(t)) != step:
-            fail(here, f"asked twice it says {step} and {schedule.step(t)}", "the same numbers")
+        if ScheduleStep(*schedule.step(t)) != step:
+            fail(here, f"two calls of step return {step} and {schedule.step(t)}", "the same numbers")
         expected = np.array([step, schedule.step(t + 1)])
         if np.shape(rows) != (2, 5) or not np.array_equal(rows, expected):
             fail(here, f"steps({t}, 2) is {np.asarray(rows).tolist()}", f"{expected.tolist()}, as step says")
-        if rows.dtype != np.float64:  # the kernels would be compiled anew
+        if rows.dtype != np.float64:  # the kernels would be compiled again
             fail(here, f"steps({t}, 2) has numbers of type {rows.dtype}", "float64: write 1.0 instead of 1")
         if not schedule.discounts and min(step.positive, step.negative, step.decay) < 1:
             fail(here, f"discounts is False and the step is {step}", "discounts to be True where a factor is below 1")
 
 
-# --- rules ----------------------------------------------------------------------------------
+# --- Rules ---
 
 
 def _check_rule(rule: Rule) -> None:
@@ -85,79 +104,75 @@ def _check_rule(rule: Rule) -> None:
     for width, hands in ((1, 1), (2, 3), (3, 4), (5, 1)):
         regret = random.normal(size=(width, hands))
         prediction = random.normal(size=(width, hands)) if rule.predictive else regret
-        nothing = np.zeros((width, hands))
-        _check_rule_strategy(rule, nothing, nothing, 1.0)
+        zeros = np.zeros((width, hands))
+        _check_rule_strategy(rule, zeros, zeros, 1.0)
         _check_rule_strategy(rule, -np.abs(regret), prediction, 2.0)
         _check_rule_strategy(rule, 1e3 * regret, 1e3 * prediction, 7.0)
         _check_rule_update(rule, regret, prediction, random.normal(size=(width, hands)), 7.0)
 
 
-def _slice(values: Array) -> Array:
-    """The values as a part of something larger, which is how the kernels hand them over."""
+def _embedded(values: Array) -> Array:
+    """Return the values as a slice of a larger array, as kernels pass them."""
     around = np.full((values.shape[0] + 2, values.shape[1] + 3), np.nan)
     inside = around[1:-1, 2:-1]
     inside[:] = values
     return inside
 
 
-def _check_answer(where: str, ask: Callable[[slice], Array], together: Array) -> None:
-    """The answer for all hands together must be repeatable, and that of each hand alone."""
+def _check_repeatable(where: str, ask: Callable[[slice], Array], together: Array) -> None:
+    """Check that the result for all hands together is repeatable, and equals that of each hand alone."""
     again, hands = ask(slice(None)), together.shape[-1]
     if not np.array_equal(together, again):
         fail(where, f"the same question was answered {together.tolist()} and {again.tolist()}", "one answer")
     for hand in range(hands):
-        alone = ask(slice(hand, hand + 1))[..., 0]
-        if not np.allclose(alone, together[..., hand], rtol=1e-9, atol=1e-12):
-            fail(
-                where,
-                f"hand {hand} alone gives {alone.tolist()}, among {hands} hands {together[..., hand].tolist()}",
-                "columns that do not depend on each other: arrays are [actions, hands]",
-            )
+        single = ask(slice(hand, hand + 1))[..., 0]
+        if not np.allclose(single, together[..., hand], rtol=1e-9, atol=1e-12):
+            what = f"hand {hand} alone gives {single.tolist()}, among {hands} hands {together[..., hand].tolist()}"
+            fail(where, what, "columns that do not depend on each other: arrays are [actions, hands]")
 
 
 def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float) -> None:
     where = f"rule {rule}: strategy of regrets {regret.tolist()} at T = {t:g}"
 
     def ask(hands: slice) -> Array:
-        given, guess = _slice(regret[:, hands]), _slice(prediction[:, hands])
-        out = _slice(np.full(given.shape, np.nan))
-        with at(where):
-            rule.strategy(given, guess if rule.predictive else given, t, out)
-        if not (np.array_equal(given, regret[:, hands]) and np.array_equal(guess, prediction[:, hands])):
+        regrets, predictions = _embedded(regret[:, hands]), _embedded(prediction[:, hands])
+        out = _embedded(np.full(regrets.shape, np.nan))
+        with report_location(where):
+            rule.strategy(regrets, predictions if rule.predictive else regrets, t, out)
+        if not (np.array_equal(regrets, regret[:, hands]) and np.array_equal(predictions, prediction[:, hands])):
             fail(where, "regrets or predictions were changed", "only `out` to be written")
         around = out if out.base is None else out.base
         if np.isfinite(around).sum() > out.size:
-            fail(where, "numbers were written beside `out`", "only `out` to be written")
+            fail(where, "numbers were written outside `out`", "only `out` to be written")
         return out
 
-    answer = ask(slice(None))
-    if not (np.all(answer >= 0) and np.all(np.abs(answer.sum(axis=0) - 1) <= TOLERANCE)):
-        fail(
-            where, f"probabilities {answer.tolist()}", "numbers of at least 0 that sum to one over axis 0, the actions"
-        )
-    _check_answer(where, ask, answer)
+    strategy = ask(slice(None))
+    if not (np.all(strategy >= 0) and np.all(np.abs(strategy.sum(axis=0) - 1) <= TOLERANCE)):
+        expected = "numbers of at least 0 that sum to one over axis 0, the actions"
+        fail(where, f"probabilities {strategy.tolist()}", expected)
+    _check_repeatable(where, ask, strategy)
 
 
 def _check_rule_update(rule: Rule, regret: Array, prediction: Array, instant: Array, t: float) -> None:
     where = f"rule {rule}: update of regrets {regret.tolist()} by {instant.tolist()} at T = {t:g}"
 
     def ask(hands: slice) -> Array:
-        given, guess, new = (_slice(a[:, hands]) for a in (regret, prediction, instant))
-        with at(where):
-            rule.update(given, guess if rule.predictive else given, new, t)
-        return np.stack([given, guess if rule.predictive else given])
+        regrets, predictions, new = (_embedded(a[:, hands]) for a in (regret, prediction, instant))
+        with report_location(where):
+            rule.update(regrets, predictions if rule.predictive else regrets, new, t)
+        return np.stack([regrets, predictions if rule.predictive else regrets])
 
-    answer = ask(slice(None))
-    if not np.all(np.isfinite(answer)):
-        fail(where, f"regrets {answer[0].tolist()} and predictions {answer[1].tolist()}", "finite numbers")
-    _check_answer(where, ask, answer)
+    updated = ask(slice(None))
+    if not np.all(np.isfinite(updated)):
+        fail(where, f"regrets {updated[0].tolist()} and predictions {updated[1].tolist()}", "finite numbers")
+    _check_repeatable(where, ask, updated)
 
 
-# --- solving --------------------------------------------------------------------------------
+# --- Solving ---
 
 
 def _check_solves(schedule: AnySchedule, tree: Tree, where: str, iterations: int, target: float) -> None:
-    with at(where):
+    with report_location(where):
         first, second = CFR(tree, schedule), CFR(tree, schedule)
         first.step(iterations)
         for part in (iterations // 3, iterations - iterations // 3):

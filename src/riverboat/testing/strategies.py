@@ -1,4 +1,4 @@
-"""The contract of a strategy."""
+"""Contract suite for strategies."""
 
 from __future__ import annotations
 
@@ -8,17 +8,37 @@ import numpy as np
 
 from riverboat.games.base import Array
 from riverboat.strategies.tabular import Strategy
-from riverboat.testing.failures import TOLERANCE, at, fail
+from riverboat.testing.failures import TOLERANCE, fail, report_location
 from riverboat.trees.public import PublicTree
 
 
 def check_strategy(strategy: Strategy, *, names: int = 2000) -> None:
-    """Raise unless a strategy can be trusted by everybody who reads it.
+    """Check the invariants of a strategy; raise AssertionError if one is violated.
 
-    - The table has one number for each move of each information set; it is read-only, and so is the provenance.
-    - At every information set that some deal can reach, the probabilities are at least zero and sum to one.
+    Parameters
+    ----------
+    strategy
+        Strategy to check.
+    names
+        Number of information sets whose names are checked, about, in large trees.
+
+    Raises
+    ------
+    AssertionError
+        If the strategy breaks the contract; the message says where, what, and what was expected.
+
+    Notes
+    -----
+    - The table has one number for each action of each information set; it is read-only, and so is the provenance.
+    - At every information set that some deal can reach, the probabilities are non-negative and sum to one.
     - There are as many information sets as `len` says, their names differ, and each name leads back to its own
-      place through `tree.infoset` and `strategy[name]`. In large trees about `names` of them are tried.
+      information set through `tree.infoset` and `strategy[name]`.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> check_strategy(Strategy.uniform(compile_game(kuhn())))
     """
     where = f"strategy for {strategy.tree.name}"
     _check_read_only(strategy, where)
@@ -27,7 +47,7 @@ def check_strategy(strategy: Strategy, *, names: int = 2000) -> None:
 
 
 def _check_read_only(strategy: Strategy, where: str) -> None:
-    table, size = strategy.probabilities, strategy.tree.table
+    table, size = strategy.probabilities, strategy.tree.table_size
     if table.shape != (size,):
         fail(where, f"probabilities of shape {table.shape}", f"({size},), the size of the tree's table")
     if table.flags.writeable:
@@ -37,25 +57,27 @@ def _check_read_only(strategy: Strategy, where: str) -> None:
 
 
 def _check_rows(strategy: Strategy, where: str) -> None:
-    """All blocks at once; names are only looked up for what is wrong."""
+    """Check all blocks at once; names are looked up only for failures."""
     tree = strategy.tree
     if isinstance(tree, PublicTree):
-        for player, rows in enumerate(tree.views(strategy.probabilities)):
+        for player, rows in enumerate(tree.player_tables(strategy.probabilities)):
             nodes = np.flatnonzero(tree.nodes.actor == player)
-            for block, hand in _wrong_blocks(rows, tree.nodes.data[nodes], tree.live[player][tree.boards[nodes]]):
+            for block, hand in _invalid_blocks(
+                rows, tree.nodes.data[nodes], tree.possible_hands[player][tree.board_of_node[nodes]]
+            ):
                 node, first = nodes[block], tree.nodes.data[nodes[block]]
                 name = f"{tree.hands[player][hand]}:{tree.line(int(node))}"
-                _blame(rows[first : first + tree.nodes.width[node], hand], name, where)
+                _fail_row(rows[first : first + tree.nodes.width[node], hand], name, where)
     else:
-        rows = tree.views(strategy.probabilities)[0]
-        for block, _ in _wrong_blocks(rows, tree.offsets, np.ones((len(tree.offsets), 1), bool)):
+        rows = tree.player_tables(strategy.probabilities)[0]
+        for block, _ in _invalid_blocks(rows, tree.offsets, np.ones((len(tree.offsets), 1), bool)):
             first = tree.offsets[block]
             infoset = next(islice(tree.infosets(), int(block), None))
-            _blame(rows[first : first + tree.widths[block], 0], infoset.name, where)
+            _fail_row(rows[first : first + tree.action_counts[block], 0], infoset.name, where)
 
 
-def _wrong_blocks(rows: Array, starts: Array, live: Array) -> Array:
-    """Blocks and hands that are no distribution. Blocks stand one behind the other. int64 [wrong, 2]"""
+def _invalid_blocks(rows: Array, starts: Array, live: Array) -> Array:
+    """Return the blocks and hands that are not distributions. Blocks are consecutive. int64 [wrong, 2]"""
     if not len(starts):
         return np.zeros((0, 2), np.int64)
     sums, lowest = np.add.reduceat(rows, starts), np.minimum.reduceat(rows, starts)
@@ -63,7 +85,7 @@ def _wrong_blocks(rows: Array, starts: Array, live: Array) -> Array:
     return np.argwhere(live & ~good)
 
 
-def _blame(row: Array, name: str, where: str) -> None:
+def _fail_row(row: Array, name: str, where: str) -> None:
     what = f"information set {name!r} has probabilities {row.tolist()}"
     if np.all(np.isfinite(row)) and row.min() >= 0:
         what += f", which sum to {row.sum():g}"
@@ -82,7 +104,7 @@ def _check_names(strategy: Strategy, where: str, names: int) -> None:
         if name in seen:
             fail(where, f"two information sets are called {name!r}", "names that differ")
         seen.add(name)
-        with at(f"{where}: tree.infoset({name!r})"):
+        with report_location(f"{where}: tree.infoset({name!r})"):
             named = tree.infoset(name)
         if named != infoset:
             fail(where, f"the name {name!r} leads to {named}", f"{infoset}")

@@ -1,7 +1,7 @@
-"""Equilibria of push or fold, by fictitious play and by counterfactual regret minimisation, with what is left to gain.
+"""Equilibria of push or fold by fictitious play (Brown 1951) and CFR+, with the remaining gain of each player.
 
-Every player decides at most once on a line. So mixing moves is mixing strategies, as fictitious play wants, and the best
-move at every line is the best response: the largest gain of any player, ε, is exact in the game that is solved.
+Every player acts at most once on a line. So mixing actions is mixing strategies, as fictitious play requires, and the
+best action at every line is the best response. The largest gain of any player, ε, is exact in the game that is solved.
 """
 
 from __future__ import annotations
@@ -14,43 +14,85 @@ import numpy as np
 
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.core.arrays import Array
-from riverboat.core.cancellation import poll
-from riverboat.core.errors import InputError, unknown
-from riverboat.tournaments.many_players import Ring
+from riverboat.core.cancellation import check_cancellation
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.tournaments.many_players import ManyPlayerPushFold
 from riverboat.tournaments.push_fold import PushFold
-from riverboat.tournaments.stage import PLAYERS, Stage
+from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
 
 METHODS = ("cfr", "fp")
 
 
-class Game(Protocol):
-    """Push or fold over classes of hands: `Stage` or `Ring`."""
+class PushFoldGame(Protocol):
+    """A push-or-fold game over classes of hands: `PushFoldStage` or `ManyPlayerPushFold`."""
 
     spot: PushFold
     lines: dict[str, int]
     classes: int
 
-    def counterfactual(self, strategy: Array, fresh: bool = True) -> Array:
-        """Worth of going all-in and of folding. float64 [lines, 2, classes]"""
+    def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
+        """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
+
+        Parameters
+        ----------
+        strategy
+            Probability of going all-in, float64 [lines, classes].
+        recompute
+            Whether to compute slow parts anew; otherwise those of an earlier strategy may be reused.
+        """
         ...
 
     def reach(self, strategy: Array) -> Array:
-        """The chance to get to each line with each class. float64 [lines, classes]"""
+        """Compute the probability of reaching each line with each class. float64 [lines, classes]
+
+        Parameters
+        ----------
+        strategy
+            Probability of going all-in, float64 [lines, classes].
+        """
         ...
 
     def values(self, strategy: Array) -> Array:
-        """What each player gets. float64 [players]"""
+        """Compute the expected value of each player. float64 [players]
+
+        Parameters
+        ----------
+        strategy
+            Probability of going all-in, float64 [lines, classes].
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """A strategy, what it is worth, and how much any player could gain."""
+class PushFoldSolution:
+    """A strategy, its expected values, and each player's gain by a best response.
 
-    game: Game
-    strategy: Array  # float64 [lines, classes]: the probability to go all-in
+    Attributes
+    ----------
+    game
+        The game that was solved.
+    strategy
+        Probability of going all-in, float64 [lines, classes].
+    values
+        Expected value of each player, float64 [players].
+    gains
+        Best-response value less value, float64 [players].
+    iterations
+        Iterations that were run.
+    method
+        `cfr` or `fp`.
+
+    Examples
+    --------
+    >>> solution = solve(make_push_fold_game(PushFold((10, 10))), iterations=10)
+    >>> solution.strategy.shape, solution.method
+    ((2, 169), 'cfr')
+    """
+
+    game: PushFoldGame
+    strategy: Array  # float64 [lines, classes]: probability of going all-in
     values: Array  # float64 [players]
-    gains: Array  # float64 [players]: best response less value
+    gains: Array  # float64 [players]: best-response value less value
     iterations: int
     method: str
 
@@ -60,83 +102,179 @@ class Solved:
         return float(self.gains.max())
 
 
-def game_of(spot: PushFold, seed: int = 0, threads: int = 1) -> Game:
-    """Two or three players exactly, more by the model of `ring`."""
-    return Stage(spot) if spot.players in PLAYERS else Ring(spot, seed, threads=threads)
+def make_push_fold_game(spot: PushFold, seed: int = 0, threads: int = 1) -> PushFoldGame:
+    """Build the game of a spot: exact for two or three players, the model of `many_players` for more.
+
+    Parameters
+    ----------
+    spot
+        Stacks, blinds, ante and payouts.
+    seed
+        Seed of the sampled four-way showdowns of the model.
+    threads
+        Threads of the model.
+
+    Returns
+    -------
+    PushFoldGame
+        The game over classes of starting hands.
+
+    Examples
+    --------
+    >>> make_push_fold_game(PushFold((10, 10))).lines
+    {'': 0, 'J': 1}
+    """
+    return PushFoldStage(spot) if spot.players in PLAYERS else ManyPlayerPushFold(spot, seed, threads=threads)
 
 
-def gains(game: Game, strategy: Array, worth: Array) -> Array:
-    """What each player could gain by its best moves. float64 [players]"""
-    better = np.maximum(worth[:, 0], worth[:, 1]) - strategy * worth[:, 0] - (1 - strategy) * worth[:, 1]
-    out = np.zeros(game.spot.players)
+def deviation_gains(game: PushFoldGame, strategy: Array, values: Array) -> Array:
+    """Compute each player's gain by its best actions. float64 [players]
+
+    Parameters
+    ----------
+    game
+        The game.
+    strategy
+        Probability of going all-in, float64 [lines, classes].
+    values
+        Counterfactual values at the strategy, float64 [lines, 2, classes].
+
+    Returns
+    -------
+    Array
+        Gain of each player, float64 [players].
+
+    Examples
+    --------
+    >>> game = make_push_fold_game(PushFold((10, 10)))
+    >>> always = np.ones((2, 169))
+    >>> deviation_gains(game, always, game.counterfactual_values(always)).round(2)
+    array([0.57, 0.38])
+    """
+    gain_by_class = np.maximum(values[:, 0], values[:, 1]) - strategy * values[:, 0] - (1 - strategy) * values[:, 1]
+    gains = np.zeros(game.spot.players)
     for line, k in game.lines.items():
-        out[len(line)] += better[k].sum()
-    return out
+        gains[len(line)] += gain_by_class[k].sum()
+    return gains
 
 
 def solve(
-    game: Game,
+    game: PushFoldGame,
     method: str = "cfr",
     iterations: int = 1000,
     until: float = 0.0,
     progress: Callable[[int, float], None] | None = None,
-) -> Solved:
-    """Iterate until nobody can gain more than `until`, or so often. `progress` is told the iteration and ε.
+) -> PushFoldSolution:
+    """Iterate until no player can gain more than `until`, at most `iterations` times.
 
-    For two players both methods converge to an equilibrium. For more nothing is promised, and ε says what was reached.
+    Parameters
+    ----------
+    game
+        A push-or-fold game.
+    method
+        `cfr` for CFR+, `fp` for fictitious play.
+    iterations
+        Largest number of iterations.
+    until
+        Target ε, in the unit of the payoffs.
+    progress
+        Function of the iteration and ε.
+
+    Returns
+    -------
+    PushFoldSolution
+        The average strategy with its ε, which is exact in this game.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, or `iterations` is below 1.
+
+    Notes
+    -----
+    For two players both methods converge to an equilibrium. For more players there is no guarantee, and ε measures the
+    result.
+
+    References
+    ----------
+    .. [1] Brown, "Iterative solution of games by fictitious play", 1951.
+    .. [2] Tammelin, "Solving large imperfect information games using CFR+", 2014.
+
+    Examples
+    --------
+    With ten big blinds, the small blind goes all-in with 59 % of its hands:
+
+    >>> solution = solve(make_push_fold_game(PushFold((10, 10))), iterations=100)
+    >>> share_of_hands(solution.strategy).round(2)
+    array([0.59, 0.37])
     """
     if method not in METHODS:
-        raise unknown("method", method, METHODS)
+        raise unknown_name_error("method", method, METHODS)
     if iterations < 1:
-        raise InputError(f"iterations={iterations}: at least one is needed")
-    learner = _Fictitious(game) if method == "fp" else _Regrets(game)
+        raise InputError(f"iterations={iterations}: must be at least 1")
+    algorithm = _FictitiousPlay(game) if method == "fp" else _RegretMatchingPlus(game)
     check = 1
     for t in range(1, iterations + 1):
-        poll()
+        check_cancellation()
         last = t == iterations
-        learner.step(t, fresh=t >= check)
+        algorithm.step(t, recompute=t >= check)
         if t >= check or last:
             check = 2 * t + 1
-            gain = gains(game, learner.mean, game.counterfactual(learner.mean))
+            gains = deviation_gains(game, algorithm.mean, game.counterfactual_values(algorithm.mean))
             if progress is not None:
-                progress(t, float(gain.max()))
-            if gain.max() <= until or last:
-                return Solved(game, learner.mean, game.values(learner.mean), gain, t, method)
+                progress(t, float(gains.max()))
+            if gains.max() <= until or last:
+                return PushFoldSolution(game, algorithm.mean, game.values(algorithm.mean), gains, t, method)
     raise AssertionError
 
 
-class _Fictitious:
-    """Everybody answers the mean of what was played so far."""
+class _FictitiousPlay:
+    """Fictitious play: every player best-responds to the average of past strategies."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: PushFoldGame) -> None:
         self.game = game
         self.mean = np.full((len(game.lines), game.classes), 0.5)
 
-    def step(self, t: int, fresh: bool) -> None:
-        worth = self.game.counterfactual(self.mean, fresh)
-        self.mean += ((worth[:, 0] > worth[:, 1]) - self.mean) / t
+    def step(self, t: int, recompute: bool) -> None:
+        values = self.game.counterfactual_values(self.mean, recompute)
+        self.mean += ((values[:, 0] > values[:, 1]) - self.mean) / t
 
 
-class _Regrets:
-    """Regret matching with a floor at zero, later iterations weighing more in the mean (CFR+)."""
+class _RegretMatchingPlus:
+    """CFR+: regrets floored at zero, averages weighted by the iteration."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: PushFoldGame) -> None:
         self.game = game
         self.mean = np.full((len(game.lines), game.classes), 0.5)
-        self.playing = self.mean.copy()
+        self.current = self.mean.copy()
         self.regret = np.zeros((len(game.lines), 2, game.classes))
 
-    def step(self, t: int, fresh: bool) -> None:
-        worth = self.game.counterfactual(self.playing, fresh)
-        expected = self.playing * worth[:, 0] + (1 - self.playing) * worth[:, 1]
-        self.regret = np.maximum(self.regret + worth - expected[:, None], 0.0)
+    def step(self, t: int, recompute: bool) -> None:
+        values = self.game.counterfactual_values(self.current, recompute)
+        expected = self.current * values[:, 0] + (1 - self.current) * values[:, 1]
+        self.regret = np.maximum(self.regret + values - expected[:, None], 0.0)
         total = self.regret.sum(axis=1)
-        self.playing = np.where(total > 0, self.regret[:, 0] / np.where(total > 0, total, 1.0), 0.5)
-        self.mean += (self.playing - self.mean) * 2 / (t + 1)
+        self.current = np.where(total > 0, self.regret[:, 0] / np.where(total > 0, total, 1.0), 0.5)
+        self.mean += (self.current - self.mean) * 2 / (t + 1)
 
 
 def share_of_hands(strategy: Array) -> Array:
-    """Share of all 1,326 hands that go all-in, of a strategy over the 169 classes. float64 [lines]"""
-    ways = np.bincount(CLASS_OF_HAND, minlength=strategy.shape[-1])
-    shares: Array = strategy @ ways / ways.sum()
-    return shares
+    """Return the share of all 1,326 hands that go all-in, for a strategy over the 169 classes. float64 [lines]
+
+    Parameters
+    ----------
+    strategy
+        Probability of going all-in, float64 [lines, 169].
+
+    Returns
+    -------
+    Array
+        Share of hands at each line.
+
+    Examples
+    --------
+    >>> share_of_hands(np.full((1, 169), 0.25))
+    array([0.25])
+    """
+    combos = np.bincount(CLASS_OF_HAND, minlength=strategy.shape[-1])
+    return np.asarray(strategy @ combos / combos.sum())

@@ -1,94 +1,94 @@
-"""Fictitious play of a hand of push or fold, quickly: three players by a compiled loop, two as they are."""
+"""Fast fictitious play of one push-or-fold hand: a compiled loop for three players, the generic loop for two."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.tournaments._kernels import stage as kernels
-from riverboat.tournaments.hand_tables import turned_threes
-from riverboat.tournaments.iteration import fictitious_play
-from riverboat.tournaments.stage import Stage, told
+from riverboat.tournaments._kernels import push_fold as kernels
+from riverboat.tournaments.hand_tables import permuted_triple_orders
+from riverboat.tournaments.stage_game import PushFoldStage, map_orders
+from riverboat.tournaments.stochastic_games import fictitious_play
 
-RARE = 2e-3  # who goes all-in with a class no more often folds it
-BUTTON, SMALL, BIG = range(3)
+MIN_CLASS_FREQUENCY = 2e-3  # a class that goes all-in less often than this always folds
+BUTTON, SMALL_BLIND, BIG_BLIND = range(3)
 
 
-def play_hand(
-    stage: Stage, strategy: Array, pay: Array, memory: int, iterations: int, until: float
+def solve_hand(
+    stage: PushFoldStage, strategy: Array, payoffs: Array, memory: int, iterations: int, until: float
 ) -> tuple[Array, float]:
-    """A strategy after so many iterations, from one that counts for `memory` of them, and the largest gain left.
+    """Run fictitious play; return the strategy and the largest remaining gain.
 
-    `pay`: what outcomes are worth. float64 [seats, outcomes]
+    The initial strategy counts as `memory` iterations. `payoffs`: float64 [seats, outcomes].
     """
     if stage.seats == 2:
-        mean, gain = fictitious_play(stage, strategy, pay, memory, iterations, until)
-        return _rounded(mean), gain
+        mean, gain = fictitious_play(stage, strategy, payoffs, memory, iterations, until)
+        return _drop_rare_classes(mean), gain
     tables, mean = stage.tables, strategy.copy()
-    worth = Worth(stage, pay)
-    now = worth.sums(mean)
-    more, gains = np.zeros(mean.shape, np.float32), np.zeros(3)
-    deals = kernels.Deals(tables.shares, tables.ways, tables.dead, tables.pairs.astype(np.float32))
-    pays = kernels.Pays(worth.threes, worth.twos, worth.walk)
-    learnt = kernels.Learnt(mean, mean.copy(), now, now.copy())
-    kernels.fictitious_threes(deals, pays, learnt, memory, iterations, until, more, gains)
-    return _rounded(mean), float(gains.max())
+    three_player = ThreePlayerPayoffs(stage, payoffs)
+    matrices = three_player.decision_matrices(mean)
+    advantages, gains = np.zeros(mean.shape, np.float32), np.zeros(3)
+    by_folded, pairs = tables.pair_orders_by_folded_class, tables.pair_probabilities.astype(np.float32)
+    deals = kernels.ClassDealArrays(tables.triple_orders, tables.triple_probabilities, by_folded, pairs)
+    payoff_arrays = kernels.StagePayoffArrays(three_player.threes, three_player.twos, three_player.walk)
+    state = kernels.FictitiousPlayState(mean, mean.copy(), matrices, matrices.copy())
+    kernels.fictitious_play_three_players(deals, payoff_arrays, state, memory, iterations, until, advantages, gains)
+    return _drop_rare_classes(mean), float(gains.max())
 
 
-def _rounded(mean: Array) -> Array:
-    mean[mean < RARE] = 0.0
-    mean[mean > 1 - RARE] = 1.0
+def _drop_rare_classes(mean: Array) -> Array:
+    mean[mean < MIN_CLASS_FREQUENCY] = 0.0
+    mean[mean > 1 - MIN_CLASS_FREQUENCY] = 1.0
     return mean
 
 
-class Worth:
-    """Pay-offs as the loop takes them: what folding behind leaves everybody, and what the big blind's calls add to that."""
+class ThreePlayerPayoffs:
+    """Payoffs in the layout of the compiled loop: those after a fold of the big blind, and what its calls add."""
 
-    def __init__(self, stage: Stage, pay: Array) -> None:
+    def __init__(self, stage: PushFoldStage, payoffs: Array) -> None:
         self.tables = stage.tables
-        first, self._pay = 0, {}
-        for end in stage.ends:
-            self._pay[end.line] = pay[:, first : (first := first + len(end.orders))]
-        self.twos = np.zeros((kernels.KEPT, 3), np.float32)
-        self.threes = np.zeros((3, 6, stage.tables.shares.shape[1]), np.float32)
-        self.more = [
-            self._shown("JJJ", seat) - told((0, 1, 2), (0, 1)) @ self._shown("JJF", seat) for seat in range(3)
-        ]  # by order of the players
-        for seat, more in enumerate(self.more):
-            for turn, ascending in enumerate(turned_threes()):
-                self.threes[seat, turn, ascending] = more
-        # the big blind's class comes first in the loop, and last in the outcomes
-        for seat, jf, fj in ((BUTTON, kernels.JF0, kernels.FJ0), (SMALL, kernels.JF1, kernels.FJ1)):
-            self.twos[jf] = (self._shown("JFJ", seat) - self._alone("JFF", seat))[[1, 0, 2]]
-            self.twos[fj] = (self._shown("FJJ", seat) - self._alone("FJF", seat))[[1, 0, 2]]
-        self.twos[kernels.JF2] = self._shown("JFJ", BIG) - self._alone("JFF", BIG)
-        self.twos[kernels.FJ2] = self._alone("FJF", BIG) - self._shown("FJJ", BIG)  # is taken away
-        self.walk = np.array([self._alone("FFF", BUTTON), self._alone("FFF", SMALL)], np.float32)
+        first, self._payoffs = 0, {}
+        for terminal in stage.terminals:
+            self._payoffs[terminal.line] = payoffs[:, first : (first := first + len(terminal.orders))]
+        self.twos = np.zeros((kernels.NUM_MATRICES, 3), np.float32)
+        self.threes = np.zeros((3, 6, stage.tables.triple_orders.shape[1]), np.float32)
+        to_pairs = map_orders((0, 1, 2), (0, 1))  # call gains: [13], by order of the players
+        self.call_gains = [self._payoffs["JJJ"][seat] - to_pairs @ self._payoffs["JJF"][seat] for seat in range(3)]
+        for seat, gain in enumerate(self.call_gains):
+            for turn, ascending in enumerate(permuted_triple_orders()):
+                self.threes[seat, turn, ascending] = gain
+        # the big blind's class is first in the loop, and last in the outcomes
+        for seat, jf, fj in ((BUTTON, kernels.JF0, kernels.FJ0), (SMALL_BLIND, kernels.JF1, kernels.FJ1)):
+            self.twos[jf] = (self._payoffs["JFJ"][seat] - self._payoffs["JFF"][seat, 0])[[1, 0, 2]]
+            self.twos[fj] = (self._payoffs["FJJ"][seat] - self._payoffs["FJF"][seat, 0])[[1, 0, 2]]
+        self.twos[kernels.JF2] = self._payoffs["JFJ"][BIG_BLIND] - self._payoffs["JFF"][BIG_BLIND, 0]
+        self.twos[kernels.FJ2] = self._payoffs["FJF"][BIG_BLIND, 0] - self._payoffs["FJJ"][BIG_BLIND]  # subtracted
+        self.walk = self._payoffs["FFF"][[BUTTON, SMALL_BLIND], 0].astype(np.float32)
 
-    def _alone(self, end: str, seat: int) -> float:
-        return float(self._pay[end][seat, 0])
-
-    def _shown(self, end: str, seat: int) -> Array:
-        return np.asarray(self._pay[end][seat])
-
-    def sums(self, mean: Array) -> Array:
-        """The loop's matrices for a strategy. float32 [KEPT, classes, classes]"""
-        tables, met = self.tables, self.tables.met
+    def decision_matrices(self, mean: Array) -> Array:
+        """Compute the matrices of the loop for a strategy. float32 [NUM_MATRICES, classes, classes]"""
+        tables, pair_orders = self.tables, self.tables.pair_orders
         opens, calls, by_jf, by_fj, by_jj = (
             mean[line] for line in (kernels.OPEN, kernels.SB_J, kernels.BB_JF, kernels.BB_FJ, kernels.BB_JJ)
         )
-        out = np.zeros((kernels.KEPT, *tables.pairs.shape), np.float32)
-        three = tables.threes(2, by_jj)
-        out[kernels.JJ0] = (np.tensordot(self._shown("JJF", BUTTON), met, 1) + three @ self.more[BUTTON]).T
-        out[kernels.JJ1] = np.tensordot(self._shown("JJF", SMALL), met, 1) + three @ self.more[SMALL]
-        out[kernels.JJ2] = tables.threes(1, calls) @ self.more[BIG]
-        behind = tables.rows(by_jf), tables.rows(by_fj)  # by the classes of who folded, and of the opponent
-        for seat, kinds in ((BUTTON, (kernels.JF0, kernels.FJ0)), (SMALL, (kernels.JF1, kernels.FJ1))):
-            for kind, end, rows, turned in zip(
-                kinds, ("JFF", "FJF"), behind, (seat == SMALL, seat == BUTTON), strict=True
-            ):
-                added = np.tensordot(self.twos[kind], rows, 1)
-                out[kind] = self._alone(end, seat) * tables.pairs + (added.T if turned else added)
-        out[kernels.JF2] = np.tensordot(self.twos[kernels.JF2], tables.rows(opens), 1)
-        out[kernels.FJ2] = np.tensordot(self.twos[kernels.FJ2], tables.folded(opens) - met, 1)
+        out = np.zeros((kernels.NUM_MATRICES, *tables.pair_probabilities.shape), np.float32)
+        three = tables.triple_orders_with_range(2, by_jj)
+        button, small_blind = (
+            np.tensordot(self._payoffs["JJF"][seat], pair_orders, 1) + three @ self.call_gains[seat]
+            for seat in (BUTTON, SMALL_BLIND)
+        )
+        out[kernels.JJ0], out[kernels.JJ1] = button.T, small_blind
+        out[kernels.JJ2] = tables.triple_orders_with_range(1, calls) @ self.call_gains[BIG_BLIND]
+        for by, end, kinds, transposed in (  # by: [3, class of the folded player, class of the opponent]
+            (by_jf, "JFF", (kernels.JF0, kernels.JF1), SMALL_BLIND),
+            (by_fj, "FJF", (kernels.FJ0, kernels.FJ1), BUTTON),
+        ):
+            orders = tables.folded_orders_with_range(by)
+            for seat, kind in zip((BUTTON, SMALL_BLIND), kinds, strict=True):
+                added = np.tensordot(self.twos[kind], orders, 1)
+                folded = self._payoffs[end][seat, 0] * tables.pair_probabilities
+                out[kind] = folded + (added.T if seat == transposed else added)
+        out[kernels.JF2] = np.tensordot(self.twos[kernels.JF2], tables.folded_orders_with_range(opens), 1)
+        difference = tables.pair_orders_with_folded_range(opens) - pair_orders
+        out[kernels.FJ2] = np.tensordot(self.twos[kernels.FJ2], difference, 1)
         return out

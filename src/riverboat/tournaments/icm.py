@@ -1,15 +1,14 @@
-"""The independent chip model (Malmuth and Harville): what stacks are worth when places are paid.
+"""The independent chip model (Malmuth 1987; Harville 1973): the value of stacks when finishing places are paid.
 
-The first place goes to a player with the probability of its share of the chips, the second by the shares of those who are
-left, and so on. That is the order in which exponential clocks ring whose rates are the stacks, so the chance that player i
-comes in at place r is an integral over the time at which its clock rings, of the chance that exactly r - 1 others have
-rung:
+A player finishes first with the probability of its share of the chips, second by the shares of the remaining players,
+and so on. This is the order in which exponential clocks ring whose rates are the stacks. So the probability that player
+i finishes at place r is an integral over the time at which its clock rings:
 
     P(i at r) = ∫ s e^(-s t) P(r - 1 of the others before t) dt
 
-The integrand is smooth and dies out, so that a double-exponential rule with a few hundred points is exact to ten digits, for
-nine players and for three hundred. `by_orders` adds up the orders one by one, as the model is usually told: the twin in the
-tests.
+The integrand is smooth and decays, so a double-exponential rule with a few hundred points is exact to ten digits, for
+nine players and for three hundred. `finish_probabilities_by_permutation` sums over orders one by one, as the model is
+usually stated, and is the reference of the tests.
 """
 
 from __future__ import annotations
@@ -23,44 +22,73 @@ from math import isfinite
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown
+from riverboat.core.errors import InputError, short_repr
 
-MOST_PLAYERS = 300
-_STEP, _REACH = 1 / 64, 3.6  # of the rule for nine players: more points do not change the tenth digit
-_CHUNK = 128  # points at a time
+MAX_PLAYERS = 300
+_STEP, _CUTOFF = 1 / 64, 3.6  # for nine players: more points do not change the tenth digit
+_CHUNK = 128  # quadrature points in one batch
 
 
-def places(stacks: Sequence[float] | Array) -> Array:
-    """Probability of each player to come in at each place. float64 [players, places]"""
-    rates = _checked(stacks, "stacks", least=1)
+def finish_probabilities(stacks: Sequence[float] | Array) -> Array:
+    """Compute each player's probability of each finishing place. float64 [players, places]
+
+    Parameters
+    ----------
+    stacks
+        Chips of each player, above zero, for up to 300 players.
+
+    Returns
+    -------
+    Array
+        Row i has the probabilities of player i for places 1, 2, …
+
+    Raises
+    ------
+    InputError
+        If a stack is not a positive finite number, or there are too many players.
+
+    References
+    ----------
+    .. [1] Harville, "Assigning probabilities to the outcomes of multi-entry competitions", JASA 1973.
+    .. [2] Malmuth, "Gambling theory and other topics", 1987.
+
+    Examples
+    --------
+    >>> finish_probabilities([2, 1, 1]).round(3)
+    array([[0.5  , 0.333, 0.167],
+           [0.25 , 0.333, 0.417],
+           [0.25 , 0.333, 0.417]])
+    """
+    rates = _validate_numbers(stacks, "stacks", min_count=1)
     rates = rates / rates.mean()
-    times, weights = _rule(len(rates))
-    chances = np.zeros((len(rates), len(rates)))
+    times, weights = _quadrature(len(rates))
+    probabilities = np.zeros((len(rates), len(rates)))
     for at in range(0, len(times), _CHUNK):
         t = np.outer(times[at : at + _CHUNK], rates)
         density = np.exp(-t) * rates * weights[at : at + _CHUNK, None]
-        _add(chances, density, -np.expm1(-t))
-    chances /= chances.sum(axis=1, keepdims=True)  # rounding alone
-    return chances
+        _add_finish_probabilities(probabilities, density, -np.expm1(-t))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)  # removes rounding errors
+    return probabilities
 
 
-def _rule(players: int) -> tuple[Array, Array]:
-    """Points and weights on (0, ∞): t = exp(π/2 sinh u), evenly in u. The more players, the sharper what is integrated."""
+def _quadrature(players: int) -> tuple[Array, Array]:
+    """Return points and weights on (0, ∞): t = exp(π/2 sinh u), evenly in u. More players need more points."""
     step = _STEP / max(1.0, (players / 9) ** 0.5)
-    u = np.arange(-_REACH, _REACH + step / 2, step)
+    u = np.arange(-_CUTOFF, _CUTOFF + step / 2, step)
     times = np.exp(np.pi / 2 * np.sinh(u))
     return times, times * np.pi / 2 * np.cosh(u) * step
 
 
-def _add(
+def _add_finish_probabilities(
     chances: Array,  # float64 [players, places] INOUT
-    density: Array,  # float64 [points, players]: that a clock rings then, times the weight of the point
-    rung: Array,  # float64 [points, players]: that it has rung before
+    density: Array,  # float64 [points, players]: density that a clock rings then, times the weight of the point
+    rung: Array,  # float64 [points, players]: probability that it has rung before
 ) -> None:
-    """Add the chance that exactly so many of the others have rung.
+    """Add the probability that exactly r - 1 others have rung, for each place r.
 
-    The generating polynomial of all players is made factor by factor, and each player's factor is divided out again: from the
-    low end where it has rung with less than one half, from the high end otherwise, so that errors shrink.
+    The generating polynomial of all players is a product of factors, and each player's factor is divided out again:
+    from the low end if its clock has rung with probability below one half, from the high end otherwise, so that errors
+    shrink.
     """
     players = rung.shape[1]
     every = np.zeros((players + 1, len(rung)))
@@ -80,123 +108,203 @@ def _add(
         chances[:, r] += np.einsum("pi,pi->i", density, quotient)
 
 
-def many_values(stacks: Array, prizes: Sequence[float] | Array) -> Array:
-    """What many tables' stacks are worth, place by place over the sets of players who are in front. float64 [n, players]
+def icm_values_batch(stacks: Array, prizes: Sequence[float] | Array) -> Array:
+    """Compute ICM values of many tables by dynamic programming over sets of players who finished ahead.
 
-    For up to a dozen players, or few prizes: the sets are many.
+    For up to a dozen players, or few prizes: the number of sets grows exponentially.
+
+    Parameters
+    ----------
+    stacks
+        Chips of each player at each table, float64 [n, players].
+    prizes
+        Prize of each place, first place first.
+
+    Returns
+    -------
+    Array
+        Value of each stack, float64 [n, players].
+
+    Examples
+    --------
+    >>> icm_values_batch(np.array([[2.0, 1.0, 1.0]]), (50, 30, 20)).round(2)
+    array([[38.33, 30.83, 30.83]])
     """
     tables, players = stacks.shape
     paid = max((place + 1 for place, prize in enumerate(prizes) if prize), default=0)
     out = np.zeros(stacks.shape)
-    chance: dict[int, Array] = {0: np.ones(tables)}  # that exactly these players are in front, a bit for each
-    left: dict[int, Array] = {0: stacks.sum(axis=1)}
+    probability: dict[int, Array] = {0: np.ones(tables)}  # by bit set of the players ahead
+    chips_left: dict[int, Array] = {0: stacks.sum(axis=1)}
     for place in range(paid):
-        after: dict[int, Array] = {}
-        for front, p in chance.items():
+        next_probability: dict[int, Array] = {}
+        for ahead, p in probability.items():
             for i in range(players):
-                if not front >> i & 1:
-                    q = p * stacks[:, i] / left[front]
+                if not ahead >> i & 1:
+                    q = p * stacks[:, i] / chips_left[ahead]
                     out[:, i] += q * prizes[place]
-                    to = front | 1 << i
-                    after[to] = after[to] + q if to in after else q
-                    left.setdefault(to, left[front] - stacks[:, i])
-        chance = after
+                    successor = ahead | 1 << i
+                    next_probability[successor] = next_probability.get(successor, 0.0) + q
+                    chips_left.setdefault(successor, chips_left[ahead] - stacks[:, i])
+        probability = next_probability
     return out
 
 
-def by_orders(stacks: Sequence[float]) -> Array:
-    """`places` by adding up all orders: slow, for up to nine players. float64 [players, places]"""
+def finish_probabilities_by_permutation(stacks: Sequence[float]) -> Array:
+    """Compute finishing probabilities by summing over all orders; slow, for up to nine players.
+
+    Parameters
+    ----------
+    stacks
+        Chips of each player, above zero.
+
+    Returns
+    -------
+    Array
+        Probability of each player for each place, float64 [players, places].
+
+    Examples
+    --------
+    >>> bool(np.allclose(finish_probabilities_by_permutation([2, 1, 1]), finish_probabilities([2, 1, 1])))
+    True
+    """
     total, n = float(sum(stacks)), len(stacks)
-    chances = np.zeros((n, n))
+    probabilities = np.zeros((n, n))
     for order in permutations(range(n)):
-        chance, left = 1.0, total
+        probability, chips_left = 1.0, total
         for i in order:
-            chance *= stacks[i] / left
-            left -= stacks[i]
+            probability *= stacks[i] / chips_left
+            chips_left -= stacks[i]
         for place, i in enumerate(order):
-            chances[i, place] += chance
-    return chances
+            probabilities[i, place] += probability
+    return probabilities
 
 
-# --- money ------------------------------------------------------------------------------------
+# --- Values of stacks ---
 
 
 @dataclass(frozen=True)
 class ICM:
-    """Stacks and prizes, the first place first; places without a prize may be left out."""
+    """Stacks and payouts, first place first; trailing places without a prize may be omitted.
+
+    Parameters
+    ----------
+    stacks
+        Chips of each player, above zero; eliminated players are left out.
+    payouts
+        Prize of each place, not negative, at most one for each player.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or there are more payouts than players.
+
+    Examples
+    --------
+    >>> table = ICM((50, 30, 20), (50, 30, 20))
+    >>> table.values.round(2)
+    array([38.39, 32.75, 28.86])
+    >>> round(table.bubble_factor(0, 1), 3)
+    1.169
+    """
 
     stacks: tuple[float, ...]
     payouts: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _checked(self.stacks, "stacks", least=1)
-        _checked(self.payouts, "payouts", least=1, zero=True)
+        _validate_numbers(self.stacks, "stacks", min_count=1)
+        _validate_numbers(self.payouts, "payouts", min_count=1, allow_zero=True)
         if len(self.payouts) > len(self.stacks):
             raise InputError(f"{len(self.payouts)} payouts for {len(self.stacks)} players: give at most one for each")
 
     @property
     def prizes(self) -> tuple[float, ...]:
-        """One for each place."""
+        """Prize of each place."""
         return (*self.payouts, *[0.0] * (len(self.stacks) - len(self.payouts)))
 
     @cached_property
-    def places(self) -> Array:
-        """Probability of each player to come in at each place. float64 [players, places]"""
-        return places(self.stacks)
+    def finish_probabilities(self) -> Array:
+        """Probability of each player for each finishing place. float64 [players, places]"""
+        return finish_probabilities(self.stacks)
 
     @cached_property
     def values(self) -> Array:
-        """What each stack is worth. float64 [players]"""
-        worth: Array = self.places @ np.array(self.prizes)
-        return worth
+        """Value of each stack. float64 [players]"""
+        return np.asarray(self.finish_probabilities @ np.array(self.prizes))
 
-    def after(self, winner: int, loser: int) -> Array:
-        """What the stacks are worth once one player has won an all-in from another. float64 [players]
+    def values_after_all_in(self, winner: int, loser: int) -> Array:
+        """Return the values of the stacks after one player has won an all-in against another. float64 [players]
 
-        Who has lost everything is paid for the last place.
+        A player without chips gets the prize of the last place.
+
+        Parameters
+        ----------
+        winner
+            Player who wins the all-in, from 0.
+        loser
+            Player who loses it.
+
+        Raises
+        ------
+        InputError
+            If there is no such player, or both are the same.
         """
-        self._known(winner, loser)
+        self._check_players(winner, loser)
         chips = min(self.stacks[winner], self.stacks[loser])
         stacks = list(self.stacks)
         stacks[winner] += chips
         stacks[loser] -= chips
         if stacks[loser] > 0:
             return ICM(tuple(stacks), self.payouts).values
-        left = [i for i in range(len(stacks)) if i != loser]
-        out = np.empty(len(stacks))
-        out[loser] = self.prizes[-1]
-        out[left] = ICM(tuple(stacks[i] for i in left), self.payouts[: len(left)]).values
-        return out
+        del stacks[loser]
+        return np.insert(ICM(tuple(stacks), self.payouts[: len(stacks)]).values, loser, self.prizes[-1])
 
     def bubble_factor(self, player: int, other: int) -> float:
-        """What a player loses by losing an all-in to another, over what it gains by winning it. 1 where chips are money."""
-        now, won, lost = self._stakes(player, other)
+        """Return a player's loss by losing an all-in over its gain by winning it.
+
+        It is 1 where payoffs are linear in chips.
+
+        Parameters
+        ----------
+        player
+            Player whose factor it is, from 0.
+        other
+            Opponent in the all-in.
+        """
+        now, won, lost = self._all_in_values(player, other)
         return (now - lost) / (won - now) if won > now else float("inf")
 
-    def call_off(self, player: int, other: int) -> float:
-        """The share of all-ins that a player must win from another for a call to be worth it, nothing in the pot before."""
-        now, won, lost = self._stakes(player, other)
+    def call_off_equity(self, player: int, other: int) -> float:
+        """Return the equity a player needs to call an all-in of another, with no chips in the pot before.
+
+        Parameters
+        ----------
+        player
+            Player who calls, from 0.
+        other
+            Player who is all-in.
+        """
+        now, won, lost = self._all_in_values(player, other)
         return (now - lost) / (won - lost) if won > lost else 1.0
 
-    def _stakes(self, player: int, other: int) -> tuple[float, float, float]:
-        won, lost = self.after(player, other), self.after(other, player)
+    def _all_in_values(self, player: int, other: int) -> tuple[float, float, float]:
+        won, lost = self.values_after_all_in(player, other), self.values_after_all_in(other, player)
         return float(self.values[player]), float(won[player]), float(lost[player])
 
-    def _known(self, *players: int) -> None:
+    def _check_players(self, *players: int) -> None:
         for player in players:
             if not 0 <= player < len(self.stacks):
-                raise InputError(f"player {player}: there are 0 to {len(self.stacks) - 1}")
+                raise InputError(f"player {player}: must be 0 to {len(self.stacks) - 1}")
         if players[0] == players[1]:
-            raise InputError(f"player {players[0]} against itself: an all-in has two players")
+            raise InputError(f"player {players[0]} against itself: an all-in needs two different players")
 
 
-def _checked(numbers: Sequence[float] | Array, what: str, least: int, zero: bool = False) -> Array:
-    """Finite numbers above zero, or at least zero, and neither too few nor too many."""
+def _validate_numbers(numbers: Sequence[float] | Array, name: str, min_count: int, allow_zero: bool = False) -> Array:
+    """Check the number of values, and that they are finite and positive (or not negative)."""
     values = np.asarray(numbers, np.float64)
-    if values.ndim != 1 or not least <= len(values) <= MOST_PLAYERS:
-        raise InputError(f"{what}: {values.size} numbers: give {least} to {MOST_PLAYERS:,}")
-    for place, number in enumerate(values.tolist(), 1):
-        if not isfinite(number) or number < 0 or (number == 0 and not zero):
-            rule = "must not be negative" if zero else "must be above zero; leave out who is out"
-            raise InputError(f"{what}: number {place} is {shown(number)}: {rule}")
+    if values.ndim != 1 or not min_count <= len(values) <= MAX_PLAYERS:
+        raise InputError(f"{name}: {values.size} numbers: give {min_count} to {MAX_PLAYERS:,}")
+    for position, number in enumerate(values.tolist(), 1):
+        if not isfinite(number) or number < 0 or (number == 0 and not allow_zero):
+            rule = "must not be negative" if allow_zero else "must be above zero; leave out eliminated players"
+            raise InputError(f"{name}: number {position} is {short_repr(number)}: {rule}")
     return values

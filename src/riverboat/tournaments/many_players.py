@@ -1,9 +1,9 @@
-"""Push or fold with four to nine players.
+"""Push or fold with four to nine players, by an approximate model.
 
-Nine hands of one deck are too many to sum over, so here is a model: a player reckons with its own cards out of every other
-player's range, and takes the others to be dealt apart from one another. Showdowns of two and three are exact, with all the
-cards of those in them; showdowns of four are sampled; behind four all-ins the rest fold. What the samples are worth is told
-by solving with one set of them and measuring with another (`Ring.again`).
+Nine hands of one deck are too many to sum over. In the model a player removes its own cards from every other player's
+range, and treats the others as independent of one another. Showdowns of two and three are exact, with the cards of all
+players in them. Showdowns of four are sampled; after four all-ins the remaining players fold. To measure sampling
+error, solve with one set of samples and evaluate with another (`ManyPlayerPushFold.resample`).
 """
 
 from __future__ import annotations
@@ -17,124 +17,129 @@ import numpy as np
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
-from riverboat.tournaments._kernels import ring as kernels
-from riverboat.tournaments.hand_tables import PAIR_ORDERS, HandTables, starting_hands
+from riverboat.tournaments._kernels import push_fold as kernels
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, starting_hands
 from riverboat.tournaments.push_fold import FOLD, JAM, PushFold
-from riverboat.tournaments.showdown_orders import ORDERS
 
-MOST_IN = 4  # players all-in; those behind them fold
-SAMPLES = 20_000
-RARE = 1e-4  # of a class: who goes all-in less often is left out of showdowns of three
+MAX_ALL_IN = 4  # players after this many all-ins fold
+NUM_SAMPLES = 20_000
+MIN_CLASS_FREQUENCY = 1e-4  # classes below this frequency are left out of three-way showdowns
 FOUR_ORDERS = tuple(
     sorted({tuple(sum(x < y for x in ranks) for y in ranks) for ranks in product(range(4), repeat=4)})
-)  # 75: by how many hands are better than each
-TURNS = np.array(list(permutations(range(4))), np.int64)
+)  # 75: number of better hands for each of the four
+SEAT_PERMUTATIONS = np.array(list(permutations(range(4))), np.int64)
 
 
-class Ring:
-    """Pay-offs of a spot by class. A strategy is the probability to go all-in. float64 [lines, classes]"""
+class ManyPlayerPushFold:
+    """Payoffs of a spot by class. A strategy is the probability of going all-in. float64 [lines, classes]"""
 
     def __init__(
         self,
         spot: PushFold,
         seed: int = 0,
-        samples: int = SAMPLES,
+        samples: int = NUM_SAMPLES,
         threads: int = 1,
         tables: HandTables | None = None,
     ) -> None:
         if spot.players < 3:
-            raise InputError(f"{spot.players} players: two are solved exactly, see Stage")
+            raise InputError(f"{spot.players} players: must be three or more; PushFoldStage solves two exactly")
         check_threads(threads)
         self.spot, self.seed, self.samples, self.threads = spot, seed, samples, threads
         self.tables = starting_hands(spot.players) if tables is None else tables
         self.classes = self.tables.classes
-        self._fours = sampled_fours(self.tables, samples, seed)
+        self._four_way_deals = sample_four_way_deals(self.tables, samples, seed)
         self._showdowns: dict[str, tuple[list[Array], Array]] = {}
-        free = [line for line in spot.lines if line.count(JAM) < MOST_IN]
-        self.lines = {line: k for k, line in enumerate(free)}
-        sets = [some for size in range(1, MOST_IN + 1) for some in combinations(range(spot.players), size)]
-        self._sets = {self._line(some): some for some in sets if some[-1] != spot.players - 1 or len(some) > 1}
-        self._walk = spot.worth(np.array([spot.after(FOLD * spot.players, ())]))[0]
-        self._worth = {end: self._worth_of(end, some) for end, some in self._sets.items()}
+        decision_lines = [line for line in spot.lines if line.count(JAM) < MAX_ALL_IN]
+        self.lines = {line: k for k, line in enumerate(decision_lines)}
+        sets = [seats for size in range(1, MAX_ALL_IN + 1) for seats in combinations(range(spot.players), size)]
+        self._all_in_sets = {
+            self._terminal_line(seats): seats for seats in sets if seats[-1] != spot.players - 1 or len(seats) > 1
+        }
+        self._walk_payoffs = spot.payoffs(np.array([spot.final_stacks(FOLD * spot.players, ())]))[0]
+        self._payoffs = {end: self._terminal_payoffs(end, seats) for end, seats in self._all_in_sets.items()}
 
-    def again(self, seed: int) -> Ring:
-        """The same spot with other samples."""
-        return Ring(self.spot, seed, self.samples, self.threads, self.tables)
+    def resample(self, seed: int) -> ManyPlayerPushFold:
+        """Return the same spot with other samples."""
+        return ManyPlayerPushFold(self.spot, seed, self.samples, self.threads, self.tables)
 
-    def _line(self, some: tuple[int, ...]) -> str:
-        return "".join(JAM if i in some else FOLD for i in range(self.spot.players))
+    def _terminal_line(self, all_in: tuple[int, ...]) -> str:
+        return "".join(JAM if i in all_in else FOLD for i in range(self.spot.players))
 
-    def _worth_of(self, end: str, some: tuple[int, ...]) -> Array:
-        """What the end of a line is worth to everybody, for each order of those all-in. float64 [orders, players]"""
-        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: ORDERS, 4: FOUR_ORDERS}[len(some)]
+    def _terminal_payoffs(self, end: str, all_in: tuple[int, ...]) -> Array:
+        """Return the payoffs of all players at a terminal line, for each order of those all-in.
+
+        float64 [orders, players]
+        """
+        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[len(all_in)]
         stacks = []
         for order in orders:
             ranks: list[int | None] = [None] * self.spot.players
-            for player, rank in zip(some, order, strict=True):
+            for player, rank in zip(all_in, order, strict=True):
                 ranks[player] = rank
-            stacks.append(self.spot.after(end, ranks))
-        return self.spot.worth(np.array(stacks))
+            stacks.append(self.spot.final_stacks(end, ranks))
+        return self.spot.payoffs(np.array(stacks))
 
-    # --- what decisions are worth -----------------------------------------------------------------
+    def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
+        """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
 
-    def counterfactual(self, strategy: Array, fresh: bool = True) -> Array:
-        """What going all-in and folding are worth at every line with every class, times the chance to get there.
-        float64 [lines, 2, classes]
-
-        Showdowns of three and four are most of the work and change slowly: unless `fresh`, those of an earlier
-        strategy stand.
+        Showdowns of three and four are most of the work and change slowly: without `recompute` those of an earlier
+        strategy are reused.
         """
-        if fresh:
+        if recompute:
             self._showdowns = self._large_showdowns(strategy)
-        return self._evaluated(strategy)[0]
+        return self._decision_values(strategy)[0]
 
     def reach(self, strategy: Array) -> Array:
-        """The chance to get to each line with each class. float64 [lines, classes]"""
-        seen = strategy @ self.tables.other.T
-        chances = np.stack([self._chance(line, seen, len(line)) for line in self.lines])
-        return np.asarray(chances * self.tables.dealt)
+        """Compute the probability of reaching each line with each class. float64 [lines, classes]"""
+        jam_probability = strategy @ self.tables.opponent_probabilities.T
+        rows = [self._line_probability_by_class(line, jam_probability, len(line)) for line in self.lines]
+        return np.asarray(np.stack(rows) * self.tables.class_probabilities)
 
     def values(self, strategy: Array) -> Array:
-        """What each player gets, as it reckons. float64 [players]"""
+        """Compute the expected value of each player in the model. float64 [players]"""
         self._showdowns = self._large_showdowns(strategy)
-        worth, out = self._evaluated(strategy)
-        own = (strategy * worth[:, 0] + (1 - strategy) * worth[:, 1]).sum(axis=1)
+        action_values, out = self._decision_values(strategy)
+        own = (strategy * action_values[:, 0] + (1 - strategy) * action_values[:, 1]).sum(axis=1)
         for line, k in self.lines.items():
             out[len(line)] += own[k]
         return out
 
-    def _evaluated(self, strategy: Array) -> tuple[Array, Array]:
-        """Worth of decisions, and what comes to players who had none: the big blind when all fold, those behind four
-        all-ins. float64 [lines, 2, classes], float64 [players]"""
-        dealt = self.tables.dealt
-        seen = (
-            strategy @ self.tables.other.T
-        )  # [lines, classes]: the chance that another goes all-in, by one's own class
-        mean = strategy @ dealt  # [lines]
+    def _decision_values(self, strategy: Array) -> tuple[Array, Array]:
+        """Return the values of decisions, and the payoffs of players without a decision.
+
+        Those are the big blind when all fold, and players behind four all-ins. float64 [lines, 2, classes], float64
+        [players]
+        """
+        class_probabilities = self.tables.class_probabilities
+        # [lines, classes]: probability that another player goes all-in, by the own class
+        jam_probability = strategy @ self.tables.opponent_probabilities.T
+        mean = strategy @ class_probabilities  # [lines]
         out, undecided = np.zeros((len(self.lines), 2, self.classes)), np.zeros(self.spot.players)
-        folded = np.zeros(len(self.lines))  # worth of having folded, given the line
+        folded = np.zeros(len(self.lines))  # [lines]: value of folding, given the line
 
-        def fold(end: str, money: Array) -> None:
-            for player, move in enumerate(end):
-                line = self.lines.get(end[:player])
+        def add_folds(terminal: str, money: Array) -> None:
+            for player, move in enumerate(terminal):
+                line = self.lines.get(terminal[:player])
                 if line is None:
-                    undecided[player] += money[player] * self._product(end, mean, player, 0)
+                    undecided[player] += money[player] * self._line_probability(terminal, mean, player, 0)
                 elif move == FOLD:
-                    folded[line] += money[player] * self._product(end, mean, player, player + 1)
+                    folded[line] += money[player] * self._line_probability(terminal, mean, player, player + 1)
 
-        fold(FOLD * self.spot.players, self._walk)
-        for end, some in self._sets.items():
-            orders, overall = self._showdowns[end] if end in self._showdowns else self._orders(end, some, strategy)
-            for at, player in enumerate(some):
-                worth = orders[at] @ self._worth[end][:, player]
-                out[self.lines[end[:player]], 0] += worth * self._chance(end, seen, player)
-            fold(end, overall @ self._worth[end])
+        add_folds(FOLD * self.spot.players, self._walk_payoffs)
+        for terminal, seats in self._all_in_sets.items():
+            showdown = self._showdowns.get(terminal)
+            orders, overall = showdown or self._order_probabilities(terminal, seats, strategy)
+            for at, player in enumerate(seats):
+                values = orders[at] @ self._payoffs[terminal][:, player]
+                reach = self._line_probability_by_class(terminal, jam_probability, player)
+                out[self.lines[terminal[:player]], 0] += values * reach
+            add_folds(terminal, overall @ self._payoffs[terminal])
         for line, k in self.lines.items():
-            out[k, 1] = folded[k] * self._chance(line, seen, len(line))
-        return out * dealt, undecided
+            out[k, 1] = folded[k] * self._line_probability_by_class(line, jam_probability, len(line))
+        return out * class_probabilities, undecided
 
-    def _chance(self, end: str, seen: Array, player: int) -> Array:
-        """The chance that all others move as in a line, by the player's class. float64 [classes]"""
+    def _line_probability_by_class(self, end: str, seen: Array, player: int) -> Array:
+        """Return the probability that all others act as in a line, by the player's class. float64 [classes]"""
         out = np.ones(self.classes)
         for j, move in enumerate(end):
             line = self.lines.get(end[:j])
@@ -142,8 +147,8 @@ class Ring:
                 out *= seen[line] if move == JAM else 1 - seen[line]
         return out
 
-    def _product(self, end: str, mean: Array, player: int, first: int) -> float:
-        """The chance that all others from the first on move as in a line."""
+    def _line_probability(self, end: str, mean: Array, player: int, first: int) -> float:
+        """Return the probability that all others from player `first` on act as in a line."""
         out = 1.0
         for j in range(first, len(end)):
             line = self.lines.get(end[:j])
@@ -151,68 +156,67 @@ class Ring:
                 out *= float(mean[line] if end[j] == JAM else 1 - mean[line])
         return out
 
-    # --- showdowns --------------------------------------------------------------------------------
-
     def _large_showdowns(self, strategy: Array) -> dict[str, tuple[list[Array], Array]]:
-        """`_orders` of three and four players, on threads."""
-        large = [end for end, some in self._sets.items() if len(some) > 2]
+        """Compute `_order_probabilities` of three and four players in threads."""
+        large = [end for end, seats in self._all_in_sets.items() if len(seats) > 2]
         with ThreadPoolExecutor(self.threads) as pool:
-            orders = list(pool.map(lambda end: self._orders(end, self._sets[end], strategy), large))
+            orders = list(pool.map(lambda end: self._order_probabilities(end, self._all_in_sets[end], strategy), large))
         return dict(zip(large, orders, strict=True))
 
-    def _orders(self, end: str, some: tuple[int, ...], strategy: Array) -> tuple[list[Array], Array]:
-        """For each player all-in the chance of each order by its class, given that the others are in; and over all classes.
-        float64 [classes, orders] each, float64 [orders]"""
-        ranges = [strategy[self.lines[end[:player]]] for player in some]
+    def _order_probabilities(self, end: str, all_in: tuple[int, ...], strategy: Array) -> tuple[list[Array], Array]:
+        """Return the probability of each order of the players all-in, by class of each of them and over all classes.
+
+        float64 [classes, orders] each, float64 [orders]
+        """
+        ranges = [strategy[self.lines[end[:player]]] for player in all_in]
         shares = []
         overall = np.zeros(0)
         for at, own in enumerate(ranges):
-            weight = self._weights(at, [other for j, other in enumerate(ranges) if j != at])
+            weight = self._order_weights(at, [other for j, other in enumerate(ranges) if j != at])
             total = weight.sum(axis=1, keepdims=True)
-            every = weight.sum(axis=0)
-            every = every / every.sum() if every.sum() > 0 else np.full(len(every), 1 / len(every))
-            shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), every))
+            marginal = weight.sum(axis=0)
+            marginal = marginal / marginal.sum() if marginal.sum() > 0 else np.full(len(marginal), 1 / len(marginal))
+            shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), marginal))
             if at == 0:
-                met = own @ weight
-                overall = met / met.sum() if met.sum() > 0 else every
+                weighted = own @ weight
+                overall = weighted / weighted.sum() if weighted.sum() > 0 else marginal
         return shares, overall
 
-    def _weights(self, at: int, others: list[Array]) -> Array:
-        """The weight of each order by the class of one player, the others having ranges. float64 [classes, orders]"""
+    def _order_weights(self, seat: int, others: list[Array]) -> Array:
+        """Return the weight of each order by the class of one player against ranges of the others.
+
+        float64 [classes, orders]
+        """
         tables = self.tables
         if not others:
             return np.ones((self.classes, 1))
         if len(others) < 3:
-            return tables.orders(at, others, RARE)
+            return tables.order_probabilities(seat, others, MIN_CLASS_FREQUENCY)
         weights = np.ones((4, self.classes), np.float32)
-        weights[[j for j in range(4) if j != at]] = others
+        weights[[j for j in range(4) if j != seat]] = others
         out = np.zeros((self.classes, len(FOUR_ORDERS)))
-        kernels.four_ranges(*self._fours, TURNS, _turned_fours(), weights, at, out)
+        kernels.four_range_orders(*self._four_way_deals, SEAT_PERMUTATIONS, _permuted_four_orders(), weights, seat, out)
         return out
 
 
-def sampled_fours(tables: HandTables, samples: int, seed: int) -> tuple[Array, Array]:
-    """Sampled deals: classes of four hands, and how they stand. uint8 [samples, 4], uint8 [samples]"""
+def sample_four_way_deals(tables: HandTables, samples: int, seed: int) -> tuple[Array, Array]:
+    """Sample deals: classes of four hands, and their order at showdown. uint8 [samples, 4], uint8 [samples]"""
     deck, rng = tables.deck, np.random.default_rng(seed)
     cards = np.argsort(rng.random((samples, len(deck.cards))), axis=1)[:, : 8 + tables.board]
     dealt = deck.cards[cards].astype(np.uint8)
-    hands = [dealt[:, 2 * p : 2 * p + 2] for p in range(4)]
-    board = dealt[:, 8:]
-    ranks = np.stack(
-        [rank_batch(np.concatenate([hand, board], axis=1), deck.rules, check=False) for hand in hands], axis=1
-    )
+    hands, board = [dealt[:, 2 * p : 2 * p + 2] for p in range(4)], dealt[:, 8:]
+    ranks = np.stack([rank_batch(np.hstack([hand, board]), deck.rules, check=False) for hand in hands], axis=1)
     better = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
     order = np.array([FOUR_ORDERS.index(tuple(row)) for row in better.tolist()], np.uint8)
-    number = np.zeros((52, 52), np.int64)
+    hand_index = np.zeros((52, 52), np.int64)
     first, second = np.asarray(deck.hands).T
-    number[first, second] = number[second, first] = np.arange(len(first))
-    classes = np.stack([tables.group[number[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
+    hand_index[first, second] = hand_index[second, first] = np.arange(len(first))
+    classes = np.stack([tables.hand_class[hand_index[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
     return classes.astype(np.uint8), order
 
 
 @cache
-def _turned_fours() -> Array:
-    """The order of four players when they get the hands in another way. int64 [24, 75]"""
-    return np.array(
-        [[FOUR_ORDERS.index(tuple(order[p] for p in turn)) for order in FOUR_ORDERS] for turn in TURNS.tolist()]
-    )
+def _permuted_four_orders() -> Array:
+    """Map orders of four hands for each permutation of the hands over the players. int64 [24, 75]"""
+    turns = SEAT_PERMUTATIONS.tolist()
+    return np.array([[FOUR_ORDERS.index(tuple(order[p] for p in turn)) for order in FOUR_ORDERS] for turn in turns])

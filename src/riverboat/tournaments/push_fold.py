@@ -1,11 +1,11 @@
 """Push or fold: every player in turn goes all-in or folds, with any stacks, blinds, antes and prizes.
 
-Players are listed in the order in which they act: the last two have the small and the big blind. What is won and lost is
-chips, or what the stacks are worth by the independent chip model. A line has a letter for each player who has acted, J for
-jammed (or called an all-in) and F for folded: `JF` is where the third player acts behind a jam and a fold.
+Players are in the order of action: the last two post the small and the big blind. Payoffs are chips, or the values of
+the stacks by the independent chip model. A line has a letter for each player who has acted, J for jammed (or called an
+all-in) and F for folded: at `JF` the third player acts behind a jam and a fold.
 
     spot = PushFold((10, 10, 15), blinds=(0.5, 1), payouts=(50, 30, 20))
-    spot.after("JFJ", (0, None, 1))        # stacks when the first player wins against the third
+    spot.final_stacks("JFJ", (0, None, 1))        # stacks when the first player wins against the third
 """
 
 from __future__ import annotations
@@ -18,131 +18,176 @@ from itertools import product
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown
-from riverboat.tournaments.icm import ICM, many_values
+from riverboat.core.errors import InputError, short_repr
+from riverboat.tournaments.icm import ICM, icm_values_batch
 
 JAM, FOLD = "J", "F"
-FEWEST, MOST = 2, 9
+MIN_PLAYERS, MAX_PLAYERS = 2, 9
 POSITIONS = ("UTG", "UTG+1", "UTG+2", "LJ", "HJ", "CO", "BTN", "SB", "BB")
 
 
 @dataclass(frozen=True)
 class PushFold:
-    """A hand of a tournament, or of a cash game where there are no payouts."""
+    """A hand of a tournament, or of a cash game without payouts.
+
+    Parameters
+    ----------
+    stacks
+        Chips in the order of action, before blinds and antes; 2 to 9 players.
+    blinds
+        Small and big blind.
+    ante
+        Chips that each player pays.
+    payouts
+        Prizes, first place first; None for payoffs in chips.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> spot = PushFold((10, 10, 15), payouts=(50, 30, 20))
+    >>> spot.positions, spot.lines
+    (('BTN', 'SB', 'BB'), ('', 'J', 'F', 'JJ', 'JF', 'FJ'))
+    >>> spot.final_stacks("JFJ", (0, None, 1))
+    (20.5, 9.5, 5.0)
+    """
 
     stacks: tuple[float, ...]  # in the order of action, before blinds and antes
     blinds: tuple[float, float] = (0.5, 1.0)  # small, big
-    ante: float = 0.0  # of each player
-    payouts: tuple[float, ...] | None = None  # the first place first; None: chips are money
+    ante: float = 0.0  # paid by each player
+    payouts: tuple[float, ...] | None = None  # first place first; None for payoffs in chips
 
     def __post_init__(self) -> None:
-        if not FEWEST <= len(self.stacks) <= MOST:
-            raise InputError(f"{len(self.stacks)} stacks: {FEWEST} to {MOST} players can be at the table")
+        if not MIN_PLAYERS <= len(self.stacks) <= MAX_PLAYERS:
+            raise InputError(f"{len(self.stacks)} stacks: {MIN_PLAYERS} to {MAX_PLAYERS} players are supported")
         if self.payouts is not None:
             ICM(self.stacks, self.payouts)  # checks both
-        for what, numbers in (("stacks", self.stacks), ("blinds", self.blinds), ("ante", (self.ante,))):
-            for place, number in enumerate(numbers, 1):
-                if not np.isfinite(number) or number < 0 or (number == 0 and what == "stacks"):
-                    least = "above zero" if what == "stacks" else "zero or more"
-                    raise InputError(f"{what}: number {place} is {shown(number)}: must be {least}")
+        for name, numbers in (("stacks", self.stacks), ("blinds", self.blinds), ("ante", (self.ante,))):
+            for position, number in enumerate(numbers, 1):
+                if not np.isfinite(number) or number < 0 or (number == 0 and name == "stacks"):
+                    minimum = "above zero" if name == "stacks" else "zero or more"
+                    raise InputError(f"{name}: number {position} is {short_repr(number)}: must be {minimum}")
         if len(self.blinds) != 2 or not self.blinds[0] <= self.blinds[1] or not self.blinds[1] + self.ante > 0:
-            raise InputError(f"blinds {self.blinds}: give the small and the big one, such as (0.5, 1)")
+            raise InputError(f"blinds {self.blinds}: give the small and the big blind, such as (0.5, 1)")
 
     @property
     def players(self) -> int:
-        """How many there are."""
+        """Number of players."""
         return len(self.stacks)
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """Their names."""
+        """Names of the players' positions."""
         return POSITIONS[-self.players :]
 
     @cached_property
     def posted(self) -> tuple[float, ...]:
-        """What each has put in before the cards: antes first, then blinds, as far as the stack goes."""
+        """Chips that each player posts: ante first, then blind, up to the stack."""
         blinds = (*[0.0] * (self.players - 2), *self.blinds)
         return tuple(min(stack, self.ante + blind) for stack, blind in zip(self.stacks, blinds, strict=True))
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Where somebody decides, in the order of action. Who is alone in the end has won without a decision."""
-        decisions = []
-        for player in range(self.players):
-            for moves in product((JAM, FOLD), repeat=player):
-                line = "".join(moves)
-                if JAM in line or player < self.players - 1:
-                    decisions.append(line)
-        return tuple(decisions)
+        """Lines at which a player acts, in the order of action; a walk needs no decision of the big blind."""
+        lines = ("".join(moves) for k in range(self.players) for moves in product((JAM, FOLD), repeat=k))
+        return tuple(line for line in lines if JAM in line or len(line) < self.players - 1)
 
     @cached_property
-    def ends(self) -> tuple[str, ...]:
-        """Lines at which the hand is over."""
-        return tuple(
-            "".join(moves)
-            for moves in product((JAM, FOLD), repeat=self.players)
-            if JAM in moves[:-1] or moves[-1] == FOLD
-        )
+    def terminal_lines(self) -> tuple[str, ...]:
+        """Lines at which the hand ends."""
+        lines = ("".join(moves) for moves in product((JAM, FOLD), repeat=self.players))
+        return tuple(line for line in lines if JAM in line[:-1] or line[-1] == FOLD)
 
-    def after(self, line: str, order: Sequence[int | None]) -> tuple[float, ...]:
-        """Stacks at the end of a line, where `order` says for those all-in how many of them have better hands."""
-        inside = [i for i, move in enumerate(line) if move == JAM]
-        if not inside:
-            inside = [self.players - 1]  # a walk
-        put = [self.stacks[i] if line[i] == JAM else self.posted[i] for i in range(self.players)]
-        if len(inside) == 1:
-            won = [sum(put) * (i == inside[0]) for i in range(self.players)]
+    def final_stacks(self, line: str, order: Sequence[int | None]) -> tuple[float, ...]:
+        """Return the stacks at the end of a line.
+
+        Parameters
+        ----------
+        line
+            One letter for each player: J all-in, F folded.
+        order
+            For each player all-in the number of better hands; None for the others.
+        """
+        all_in = [i for i, move in enumerate(line) if move == JAM] or [self.players - 1]  # or a walk
+        contributions = [self.stacks[i] if line[i] == JAM else self.posted[i] for i in range(self.players)]
+        if len(all_in) == 1:
+            won = [sum(contributions) * (i == all_in[0]) for i in range(self.players)]
         else:
-            won = share_pots(put, [order[i] if i in inside else None for i in range(self.players)])
-        return tuple(stack - chips + back for stack, chips, back in zip(self.stacks, put, won, strict=True))
+            won = split_pots(contributions, [order[i] if i in all_in else None for i in range(self.players)])
+        return tuple(stack - chips + back for stack, chips, back in zip(self.stacks, contributions, won, strict=True))
 
-    def worth(self, stacks: Array) -> Array:
-        """What stacks at the ends of hands are worth to each player: chips won, or money. float64 [n, players] -> the same"""
+    def payoffs(self, stacks: Array) -> Array:
+        """Return the payoffs of final stacks to each player: chips won, or money.
+
+        Parameters
+        ----------
+        stacks
+            Final stacks, float64 [n, players].
+        """
         if self.payouts is None:
             return np.asarray(stacks - np.array(self.stacks))
-        return _money(stacks, self.stacks, self.payouts)
+        return _icm_payoffs(stacks, self.stacks, self.payouts)
 
     @property
     def unit(self) -> str:
-        """What values are told in."""
+        """Unit of the payoffs."""
         return "chips" if self.payouts is None else "of the payouts"
 
 
-def share_pots(put: Sequence[float], ranks: Sequence[int | None]) -> list[float]:
-    """Chips that each player gets back from the main pot and the side pots.
+def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> list[float]:
+    """Return the chips that each player gets back from the main pot and the side pots.
 
-    `put`: what each has put in; `ranks`: for those at the showdown, how many have better hands; None for the others. A level
-    of chips is shared by the best of those who have put in so much; what nobody at the showdown has matched goes back.
+    The best hands among the players who paid a level of chips share it. Unmatched chips go back.
+
+    Parameters
+    ----------
+    contributions
+        Chips that each player has put in.
+    ranks
+        At showdown the number of better hands; None for folded players.
+
+    Returns
+    -------
+    list of float
+        Chips for each player.
+
+    Examples
+    --------
+    >>> split_pots([10, 5, 10], [1, 0, 1])
+    [5.0, 15.0, 5.0]
     """
-    back = [0.0] * len(put)
+    back = [0.0] * len(contributions)
     low = 0.0
-    for high in sorted({chips for chips in put if chips > 0}):
-        payers = [i for i, chips in enumerate(put) if chips >= high]
-        able = [i for i in payers if ranks[i] is not None]
-        if not able:  # only folded chips reach so high: those at the showdown with the most take them
-            most = max(put[i] for i in range(len(put)) if ranks[i] is not None)
-            able = [i for i in range(len(put)) if ranks[i] is not None and put[i] == most]
-        best = min(ranks[i] for i in able)  # type: ignore[type-var]
-        winners = [i for i in able if ranks[i] == best]
+    for high in sorted({chips for chips in contributions if chips > 0}):
+        payers = [i for i, chips in enumerate(contributions) if chips >= high]
+        eligible = [i for i in payers if ranks[i] is not None]
+        if not eligible:  # only folded players paid this level: the largest contributors at showdown take it
+            most = max(contributions[i] for i in range(len(contributions)) if ranks[i] is not None)
+            eligible = [i for i in range(len(contributions)) if ranks[i] is not None and contributions[i] == most]
+        best = min(ranks[i] for i in eligible)  # type: ignore[type-var]
+        winners = [i for i in eligible if ranks[i] == best]
         for i in winners:
             back[i] += (high - low) * len(payers) / len(winners)
         low = high
     return back
 
 
-def _money(stacks: Array, before: tuple[float, ...], payouts: tuple[float, ...]) -> Array:
-    """Prizes of those who are out, by the stacks that they began with; the others by the independent chip model."""
+def _icm_payoffs(stacks: Array, before: tuple[float, ...], payouts: tuple[float, ...]) -> Array:
+    """Return prizes of eliminated players, ranked by their initial stacks, and ICM values of the others."""
     players = len(before)
     prizes = np.array((*payouts, *[0.0] * (players - len(payouts))))
     out = np.zeros(stacks.shape)
     alive = stacks > 1e-9
     for pattern in np.unique(alive, axis=0):
         rows = np.flatnonzero((alive == pattern).all(axis=1))
-        there = np.flatnonzero(pattern)
-        out[np.ix_(rows, there)] = many_values(stacks[np.ix_(rows, there)], prizes[: len(there)])
-        gone = [i for i in range(players) if not pattern[i]]
-        for i in gone:  # those with equal stacks share their places
-            above = len(there) + sum(before[j] > before[i] for j in gone)
-            level = sum(before[j] == before[i] for j in gone)
-            out[rows, i] = prizes[above : above + level].mean()
+        remaining = np.flatnonzero(pattern)
+        out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
+        eliminated = [i for i in range(players) if not pattern[i]]
+        for i in eliminated:  # equal stacks share their places
+            place = len(remaining) + sum(before[j] > before[i] for j in eliminated)
+            tied = sum(before[j] == before[i] for j in eliminated)
+            out[rows, i] = prizes[place : place + tied].mean()
     return out

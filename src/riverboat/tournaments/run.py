@@ -1,7 +1,7 @@
-"""A tournament on its way to equilibrium, in memory and in a folder; and what is left: strategies of all states, and ε.
+"""Runs that solve a tournament, in memory and in a folder, and their result: strategies of all states, and ε.
 
-solved = solve(Tournament.small(), "pi-fp", threads=2)
-solved.epsilon, solved.values[solved.tournament.place((5, 5, 5), 0)]
+solved = solve_tournament(Tournament.small(), "pi-fp", threads=2)
+solved.epsilon, solved.values[solved.tournament.seat_index((5, 5, 5), 0)]
 """
 
 from __future__ import annotations
@@ -16,41 +16,80 @@ import numpy as np
 
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array
-from riverboat.core.cache import kept
+from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError
-from riverboat.core.schema import Fields
 from riverboat.strategies import files
-from riverboat.tournaments.fictitious_play import play_hand
-from riverboat.tournaments.iteration import ITERATIONS, METHODS, Iteration, Workers
-from riverboat.tournaments.stage import Stage
+from riverboat.tournaments.fictitious_play import solve_hand
+from riverboat.tournaments.stage_game import PushFoldStage
+from riverboat.tournaments.stochastic_games import METHODS, STAGE_ITERATIONS, EquilibriumIteration, StageWorkers
 from riverboat.tournaments.tournament import Tournament
 
-KIND, STRATEGY = "tournament", "strategy"
-STEPS = 100
-UNTIL = 0.5  # % of the fee, as in the paper
-_VERSION = 1  # of what is kept
-_STAGES = 25  # times smaller than ε is what may be left in a stage: gains of many hands add up
+ARTIFACT_KIND, STRATEGY_FOLDER = "tournament", "strategy"
+MAX_STEPS = 100
+TARGET_EPSILON = 0.5  # % of the entry fee, as in Ganzfried & Sandholm 2008
+_CACHE_VERSION = 1
+_STAGE_TOLERANCE_DIVISOR = 25  # a stage must be this much closer to equilibrium than ε: gains of many hands add up
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
-    """How far a run is."""
+class TournamentProgress:
+    """Progress of a run.
+
+    Attributes
+    ----------
+    step
+        Number of the current step.
+    share
+        Share of the step that is done.
+    epsilon
+        ε after the previous step, in the money of the payouts; None in the first step.
+
+    Examples
+    --------
+    >>> TournamentProgress(step=1, share=0.5, epsilon=None).share
+    0.5
+    """
 
     step: int
-    share: float  # of the step
-    epsilon: float | None  # after the step before
+    share: float  # of the step that is done
+    epsilon: float | None  # after the previous step
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedTournament:
-    """Strategies of all states, what places are worth, and what any player gains at most by leaving them."""
+    """Strategies of all states, their values, and the largest gain of any player by deviating.
+
+    Attributes
+    ----------
+    tournament
+        The tournament.
+    method
+        `vi-fp`, `pi-fp` or `fp-mdp`.
+    steps
+        Outer steps.
+    strategies
+        Probability of going all-in, float64 [lines, classes] for each state.
+    values
+        Value of each state-seat pair, float64 [pairs], in the money of the payouts.
+    gains
+        Exact best-response value less value, float64 [pairs].
+    seconds
+        Time that was used.
+
+    Examples
+    --------
+    >>> duel = Tournament(players=2, chips=6000, unit=600, payouts=(100.0, 0.0))
+    >>> solved = solve_tournament(duel, until=2.0)
+    >>> solved.epsilon_percent <= 2.0, solved.strategy((5, 5)).shape
+    (True, (2, 169))
+    """
 
     tournament: Tournament
     method: str
     steps: int
-    strategies: list[Array]  # float64 [lines, classes] for each state: the probability to go all-in
-    values: Array  # float64 [places]
-    gains: Array  # float64 [places]: exact
+    strategies: list[Array]  # float64 [lines, classes] for each state: probability of going all-in
+    values: Array  # float64 [state-seat pairs]
+    gains: Array  # float64 [state-seat pairs]: exact
     seconds: float
 
     @property
@@ -59,72 +98,138 @@ class SolvedTournament:
         return float(self.gains.max())
 
     @property
-    def percent_of_fee(self) -> float:
+    def epsilon_percent(self) -> float:
         """ε in % of the entry fee."""
         return 100 * self.epsilon / self.tournament.fee
 
     def strategy(self, state: tuple[int, ...]) -> Array:
-        """Of one state. float64 [lines, classes]"""
-        self.tournament.place(state, 0)
-        return self.strategies[self.tournament.number[state]]
+        """Return the strategy of one state. float64 [lines, classes]
 
-    def pay(self, state: tuple[int, ...]) -> Array:
-        """What each outcome of a hand is worth to each seat: prizes, and the values of places where it goes on.
-        float64 [seats, outcomes]"""
-        asked = self.tournament
-        stacks = Stage(asked.spot(state)).stacks().tolist()
+        Parameters
+        ----------
+        state
+            Stacks in units, in the order of action.
+
+        Raises
+        ------
+        InputError
+            If there is no such state.
+        """
+        self.tournament.seat_index(state, 0)
+        return self.strategies[self.tournament.state_index[state]]
+
+    def outcome_payoffs(self, state: tuple[int, ...]) -> Array:
+        """Return the payoff of each outcome of a hand to each seat: a prize, or the value of the next state.
+
+        float64 [seats, outcomes]
+
+        Parameters
+        ----------
+        state
+            Stacks in units, in the order of action.
+        """
+        tournament = self.tournament
+        stacks = PushFoldStage(tournament.spot(state)).stacks().tolist()
         out = np.zeros((len(state), len(stacks)))
         for outcome, chips in enumerate(stacks):
-            for chance, results in asked.after(state, tuple(chips)):
+            for probability, results in tournament.successors(state, tuple(chips)):
                 for seat, result in enumerate(results):
-                    worth = result if isinstance(result, float) else self.values[asked.place(*result)]
-                    out[seat, outcome] += chance * worth
+                    value = result if isinstance(result, float) else self.values[tournament.seat_index(*result)]
+                    out[seat, outcome] += probability * value
         return out
 
     def save(self, folder: Path) -> Path:
-        """Write the strategies into the folder of a run."""
-        arrays = {f"strategies_{n}": some for n, some in _by_players(self.strategies).items()}
-        facts = {"method": self.method, "steps": self.steps, "seconds": self.seconds, **self.tournament.to_dict()}
-        return artifacts.write(folder / STRATEGY, KIND, {**arrays, "values": self.values, "gains": self.gains}, facts)
+        """Write the strategies to the folder of a run.
+
+        Parameters
+        ----------
+        folder
+            Folder of the run.
+        """
+        entries = {"method": self.method, "steps": self.steps, "seconds": self.seconds, **self.tournament.to_dict()}
+        return artifacts.write(folder / STRATEGY_FOLDER, ARTIFACT_KIND, self._arrays(), entries)
+
+    def _arrays(self) -> dict[str, Array]:
+        """Return the strategies by number of players, float64 [states, lines, classes], values and gains."""
+        groups: dict[str, list[Array]] = {}
+        for strategy in self.strategies:
+            groups.setdefault(f"strategies_{2 if len(strategy) == 2 else 3}", []).append(strategy)
+        strategies = {name: np.array(group) for name, group in groups.items()}
+        return {**strategies, "values": self.values, "gains": self.gains}
 
 
-def load(folder: Path) -> SolvedTournament:
-    """What a run has left."""
-    entries, arrays = artifacts.read(files.newest(folder))
-    if entries["kind"] != KIND:
-        raise InputError(f"{folder}: holds a {entries['kind']}, and a tournament is needed")
-    tournament = _described(entries)
-    places = sum(map(len, tournament.states))
-    values, gains = (arrays.take(name, (np.float64,), (places,)) for name in ("values", "gains"))
+def load_tournament(folder: Path) -> SolvedTournament:
+    """Load the result of a run.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+
+    Returns
+    -------
+    SolvedTournament
+        The result.
+
+    Raises
+    ------
+    InputError
+        If the folder holds something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> duel = Tournament(players=2, chips=6000, unit=600, payouts=(100.0, 0.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = solve_tournament(duel, until=5.0, folder=Path(folder))
+    ...     load_tournament(Path(folder)).method
+    'pi-fp'
+    """
+    entries, arrays = artifacts.read(files.latest_artifact(folder))
+    if entries["kind"] != ARTIFACT_KIND:
+        raise InputError(f"{folder}: the artifact is a {entries['kind']}; a tournament is needed")
+    tournament = Tournament.from_dict({name: entries[name] for name in Tournament().to_dict()})
+    num_pairs = sum(map(len, tournament.states))
+    values, gains = (arrays.get_checked(name, (np.float64,), (num_pairs,)) for name in ("values", "gains"))
     strategies: list[Array] = []
     for players in range(2, tournament.players + 1):
-        count = sum(len(state) == players for state in tournament.states)
-        lines = 2 if players == 2 else 6
-        shape = (count, lines, 169)
-        strategies += list(np.array(arrays.take(f"strategies_{players}", (np.float64,), shape, 0.0, 1.0)))
-    return SolvedTournament(
-        tournament,
-        entries.text("method", METHODS),
-        entries.whole("steps"),
-        strategies,
-        np.array(values),
-        np.array(gains),
-        entries.number("seconds", 0.0),
-    )
+        shape = (sum(len(state) == players for state in tournament.states), 2 if players == 2 else 6, 169)
+        strategies += list(np.array(arrays.get_checked(f"strategies_{players}", (np.float64,), shape, 0.0, 1.0)))
+    method, steps, seconds = entries.text("method", METHODS), entries.integer("steps"), entries.number("seconds", 0.0)
+    return SolvedTournament(tournament, method, steps, strategies, np.array(values), np.array(gains), seconds)
 
 
-def kept_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 1) -> SolvedTournament:
-    """A tournament solved to the fifth part of the paper's ε, once: then it is in the cache folder."""
-    words = ",".join(f"{key}={value}" for key, value in sorted(tournament.to_dict().items()))
-    name = f"tournament/{method}-{sha256(words.encode()).hexdigest()[:16]}-{_VERSION}"
+def cached_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 1) -> SolvedTournament:
+    """Return a tournament solved to a fifth of the paper's ε, from the cache folder; solve it the first time.
+
+    Parameters
+    ----------
+    tournament
+        The tournament.
+    method
+        `vi-fp`, `pi-fp` or `fp-mdp`.
+    threads
+        Threads of the first computation.
+
+    Returns
+    -------
+    SolvedTournament
+        The result.
+
+    Examples
+    --------
+    >>> duel = Tournament(players=2, chips=3000, unit=600, payouts=(100.0, 0.0))
+    >>> cached_solution(duel).epsilon_percent <= TARGET_EPSILON / 5
+    True
+    """
+    recipe = ",".join(f"{key}={value}" for key, value in sorted(tournament.to_dict().items()))
+    name = f"tournament/{method}-{sha256(recipe.encode()).hexdigest()[:16]}-{_CACHE_VERSION}"
 
     def make() -> dict[str, Array]:
-        solved = solve(tournament, method, until=UNTIL / 5, threads=threads)
-        numbers = np.array([solved.steps, solved.seconds])
-        some = {f"strategies_{n}": strategies for n, strategies in _by_players(solved.strategies).items()}
-        return {**some, "values": solved.values, "gains": solved.gains, "numbers": numbers}
+        solved = solve_tournament(tournament, method, until=TARGET_EPSILON / 5, threads=threads)
+        return {**solved._arrays(), "numbers": np.array([solved.steps, solved.seconds])}
 
-    arrays = kept(name, make)
+    arrays = cached_arrays(name, make)
     strategies = [row for n in range(2, tournament.players + 1) for row in arrays[f"strategies_{n}"]]
     steps, seconds = arrays["numbers"]
     return SolvedTournament(
@@ -132,79 +237,121 @@ def kept_solution(tournament: Tournament, method: str = "pi-fp", threads: int = 
     )
 
 
-def _described(entries: Fields) -> Tournament:
-    names = Tournament().to_dict()
-    return Tournament.from_dict({name: entries[name] for name in names})
-
-
-def _by_players(strategies: list[Array]) -> dict[int, Array]:
-    """Of states with equally many players. float64 [states, lines, classes]"""
-    groups: dict[int, list[Array]] = {}
-    for strategy in strategies:
-        groups.setdefault(2 if len(strategy) == 2 else 3, []).append(strategy)
-    return {players: np.array(some) for players, some in groups.items()}
-
-
-def solve(
+def solve_tournament(
     tournament: Tournament,
     method: str = "pi-fp",
     *,
-    steps: int = STEPS,
-    until: float = UNTIL,
+    steps: int = MAX_STEPS,
+    until: float = TARGET_EPSILON,
     seconds: float | None = None,
-    iterations: int = ITERATIONS,
+    iterations: int = STAGE_ITERATIONS,
     threads: int = 1,
-    workers: Workers | None = None,
+    workers: StageWorkers | None = None,
     folder: Path | None = None,
     resume: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TournamentProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> SolvedTournament:
-    """Step until nobody gains more than `until` % of the fee, or so many steps or seconds have passed, or `stop` says so.
+    """Solve a tournament until no player gains more than `until` % of the fee.
 
-    A folder is written after every step, and with `resume` gone on from.
+    Parameters
+    ----------
+    tournament
+        The tournament.
+    method
+        `vi-fp`, `pi-fp` or `fp-mdp`.
+    steps
+        Largest number of outer steps.
+    until
+        Target ε in % of the entry fee; the default is that of the paper.
+    seconds
+        Time limit, checked after every step.
+    iterations
+        Iterations of fictitious play in a state, at each step.
+    threads
+        Threads that solve states.
+    workers
+        Workers of a cluster instead of threads.
+    folder
+        Folder that the run writes after every step.
+    resume
+        Whether to continue the run in `folder`.
+    progress
+        Function of the progress.
+    stop
+        Function that returns whether to stop after the current step.
+
+    Returns
+    -------
+    SolvedTournament
+        Strategies, values and exact gains.
+
+    Raises
+    ------
+    InputError
+        If `until` is negative, or the folder holds a run and `resume` is false or the run is of another tournament.
+
+    Notes
+    -----
+    PI-FP solves each state by fictitious play and evaluates the strategies exactly in between [1]_.
+
+    References
+    ----------
+    .. [1] Ganzfried and Sandholm, "Computing equilibria in multiplayer stochastic games of imperfect information",
+       IJCAI 2009.
+
+    Examples
+    --------
+    >>> duel = Tournament(players=2, chips=6000, unit=600, payouts=(100.0, 0.0))
+    >>> solved = solve_tournament(duel, until=2.0)
+    >>> round(float(solved.values[duel.seat_index((5, 5), 0)]))
+    50
     """
     if not until >= 0:
         raise InputError(f"until={until}: must not be negative, in % of the fee")
-    goal = until / 100 * tournament.fee
-    before = None
-    if folder is not None and (folder / STRATEGY).exists():
+    target = until / 100 * tournament.fee
+    previous = None
+    if folder is not None and (folder / STRATEGY_FOLDER).exists():
         if not resume:
-            raise InputError(f"{folder}: a run is there already; --resume goes on with it, or choose another folder")
-        before = load(folder)
-        if before.tournament != tournament or before.method != method:
-            raise InputError(f"{folder}: holds another tournament or method ({before.method}); choose another folder")
-    run = Iteration(
+            raise InputError(
+                f"{folder}: the folder holds a run already; continue it with --resume, or choose another folder"
+            )
+        previous = load_tournament(folder)
+        if previous.tournament != tournament or previous.method != method:
+            raise InputError(
+                f"{folder}: the folder holds another tournament or method ({previous.method}); choose another folder"
+            )
+    run = EquilibriumIteration(
         tournament.game,
         method,
-        tournament.chip_model if before is None else before.values,
-        None if before is None else before.strategies,
-        learner=play_hand,
+        tournament.icm_values if previous is None else previous.values,
+        None if previous is None else previous.strategies,
+        stage_solver=solve_hand,
         iterations=iterations,
-        until=goal / _STAGES,
+        until=target / _STAGE_TOLERANCE_DIVISOR,
         threads=threads,
         workers=workers,
     )
-    spent, begun, epsilon = 0.0, time.monotonic(), None
-    if before is not None:
-        run.steps, spent, epsilon = before.steps, before.seconds, before.epsilon
-        if epsilon <= goal:
-            return before
+    earlier_seconds, start_time, epsilon = 0.0, time.monotonic(), None
+    if previous is not None:
+        run.steps, earlier_seconds, epsilon = previous.steps, previous.seconds, previous.epsilon
+        if epsilon <= target:
+            return previous
     while True:
         number = run.steps + 1
 
-        def done(share: float, number: int = number, epsilon: float | None = epsilon) -> None:
+        def report(share: float, number: int = number, epsilon: float | None = epsilon) -> None:
             if progress is not None:
-                progress(Progress(number, share, epsilon))
+                progress(TournamentProgress(number, share, epsilon))
 
-        run.step(done)
+        run.step(report)
         check = run.check()
-        epsilon, passed = check.epsilon, time.monotonic() - begun
+        epsilon, elapsed = check.epsilon, time.monotonic() - start_time
         solved = SolvedTournament(
-            tournament, method, run.steps, list(run.strategies), check.values, check.gains, spent + passed
+            tournament, method, run.steps, list(run.strategies), check.values, check.gains, earlier_seconds + elapsed
         )
         if folder is not None:
             solved.save(folder)
-        late = seconds is not None and passed >= seconds
-        if epsilon <= goal or run.steps >= steps or late or (stop is not None and stop()):
+        out_of_time = seconds is not None and elapsed >= seconds
+        if epsilon <= target or run.steps >= steps or out_of_time or (stop is not None and stop()):
             return solved

@@ -1,12 +1,12 @@
-"""From a game to the tree that solvers walk."""
+"""Compile a game to the tree that solvers traverse."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from riverboat.core.budget import Listener, heard
+from riverboat.core.budget import ProgressListener, build_context
 from riverboat.core.errors import InputError
-from riverboat.games import tree_size
+from riverboat.games import tree_layout
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.trees.boards import BoardTree
@@ -15,51 +15,145 @@ from riverboat.trees.public import PublicTree
 
 AnyTree: TypeAlias = PublicTree | HistoryTree | BoardTree
 
-# Unrolling a public tree stores every pair of hands apart; past this many histories it is refused.
+# Unrolling a public tree stores every pair of hands separately; larger trees raise an InputError.
 MAX_HISTORIES = 50_000_000
-GUESSING, SURE = 0.4, 10.0  # seconds for a guess of their number; by what factor it may be too high
+ESTIMATE_SECONDS, ESTIMATE_FACTOR = 0.4, 10.0  # time for an estimate of their number; how much too high it may be
 
 
 def compile_game(
-    game: Game, *, constant_sum: bool = False, memory: int | None = None, progress: Listener | None = None
+    game: Game, *, constant_sum: bool = False, memory: int | None = None, progress: ProgressListener | None = None
 ) -> PublicTree | HistoryTree:
-    """A `PublicTree` where the game has public states and hands, else a `HistoryTree`.
+    """Compile a game to a `PublicTree` if it has public states and hands, else to a `HistoryTree`.
 
-    `constant_sum` refuses all but two players whose pay-offs have a constant sum, as soon as that is seen. It may take
-    `memory` bytes, by default half of what is free; `progress` is told how it grows.
+    Parameters
+    ----------
+    game
+        The game to compile.
+    constant_sum
+        Raise an error unless there are two players whose pay-offs have a constant sum, as soon as this is known.
+    memory
+        Most bytes that the tree may take; half of the free memory by default.
+    progress
+        Listener that receives progress reports while the tree is built.
+
+    Returns
+    -------
+    PublicTree | HistoryTree
+        The tree.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the tree does not fit in memory.
+    ZeroSumError
+        If `constant_sum` is set and the payoffs have no constant sum.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.games.small.normal_form import rock_paper_scissors
+    >>> type(compile_game(kuhn())).__name__, type(compile_game(rock_paper_scissors())).__name__
+    ('PublicTree', 'HistoryTree')
     """
-    with heard(progress, memory):
+    with build_context(progress, memory):
         if isinstance(game, PublicGame):
             return PublicTree(game)
         if isinstance(game, HistoryGame):
             return HistoryTree.from_game(game, constant_sum=constant_sum)
-    raise InputError(f"{type(game).__name__} is no game; see docs/your-own-game.md for what it must answer")
+    raise InputError(
+        f"{type(game).__name__} is not a game; see docs/your-own-game.md for the methods that a game needs"
+    )
 
 
 def solver_tree(game: Game, *, constant_sum: bool = False) -> AnyTree:
-    """The tree that solves a game fastest: betting × boards for hold'em, else what `compile_game` gives."""
+    """Compile a game to the tree that solves it fastest: betting × boards for hold'em, else `compile_game`.
+
+    Parameters
+    ----------
+    game
+        Game to compile.
+    constant_sum
+        Raise ZeroSumError unless there are two players whose payoffs have a constant sum.
+
+    Returns
+    -------
+    AnyTree
+        A `BoardTree` for hold'em, else a `PublicTree` or a `HistoryTree`.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the tree does not fit in memory.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import leduc
+    >>> solver_tree(leduc()).infoset_count
+    936
+    """
     return BoardTree(game) if isinstance(game, BoardGame) else compile_game(game, constant_sum=constant_sum)
 
 
-def histories(tree: PublicTree | HistoryTree) -> HistoryTree:
-    """The tree history by history, where that is small enough."""
+def to_history_tree(tree: PublicTree | HistoryTree) -> HistoryTree:
+    """Unroll a tree into histories, if it is small enough.
+
+    Parameters
+    ----------
+    tree
+        Compiled game.
+
+    Returns
+    -------
+    HistoryTree
+        The tree of histories; the same object if it is one already.
+
+    Raises
+    ------
+    MemoryLimitError
+        If there are too many histories.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> to_history_tree(compile_game(kuhn())).infoset_count
+    12
+    """
     if isinstance(tree, HistoryTree):
         return tree
     _check_histories(tree.name, float(len(tree.nodes.actor)), tree.hand_counts)
     return unroll(tree)
 
 
-def check_unrolled(game: Game) -> None:
-    """Refuse a public game whose histories are far too many, before its tree is built: by random lines through it."""
+def check_history_count(game: Game) -> None:
+    """Raise an error for a public game with far too many histories, before its tree is built.
+
+    The number is estimated from random lines through the game.
+
+    Parameters
+    ----------
+    game
+        Game to compile.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the estimate is far above what fits in memory.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> check_history_count(kuhn())
+    """
     if isinstance(game, PublicGame):
-        nodes = tree_size.size(game.root(), GUESSING)
-        _check_histories(game.name, nodes / SURE, (len(game.hands[0]), len(game.hands[1])))
+        nodes = tree_layout.estimate_num_nodes(game.root(), ESTIMATE_SECONDS)
+        _check_histories(game.name, nodes / ESTIMATE_FACTOR, (len(game.hands[0]), len(game.hands[1])))
 
 
 def _check_histories(name: str, nodes: float, hands: tuple[int, int]) -> None:
+    """Raise an error if a tree has too many histories."""
     size = nodes * hands[0] * hands[1]
     if size > MAX_HISTORIES:
         raise InputError(
-            f"{name}: {size:.2g} histories or more, {MAX_HISTORIES:,} at most: too many for the sequence form; "
+            f"{name}: {size:.2g} histories or more, at most {MAX_HISTORIES:,} are supported: too many for the sequence form; "
             f"use a CFR schedule on the public tree"
         )

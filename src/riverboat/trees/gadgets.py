@@ -1,63 +1,159 @@
-"""Gadget games: an endgame, cut out of a tree, with something in front of it.
+"""Subgames and gadget games for safe subgame solving.
 
-The refined player has a base strategy for the whole game and wants a better one for an endgame. Solved by itself
-(`unsafe_gadget`) the endgame may be played in a way that invites the opponent in with hands that used to stay
-out. A gadget gives the opponent a choice that takes this into account:
+The refined player has a base strategy for the whole game and wants a better one for a subgame (Brown and Sandholm's
+*endgame*). If the subgame is solved by itself (`unsafe_gadget`), the opponent may gain by entering it with hands that
+used to stay out. A gadget gives the opponent a choice that prevents this:
 
-- `resolve_gadget` (Burch, Johanson & Bowling 2014): with each hand the opponent enters, or stops for what it could
-  have had against the base strategy;
-- `maxmargin_gadget` (Moravcik et al. 2016): the opponent chooses its hand, and is paid what it gets in the endgame
-  minus a shift for that hand. Reach-maxmargin (Brown & Sandholm 2017) is the same with larger shifts.
+- `resolve_gadget` (Burch, Johanson & Bowling 2014): with each hand the opponent enters the subgame, or stops for the
+  value that it had against the base strategy;
+- `maxmargin_gadget` (Moravcik et al. 2016): the opponent chooses its hand and receives its value in the subgame
+  minus a shift for that hand. Reach-maxmargin (Brown & Sandholm 2017) uses the same gadget with larger shifts.
 
-All of them work on both kinds of tree. In a `PublicTree` an endgame is a public state and the opponent's hands
-are its hands. In a `HistoryTree` it is a forest that no information set leaves, and a "hand" is what the opponent has done
-on the way in: its last sequence.
+All of them work on both kinds of tree. In a `PublicTree` a subgame is a public state and the opponent's hands are its
+private hands. In a `HistoryTree` it is a forest that contains every information set wholly or not at all; a "hand" is
+the opponent's last sequence before the subgame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Deal, Matrix, Payoff, PublicState
-from riverboat.games.layout import Layout
-from riverboat.trees.arrays import Nodes
-from riverboat.trees.compile import histories
-from riverboat.trees.history import HistoryTree, by_first_visit
+from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, PrivateDeal, PublicGame, PublicState
+from riverboat.games.tree_layout import PublicTreeLayout
+from riverboat.trees._kernels.tree import TreeNodes
+from riverboat.trees.compile import to_history_tree
+from riverboat.trees.history import HistoryTree, number_by_first_visit
 from riverboat.trees.public import PublicTree
-from riverboat.trees.transform import Subgame, start_at
 
+# --- subgames: a subtree of a `PublicTree` is a slice of its arrays --------------------------
 
-class Gadget(NamedTuple):
-    """A game made from an endgame."""
-
-    tree: PublicTree | HistoryTree
-    origin: Array  # int64 [table]: the same place in the table of the whole tree, -1 at the gadget's own decisions
+HandWeights: TypeAlias = Mapping[str, float] | Sequence[float] | Array
 
 
 @dataclass(frozen=True, eq=False)
-class Endgame:
-    """A part of a tree that is played on its own: each information set lies inside or outside."""
+class PublicSubgame:
+    """A public game from one of its public states on, with hands dealt from given ranges."""
+
+    tree: PublicTree
+    node: int
+    weights: tuple[Array, Array]
+
+    @property
+    def name(self) -> str:
+        """Name of the game and the line."""
+        return f"{self.tree.name} at {self.tree.line(self.node)!r}"
+
+    @property
+    def unit(self) -> str:
+        """Unit of the whole game."""
+        return self.tree.unit
+
+    @property
+    def joiner(self) -> str:
+        """Joiner of the whole game."""
+        return self.tree.joiner
+
+    @property
+    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Hands of the whole game; impossible ones have weight zero."""
+        return self.tree.hands
+
+    @cached_property
+    def deal(self) -> PrivateDeal:
+        """Private deal from the ranges, with the same exclusions."""
+        return PrivateDeal(self.weights, self.tree.deal.excludes)
+
+    def root(self) -> PublicState:
+        """Return the public state at the root of the subgame."""
+        game: PublicGame = self.tree.game
+        state, here = game.root(), 0
+        while here != self.node:
+            for k, child in enumerate(self.tree.children(here)):
+                if child <= self.node < self.tree.nodes.end[child]:
+                    state, here = state.child(k), child
+                    break
+        return state
+
+    def layout(self) -> PublicTreeLayout:
+        """Return the slice of the whole tree's arrays that is the subtree."""
+        whole = self.tree.layout
+        part = slice(self.node, int(whole.end[self.node]))
+        return PublicTreeLayout(
+            whole.actor[part],
+            (whole.end[part] - self.node).astype(np.int32),
+            whole.index[part],
+            whole.action_labels,
+            whole.chance_outcomes,
+            whole.payoffs,
+        )
+
+
+def subgame_tree(tree: PublicTree, line: str, ranges: tuple[HandWeights, HandWeights] | None = None) -> PublicTree:
+    """Return the subgame that begins at the public state after `line`.
+
+    A range gives every hand a weight: by name, or one number for each hand in order. Hands that the public cards block get
+    weight zero. Without ranges, all possible hands keep their weights from the deal.
+    """
+    node = tree.node(line)
+    if tree.nodes.actor[node] == -2:
+        raise InputError(f"{tree.name}: the game is over at {line!r}")
+    weights = []
+    for player in (0, 1):
+        alive = tree.possible_hands[player][tree.board_of_node[node]]
+        range_weights = tree.deal.weights[player] if ranges is None else _range_weights(tree, player, ranges[player])
+        weights.append(np.where(alive, range_weights, 0.0))
+        if not weights[-1].sum() > 0:
+            raise InputError(f"{tree.name}: no hand of player {player}'s range is possible at {line!r}")
+    return PublicTree(PublicSubgame(tree, node, (weights[0], weights[1])))
+
+
+def _range_weights(tree: PublicTree, player: int, given: HandWeights) -> Array:
+    hands = tree.hands[player]
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in hands]
+        if unknown:
+            raise InputError(f"{tree.name}: player {player} has no hand {unknown[0]!r} (hands: {', '.join(hands)})")
+        values = np.array([float(given.get(name, 0.0)) for name in hands])
+    else:
+        values = np.asarray(given, float)
+    if values.shape != (len(hands),):
+        raise InputError(f"{tree.name}: a range of {values.shape} weights for player {player}'s {len(hands)} hands")
+    if not np.all(np.isfinite(values)) or values.min() < 0:
+        raise InputError(f"{tree.name}: player {player}'s range has a weight of {values.min():g}: must be 0 or more")
+    return values
+
+
+class GadgetTree(NamedTuple):
+    """A gadget game made from a subgame."""
+
+    tree: PublicTree | HistoryTree
+    origin: Array  # int64 [table]: index in the table of the whole tree, -1 at decisions of the gadget
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSubgame:
+    """A part of a tree that contains each information set wholly or not at all."""
 
     tree: PublicTree | HistoryTree
     name: str
-    roots: Array  # int64 [roots], ascending: the public state, or where the forest begins
+    roots: Array  # int64 [roots], ascending: the public state, or the roots of the forest
 
     @cached_property
-    def inside(self) -> Array:
-        """Which nodes belong to it. bool [nodes]"""
+    def node_mask(self) -> Array:
+        """Mask of the nodes inside the subgame. bool [nodes]"""
         inside = np.zeros(len(self.tree.nodes.actor), bool)
         for root in self.roots:
             inside[root : self.tree.nodes.end[root]] = True
         return inside
 
     def hands(self, player: int) -> tuple[str, ...]:
-        """Names of what a player may hold on the way in: hands, or in a history tree last sequences."""
+        """Return the names of a player's hands at the root; in a history tree, its last sequences."""
         tree = self.tree
         if isinstance(tree, PublicTree):
             return tree.hands[player]
@@ -72,28 +168,28 @@ class Endgame:
             names.append(f"{infoset.name}>{infoset.actions[sequence - plex.first[i]]}")
         return tuple(names)
 
-    def held(self, player: int) -> Array:
-        """In a history tree: the number of the hand that a player holds at each root. int64 [roots]"""
+    def hand_at_roots(self, player: int) -> Array:
+        """Return the index of a player's hand at each root of a history tree. int64 [roots]"""
         assert isinstance(self.tree, HistoryTree)
         return np.unique(self.tree.last_sequence[self.roots, player], return_inverse=True)[1].astype(np.int64)
 
 
-def endgame_at(tree: PublicTree | HistoryTree, *where: str) -> Endgame:
-    """The endgame at a line of a public tree, or around information sets of a history tree.
+def find_subgame(tree: PublicTree | HistoryTree, *where: str) -> TreeSubgame:
+    """Find the subgame at a line of a public tree, or around information sets of a history tree.
 
-    In a history tree it is the smallest forest that holds the information sets and that no other one leaves. It may be
-    less than the public state: to have all of that, name an information set for each of a player's hands.
+    In a history tree it is the smallest forest that contains the information sets and splits no other one. It may be
+    smaller than the public state: to get the whole public state, name an information set for each hand of a player.
     """
     name = " ".join(where)
     if isinstance(tree, PublicTree):
         if len(where) != 1:
-            raise InputError(f"{tree.name}: an endgame of a public tree has one line, not {len(where)}: {name!r}")
+            raise InputError(f"{tree.name}: a subgame of a public tree has one line, not {len(where)}: {name!r}")
         node = tree.node(name)
         if tree.nodes.actor[node] == TERMINAL:
-            raise InputError(f"{tree.name}: the game is over at {name!r}: an endgame needs a move")
-        return Endgame(tree, name, np.array([node]))
+            raise InputError(f"{tree.name}: the game is over at {name!r}: a subgame needs a decision")
+        return TreeSubgame(tree, name, np.array([node]))
     if not where:
-        raise InputError(f"{tree.name}: name an information set of the endgame")
+        raise InputError(f"{tree.name}: name an information set of the subgame")
     end = tree.nodes.end
     inside = np.zeros(len(end), bool)
     waiting = [int(np.flatnonzero(tree.offsets == tree.infoset(one).offset)[0]) for one in where]
@@ -111,120 +207,138 @@ def endgame_at(tree: PublicTree | HistoryTree, *where: str) -> Endgame:
         if inside[here]:
             roots.append(here)
         here = int(end[here]) if inside[here] else here + 1
-    return Endgame(tree, name, np.array(roots))
+    return TreeSubgame(tree, name, np.array(roots))
 
 
-def check_apart(endgames: Sequence[Endgame]) -> None:
-    """Raise where two endgames overlap: they could not be refined independently."""
+def check_disjoint(subgames: Sequence[TreeSubgame]) -> None:
+    """Raise an error if two subgames overlap, because they could not be refined independently."""
     owner: Array | None = None
-    for number, part in enumerate(endgames):
+    for number, part in enumerate(subgames):
         if owner is None:
-            owner = np.full(len(part.inside), -1)
-        taken = owner[part.inside]
+            owner = np.full(len(part.node_mask), -1)
+        taken = owner[part.node_mask]
         if (taken >= 0).any():
             raise InputError(
-                f"{part.tree.name}: the endgames {endgames[taken.max()].name!r} and {part.name!r} overlap: "
+                f"{part.tree.name}: the subgames {subgames[taken.max()].name!r} and {part.name!r} overlap: "
                 f"refine one, then the other"
             )
-        owner[part.inside] = number
+        owner[part.node_mask] = number
 
 
-# --- the gadgets ------------------------------------------------------------------------------
+# --- gadgets ----------------------------------------------------------------------------------
 
 
-def unsafe_gadget(part: Endgame, reach: tuple[Array, Array] | Array) -> Gadget:
-    """The endgame by itself; chance deals the roots in proportion to the reach of both players.
+def unsafe_gadget(subgame: TreeSubgame, reach: tuple[Array, Array] | Array) -> GadgetTree:
+    """Make the subgame without a gadget: chance deals the roots in proportion to both players' reach.
 
     In a public tree `reach` holds the players' ranges, float64 [hands]; in a history tree the probability of each root,
     float64 [roots].
     """
-    if isinstance(part.tree, PublicTree):
-        sub = start_at(part.tree, part.name, (reach[0], reach[1]))
-        return Gadget(sub, _public_origin(part, sub, (0, 0)))
+    if isinstance(subgame.tree, PublicTree):
+        sub = subgame_tree(subgame.tree, subgame.name, (reach[0], reach[1]))
+        return GadgetTree(sub, _public_origin(subgame, sub, (0, 0)))
     assert isinstance(reach, np.ndarray)
-    build = _Build(part.tree)
-    build.chance(part.roots, reach)
-    return build.done(f"{part.tree.name} at {part.name!r}")
+    build = _GadgetTreeBuilder(subgame.tree)
+    build.add_chance_with_subtrees(subgame.roots, reach)
+    return build.build(f"{subgame.tree.name} at {subgame.name!r}")
 
 
-def resolve_gadget(part: Endgame, player: int, reach: Array, stops: Array) -> Gadget:
-    """The opponent of `player` enters with its hand, or stops and is paid for that hand.
+def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values: Array) -> GadgetTree:
+    """Make the re-solve gadget: the opponent of `player` enters with its hand, or stops for that hand's value.
 
-    `reach` is that of chance and `player`: its range in a public tree, float64 [hands]; the probability of each
-    root in a history tree, float64 [roots]. `stops`: float64 [hands of the opponent]. Stopping comes first, so ties
-    stay out.
+    `reach` is the reach of chance and `player`: its range in a public tree, float64 [hands]; the probability of each root in
+    a history tree, float64 [roots]. `stop_values`: float64 [hands of the opponent]. Stopping is the first action, so a
+    best response stops in case of a tie.
     """
     opponent = 1 - player
-    if isinstance(part.tree, PublicTree):
-        weights = _ranges(part.tree, part, player, reach)
-        tree = PublicTree(StopOrEnter(Subgame(part.tree, int(part.roots[0]), weights), opponent, np.asarray(stops)))
-        return Gadget(tree, _public_origin(part, tree, (2, 0) if opponent == 0 else (0, 2)))
-    hand, names = part.held(opponent), part.hands(opponent)
-    build = _Build(part.tree)
-    doors = {h: build.infoset(f"stop:{names[h]}", opponent, ("stop", "enter")) for h in range(len(names))}
-    top, some = build.chance_node(part.roots, reach)
-    for k in some:
-        door = build.decision(doors[int(hand[k])], opponent, 2)
-        build.terminal(_pay(opponent, float(stops[hand[k]])))
-        build.subtree(int(part.roots[k]))
-        build.close(door)
-    build.close(top)
-    return build.done(f"{part.tree.name} at {part.name!r}, re-solve")
+    if isinstance(subgame.tree, PublicTree):
+        weights = _gadget_ranges(subgame.tree, subgame, player, reach)
+        tree = PublicTree(
+            ResolveGame(PublicSubgame(subgame.tree, int(subgame.roots[0]), weights), opponent, np.asarray(stop_values))
+        )
+        return GadgetTree(tree, _public_origin(subgame, tree, (2, 0) if opponent == 0 else (0, 2)))
+    hand, names = subgame.hand_at_roots(opponent), subgame.hands(opponent)
+    build = _GadgetTreeBuilder(subgame.tree)
+    infosets = {h: build.add_infoset(f"stop:{names[h]}", opponent, ("stop", "enter")) for h in range(len(names))}
+    top, reached = build.add_chance_node(subgame.roots, reach)
+    for k in reached:
+        decision = build.add_decision(infosets[int(hand[k])], opponent, 2)
+        build.add_terminal(_zero_sum_payoffs(opponent, float(stop_values[hand[k]])))
+        build.add_subtree(int(subgame.roots[k]))
+        build.close_node(decision)
+    build.close_node(top)
+    return build.build(f"{subgame.tree.name} at {subgame.name!r}, re-solve")
 
 
-def maxmargin_gadget(part: Endgame, player: int, reach: Array, shifts: Array) -> Gadget:
-    """The opponent of `player` chooses its hand, chance the rest; the opponent is paid minus the hand's shift.
+def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Array) -> GadgetTree:
+    """Make the maxmargin gadget: the opponent of `player` chooses its hand and receives its value minus the hand's shift.
 
-    Arguments as in `resolve_gadget`. Hands that cannot be held are no choice. The choice is hidden from `player`, and
-    so the result is always a history tree.
+    Arguments as in `resolve_gadget`. Impossible hands cannot be chosen. The choice is hidden from `player`, so the result
+    is always a history tree.
     """
     opponent = 1 - player
-    tree = part.tree
+    tree = subgame.tree
     if isinstance(tree, PublicTree):
-        sub = start_at(tree, part.name, _ranges(tree, part, player, reach))
-        flat = histories(sub)
+        sub = subgame_tree(tree, subgame.name, _gadget_ranges(tree, subgame, player, reach))
+        flat = to_history_tree(sub)
         joint = sub.deal.joint()
-        pairs = np.argwhere(joint > 0)  # in the order in which `histories` deals them
+        pairs = np.argwhere(joint > 0)  # in the order in which `unroll` deals them
         roots = np.array([root for deal in flat.children(0) for root in flat.children(deal)])
-        choice = _choose(flat, roots, pairs[:, opponent], joint[joint > 0], opponent, shifts, tree.hands[opponent])
+        choice = _choose_hand(flat, roots, pairs[:, opponent], joint[joint > 0], opponent, shifts, tree.hands[opponent])
         assert flat.origin is not None
-        whole = _public_origin(part, sub, (0, 0))[flat.origin]
-        return Gadget(choice.tree, np.where(choice.origin >= 0, whole[choice.origin], -1))
-    return _choose(tree, part.roots, part.held(opponent), np.asarray(reach), opponent, shifts, part.hands(opponent))
+        whole = _public_origin(subgame, sub, (0, 0))[flat.origin]
+        return GadgetTree(choice.tree, np.where(choice.origin >= 0, whole[choice.origin], -1))
+    return _choose_hand(
+        tree,
+        subgame.roots,
+        subgame.hand_at_roots(opponent),
+        np.asarray(reach),
+        opponent,
+        shifts,
+        subgame.hands(opponent),
+    )
 
 
-def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Array) -> Gadget:
-    """The whole game with `player` bound to a strategy outside of some nodes: its moves there become chance.
+def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Array) -> GadgetTree:
+    """Make the whole game with `player` locked to a strategy outside of some nodes: its actions there become chance.
 
-    The best that any refinement of those nodes can be, when the rest stays as it is. `probabilities`: float64 [table],
-    `free`: bool [nodes].
+    Its value bounds what any refinement of the free nodes can reach while the rest stays fixed. `probabilities`: float64
+    [table], `free`: bool [nodes].
     """
     nodes = tree.nodes
-    bound = (nodes.actor == player) & ~free
+    locked = (nodes.actor == player) & ~free
     actor, data = nodes.actor.copy(), nodes.data.copy()
-    actor[bound] = CHANCE
-    data[bound] += len(tree.chance)
-    build = _Build(tree, (nodes._replace(actor=actor, data=data), probabilities))
-    build.subtree(0)
-    return build.done(f"{tree.name}, player {player} bound")
+    actor[locked] = CHANCE
+    data[locked] += len(tree.chance)
+    build = _GadgetTreeBuilder(tree, (nodes._replace(actor=actor, data=data), probabilities))
+    build.add_subtree(0)
+    return build.build(f"{tree.name}, player {player} bound")
 
 
-def _choose(
-    tree: HistoryTree, roots: Array, hand: Array, reach: Array, opponent: int, shifts: Array, names: Sequence[str]
-) -> Gadget:
-    some = np.unique(hand[reach > 0])
-    if not len(some):
-        raise InputError(f"{tree.name}: nothing of the endgame is reached, so there is nothing to choose")
-    build = _Build(tree)
-    top = build.decision(build.infoset("choose", opponent, tuple(names[h] for h in some)), opponent, len(some))
-    for h in some:
-        held = (hand == h) & (reach > 0)
-        build.chance(roots[held], reach[held], _pay(opponent, -float(shifts[h])))
-    build.close(top)
-    return build.done(f"{tree.name}, maxmargin")
+def _choose_hand(
+    tree: HistoryTree,
+    roots: Array,
+    hand_of_root: Array,
+    reach: Array,
+    opponent: int,
+    shifts: Array,
+    names: Sequence[str],
+) -> GadgetTree:
+    reached = np.unique(hand_of_root[reach > 0])
+    if not len(reached):
+        raise InputError(f"{tree.name}: no part of the subgame is reached, so there is no hand to choose")
+    build = _GadgetTreeBuilder(tree)
+    top = build.add_decision(
+        build.add_infoset("choose", opponent, tuple(names[h] for h in reached)), opponent, len(reached)
+    )
+    for h in reached:
+        held = (hand_of_root == h) & (reach > 0)
+        build.add_chance_with_subtrees(roots[held], reach[held], _zero_sum_payoffs(opponent, -float(shifts[h])))
+    build.close_node(top)
+    return build.build(f"{tree.name}, maxmargin")
 
 
-def _pay(player: int, amount: float) -> tuple[float, float]:
+def _zero_sum_payoffs(player: int, amount: float) -> tuple[float, float]:
     return (amount, -amount) if player == 0 else (-amount, amount)
 
 
@@ -232,66 +346,66 @@ def _pay(player: int, amount: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class StopOrEnter:
+class ResolveGame:
     """A public game in which one player may first stop, for a pay-off that depends on its hand."""
 
-    endgame: Subgame
-    player: int  # who may stop
-    stops: Array  # float64 [hands of that player]
+    subgame: PublicSubgame
+    player: int  # the player who may stop
+    stop_values: Array  # float64 [hands of that player]
 
     @property
     def name(self) -> str:
-        """The endgame's, and what was made of it."""
-        return f"{self.endgame.name}, re-solve"
+        """Name of the subgame with the gadget."""
+        return f"{self.subgame.name}, re-solve"
 
     @property
     def unit(self) -> str:
-        """As in the whole game."""
-        return self.endgame.unit
+        """Unit of the whole game."""
+        return self.subgame.unit
 
     @property
     def joiner(self) -> str:
-        """As in the whole game."""
-        return self.endgame.joiner
+        """Joiner of the whole game."""
+        return self.subgame.joiner
 
     @property
     def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """As in the whole game."""
-        return self.endgame.hands
+        """Hands of the whole game."""
+        return self.subgame.hands
 
     @property
-    def deal(self) -> Deal:
-        """By the ranges with which the endgame begins."""
-        return self.endgame.deal
+    def deal(self) -> PrivateDeal:
+        """Private deal from the ranges at the root of the subgame."""
+        return self.subgame.deal
 
     @cached_property
-    def stop(self) -> Matrix:
-        """What stopping pays."""
+    def stop_payoff(self) -> MatrixPayoff:
+        """Pay-off of stopping."""
         counts = len(self.hands[0]), len(self.hands[1])
-        mine = np.broadcast_to(self.stops[:, None] if self.player == 0 else self.stops[None, :], counts)
-        rows = tuple(map(tuple, mine.tolist())), tuple(map(tuple, (-mine).tolist()))
-        return Matrix(rows if self.player == 0 else rows[::-1])
+        own = np.broadcast_to(self.stop_values[:, None] if self.player == 0 else self.stop_values[None, :], counts)
+        rows = tuple(map(tuple, own.tolist())), tuple(map(tuple, (-own).tolist()))
+        return MatrixPayoff(rows if self.player == 0 else rows[::-1])
 
     def root(self) -> PublicState:
-        """Stop or enter."""
-        return _Door(self)
+        """Return the state with the choice to stop or enter."""
+        return _ResolveState(self)
 
-    def layout(self) -> Layout:
-        """The endgame's arrays with two nodes in front."""
-        inner = self.endgame.layout()
-        return Layout(
+    def layout(self) -> PublicTreeLayout:
+        """Return the subgame's arrays with the two nodes of the gadget in front."""
+        inner = self.subgame.layout()
+        return PublicTreeLayout(
             np.concatenate([[self.player, TERMINAL], inner.actor]).astype(np.int8),
             np.concatenate([[len(inner.end) + 2, 2], inner.end + 2]).astype(np.int32),
-            np.concatenate([[len(inner.menus), len(inner.payoffs)], inner.index]).astype(np.int32),
-            (*inner.menus, ("stop", "enter")),
-            inner.chances,
-            (*inner.payoffs, self.stop),
+            np.concatenate([[len(inner.action_labels), len(inner.payoffs)], inner.index]).astype(np.int32),
+            (*inner.action_labels, ("stop", "enter")),
+            inner.chance_outcomes,
+            (*inner.payoffs, self.stop_payoff),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Door:
-    game: StopOrEnter
+class _ResolveState:
+    game: ResolveGame
     stopped: bool = False
 
     @property
@@ -305,32 +419,32 @@ class _Door:
         return ()
 
     def child(self, index: int) -> PublicState:
-        return self.game.endgame.root() if index else _Door(self.game, stopped=True)
+        return self.game.subgame.root() if index else _ResolveState(self.game, stopped=True)
 
     def payoff(self) -> Payoff:
-        return self.game.stop
+        return self.game.stop_payoff
 
 
-def _ranges(tree: PublicTree, part: Endgame, player: int, reach: Array) -> tuple[Array, Array]:
-    """The player's range; of the opponent all hands that are possible, as they were dealt."""
-    alive = tree.live[1 - player][tree.boards[part.roots[0]]]
+def _gadget_ranges(tree: PublicTree, subgame: TreeSubgame, player: int, reach: Array) -> tuple[Array, Array]:
+    """Return the player's range and, for the opponent, all possible hands with their weights from the deal."""
+    alive = tree.possible_hands[1 - player][tree.board_of_node[subgame.roots[0]]]
     other = np.where(alive, tree.deal.weights[1 - player], 0.0)
     return (np.asarray(reach), other) if player == 0 else (other, np.asarray(reach))
 
 
-def _public_origin(part: Endgame, sub: PublicTree, extra: tuple[int, int]) -> Array:
-    """Rows of a subtree follow each other in the table of the whole tree; `extra` rows are the gadget's own."""
-    tree = part.tree
+def _public_origin(subgame: TreeSubgame, sub: PublicTree, gadget_rows: tuple[int, int]) -> Array:
+    """Map the table of a subtree to the table of the whole tree; the first `gadget_rows` rows belong to the gadget."""
+    tree = subgame.tree
     assert isinstance(tree, PublicTree)
-    origin = np.full(sub.table, -1, np.int64)
-    root = int(part.roots[0])
+    origin = np.full(sub.table_size, -1, np.int64)
+    root = int(subgame.roots[0])
     span = slice(root, int(tree.nodes.end[root]))
-    for player, places in enumerate(sub.views(origin)):
+    for player, indices in enumerate(sub.player_tables(origin)):
         own = tree.nodes.data[span][tree.nodes.actor[span] == player]
         if len(own):
             width = tree.hand_counts[player]
-            first = tree.bases[player] + int(own[0]) * width
-            rows = places[extra[player] :]
+            first = tree.player_offsets[player] + int(own[0]) * width
+            rows = indices[gadget_rows[player] :]
             rows[:] = first + np.arange(rows.size).reshape(rows.shape)
     return origin
 
@@ -338,82 +452,84 @@ def _public_origin(part: Endgame, sub: PublicTree, extra: tuple[int, int]) -> Ar
 # --- history trees ----------------------------------------------------------------------------
 
 
-class _Build:
-    """A history tree put together from single nodes and from subtrees of another."""
+class _GadgetTreeBuilder:
+    """Builder of a history tree from single nodes and from subtrees of another tree."""
 
-    def __init__(self, tree: HistoryTree, other: tuple[Nodes, Array] | None = None) -> None:
+    def __init__(self, tree: HistoryTree, other: tuple[TreeNodes, Array] | None = None) -> None:
         self.source = tree
         self.nodes, more = other or (tree.nodes, np.zeros(0))
-        self.key = np.where(self.nodes.actor >= 0, tree.node_infoset, -1)
+        self.infoset_keys = np.where(self.nodes.actor >= 0, tree.node_infoset, -1)
         self.parts: dict[str, list[Array]] = {k: [] for k in ("actor", "end", "width", "data", "key", "pay")}
         self.size = 0
-        self.open: dict[int, int] = {}  # ends of single nodes
-        self.own: list[tuple[str, tuple[str, ...], int]] = []  # information sets of the gadget
+        self.closed_ends: dict[int, int] = {}  # ends of single nodes
+        self.gadget_infosets: list[tuple[str, tuple[str, ...], int]] = []  # information sets of the gadget
         self.outcomes: list[Array] = [tree.chance, more]
         self.labels = [*(tree.outcome_labels or map(str, range(len(tree.chance)))), *map(str, range(len(more)))]
 
-    def _add(self, actor: Array, end: Array, width: Array, data: Array, key: Array, pay: Array) -> None:
+    def _append(self, actor: Array, end: Array, width: Array, data: Array, key: Array, pay: Array) -> None:
         for name, array in zip(self.parts, (actor, end, width, data, key, pay), strict=True):
             self.parts[name].append(array)
         self.size += len(actor)
 
-    def _node(self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)) -> int:
+    def _append_node(
+        self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)
+    ) -> int:
         here = self.size
-        one = [np.array([x]) for x in (actor, here + 1, width, data, key)]
-        self._add(one[0], one[1], one[2], one[3], one[4], np.array([pay], float))
+        columns = [np.array([x]) for x in (actor, here + 1, width, data, key)]
+        self._append(columns[0], columns[1], columns[2], columns[3], columns[4], np.array([pay], float))
         return here
 
-    def infoset(self, name: str, player: int, actions: tuple[str, ...]) -> int:
-        """A new information set."""
-        self.own.append((name, actions, player))
-        return self.source.infoset_count + len(self.own) - 1
+    def add_infoset(self, name: str, player: int, actions: tuple[str, ...]) -> int:
+        """Add an information set and return its index."""
+        self.gadget_infosets.append((name, actions, player))
+        return self.source.infoset_count + len(self.gadget_infosets) - 1
 
-    def decision(self, infoset: int, player: int, width: int) -> int:
-        """A node of the gadget's own; to be closed when its subtrees are there."""
-        return self._node(player, width, key=infoset)
+    def add_decision(self, infoset: int, player: int, width: int) -> int:
+        """Add a decision node of the gadget; call `close_node` after its subtrees."""
+        return self._append_node(player, width, key=infoset)
 
-    def terminal(self, pay: tuple[float, float]) -> None:
-        """An end of the gadget's own."""
-        self._node(TERMINAL, 0, pay=pay)
+    def add_terminal(self, pay: tuple[float, float]) -> None:
+        """Add a terminal of the gadget."""
+        self._append_node(TERMINAL, 0, pay=pay)
 
-    def chance_node(self, roots: Array, reach: Array) -> tuple[int, Array]:
-        """A chance node over the roots that some reach leads to, to be closed; and which roots these are."""
-        some = np.flatnonzero(reach > 0)
-        if not len(some):
-            raise InputError(f"{self.source.name}: nothing of the endgame is reached, so there is nothing to solve")
+    def add_chance_node(self, roots: Array, reach: Array) -> tuple[int, Array]:
+        """Add a chance node over the reached roots, and return it with their indices; close it after its subtrees."""
+        reached = np.flatnonzero(reach > 0)
+        if not len(reached):
+            raise InputError(f"{self.source.name}: no part of the subgame is reached, so there is nothing to solve")
         first = sum(map(len, self.outcomes))
-        self.outcomes.append(np.asarray(reach[some] / reach[some].sum(), float))
-        self.labels += [f"{root}" for root in roots[some]]
-        return self._node(CHANCE, len(some), data=first), some
+        self.outcomes.append(np.asarray(reach[reached] / reach[reached].sum(), float))
+        self.labels += [f"{root}" for root in roots[reached]]
+        return self._append_node(CHANCE, len(reached), data=first), reached
 
-    def close(self, node: int) -> None:
-        """All subtrees of the node are there."""
-        self.open[node] = self.size
+    def close_node(self, node: int) -> None:
+        """Close a node after its subtrees have been added."""
+        self.closed_ends[node] = self.size
 
-    def chance(self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0)) -> None:
-        """A chance node with its subtrees."""
-        top, some = self.chance_node(roots, reach)
-        for root in roots[some]:
-            self.subtree(int(root), shift)
-        self.close(top)
+    def add_chance_with_subtrees(self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0)) -> None:
+        """Add a chance node with its subtrees."""
+        top, reached = self.add_chance_node(roots, reach)
+        for root in roots[reached]:
+            self.add_subtree(int(root), shift)
+        self.close_node(top)
 
-    def subtree(self, root: int, shift: tuple[float, float] = (0, 0)) -> None:
-        """A subtree of the source, with something added to all pay-offs."""
+    def add_subtree(self, root: int, shift: tuple[float, float] = (0, 0)) -> None:
+        """Add a subtree of the source tree, with `shift` added to all pay-offs."""
         nodes, span = self.nodes, slice(root, int(self.nodes.end[root]))
         actor, data = nodes.actor[span], nodes.data[span]
         pay = np.zeros((len(actor), 2))
         ends = actor == TERMINAL
         pay[ends] = self.source.payoffs[data[ends]] + np.array(shift)
-        self._add(actor, nodes.end[span] - root + self.size, nodes.width[span], data, self.key[span], pay)
+        self._append(actor, nodes.end[span] - root + self.size, nodes.width[span], data, self.infoset_keys[span], pay)
 
-    def done(self, name: str) -> Gadget:
-        """Number the information sets by their first visit."""
+    def build(self, name: str) -> GadgetTree:
+        """Build the tree, with information sets numbered by their first visit."""
         joined = {name: np.concatenate(arrays) for name, arrays in self.parts.items()}
-        for node, end in self.open.items():
+        for node, end in self.closed_ends.items():
             joined["end"][node] = end
         actor, width, data, key = joined["actor"], joined["width"], joined["data"].astype(np.int64), joined["key"]
         decisions, ends = np.flatnonzero(key >= 0), np.flatnonzero(actor == TERMINAL)
-        keys, infoset, visited = by_first_visit(key)
+        keys, infoset, visited = number_by_first_visit(key)
         widths = width[visited].astype(np.int64)
         offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         data[decisions] = offsets[infoset[decisions]]
@@ -425,13 +541,13 @@ class _Build:
 
         def info() -> list[tuple[str, tuple[str, ...]]]:
             old = [(i.name, i.actions) for i in source.infosets()]
-            known = [*old, *((label, actions) for label, actions, _ in self.own)]
-            return [known[k] for k in keys]
+            infosets = [*old, *((label, actions) for label, actions, _ in self.gadget_infosets)]
+            return [infosets[k] for k in keys]
 
         tree = HistoryTree(
             name,
             source.unit,
-            Nodes(actor.astype(np.int8), joined["end"].astype(np.int32), width.astype(np.int16), data),
+            TreeNodes(actor.astype(np.int8), joined["end"].astype(np.int32), width.astype(np.int16), data),
             infoset,
             actor[visited].astype(np.int8),
             joined["pay"][ends],
@@ -439,4 +555,4 @@ class _Build:
             info,
             tuple(self.labels),
         )
-        return Gadget(tree, origin)
+        return GadgetTree(tree, origin)

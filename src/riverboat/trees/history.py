@@ -1,7 +1,7 @@
-"""`HistoryTree`: every history a node; nodes of one information set share a block of the table.
+"""`HistoryTree`: one node for each history; nodes of one information set share a block of the table.
 
-What Gambit files, OpenSpiel games and matrix games compile to, and what a small `PublicTree` unrolls to.
-Information sets are numbered by their first visit in preorder, so parents come before children.
+Gambit files, OpenSpiel games and matrix games compile to it, and a small `PublicTree` unrolls to it. Information sets
+are numbered by their first visit in preorder, so parents precede children.
 """
 
 from __future__ import annotations
@@ -16,42 +16,109 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.core.budget import Growth
+from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError, RecallError, ZeroSumError
-from riverboat.games import tree_size
-from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, State
+from riverboat.games import tree_layout
+from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, HistoryState
 from riverboat.trees._kernels import tree as _kernels
-from riverboat.trees.arrays import CONSTANT, MATRIX, ROUNDING, Nodes, Side, constant
+from riverboat.trees._kernels.tree import (
+    CONSTANT_PAYOFF,
+    MATRIX_PAYOFF,
+    SUM_TOLERANCE,
+    PlayerArrays,
+    TreeNodes,
+    constant_sum_of,
+)
 from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
 
-BYTES = 60  # of a history while its tree is built, at the least: five numbers, and the name of one set in ten
+MIN_HISTORY_BYTES = 60  # lower bound while a tree is built: five numbers, and a name for one infoset in ten
 
 
 @dataclass(frozen=True, eq=False)
 class Treeplex:
-    """One player's sequences: 0 is the empty one; information set i has first[i] … first[i] + width[i] - 1."""
+    """Sequences of one player in sequence form (Koller, Megiddo & von Stengel 1996).
 
-    infosets: Array  # int32 [i]: number in the tree
-    parent: Array  # int32 [i]: the sequence that leads to it
+    Sequence 0 is the empty one; information set i has the sequences first[i] … first[i] + width[i] - 1.
+
+    Attributes
+    ----------
+    infosets
+        Index of each information set in the tree. int32 [i]
+    parent
+        Sequence before each information set. int32 [i]
+    first
+        First sequence of each information set. int32 [i]
+    width
+        Number of actions of each information set. int32 [i]
+    table_index
+        int64 [sequences]: index in the tree's table, -1 for the empty sequence.
+
+    References
+    ----------
+    .. [1] Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person games", GEB
+    14, 1996.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game, to_history_tree
+    >>> treeplex = to_history_tree(compile_game(kuhn())).treeplex(0)
+    >>> len(treeplex.infosets), len(treeplex.table_index)
+    (6, 13)
+    """
+
+    infosets: Array  # int32 [i]: index in the tree
+    parent: Array  # int32 [i]: parent sequence
     first: Array  # int32 [i]
     width: Array  # int32 [i]
-    table: Array  # int64 [sequences]: place in the tree's table, -1 for the empty sequence
+    table_index: Array  # int64 [sequences]: index in the tree's table, -1 for the empty sequence
 
     @property
     def sequences(self) -> int:
-        """How many, the empty one included."""
-        return len(self.table)
+        """Number of sequences, including the empty one."""
+        return len(self.table_index)
 
 
 class HistoryTree:
-    """A game compiled history by history."""
+    """A game compiled to histories.
+
+    Parameters
+    ----------
+    name
+        Name of the game.
+    unit
+        Unit of the payoffs.
+    nodes
+        Shape of the tree in preorder.
+    infoset
+        Information set of each node; -1 except at decisions. int32 [nodes]
+    owner
+        Player of each information set. int8 [infosets]
+    payoffs
+        Payoffs of the players at the terminals. float64 [payoffs, players]
+    chance
+        Probability of each chance outcome. float64 [outcomes]
+    infoset_info
+        Function that returns the name and the actions of each information set, called on first use.
+    outcome_labels
+        Labels of the chance outcomes, if the game has some.
+    origin
+        Index of each entry in the table of the public tree that was unrolled, if there is one. int64 [table]
+
+    Examples
+    --------
+    >>> from riverboat.games.small.normal_form import rock_paper_scissors
+    >>> tree = HistoryTree.from_game(rock_paper_scissors())
+    >>> tree.infoset_count, [each.name for each in tree.infosets()]
+    (2, ['player 0', 'player 1'])
+    """
 
     def __init__(
         self,
         name: str,
         unit: str,
-        nodes: Nodes,
-        infoset: Array,  # int32 [nodes], -1 where nobody decides
+        nodes: TreeNodes,
+        infoset: Array,  # int32 [nodes], -1 except at decisions
         owner: Array,  # int8 [infosets]
         payoffs: Array,  # float64 [pay-offs, players]
         chance: Array,  # float64 [outcomes]
@@ -60,48 +127,64 @@ class HistoryTree:
         origin: Array | None = None,
     ) -> None:
         self.name, self.unit, self.nodes = name, unit, nodes
-        self.game: HistoryGame | None = None  # that it was made from, where it was one
+        self.game: HistoryGame | None = None  # the game that was compiled, if any
         self.node_infoset, self.owner = infoset, owner
         self.payoffs, self.chance = payoffs, chance
         self.players = payoffs.shape[1]
         self.outcome_labels = outcome_labels
-        self.origin = origin  # int64 [table]: place in the table of the public tree this was unrolled from
+        self.origin = origin  # int64 [table]: index in the table of the public tree that was unrolled
         self._infoset_info = infoset_info
         decisions = np.flatnonzero(infoset >= 0)
         visited, at = np.unique(infoset[decisions], return_index=True)
         self.first_node = decisions[at]  # [infosets]
-        self.widths = nodes.width[self.first_node].astype(np.int32)
+        self.action_counts = nodes.width[self.first_node].astype(np.int32)
         self.offsets = nodes.data[self.first_node]
-        self.table = int(self.widths.sum(dtype=np.int64))
+        self.table_size = int(self.action_counts.sum(dtype=np.int64))
         self.infoset_count = len(visited)
-        self.action_count = self.table
+        self.action_count = self.table_size
         self.depth = _kernels.tree_depth(nodes.end)
-        self.max_width = int(self.widths.max(initial=1))  # of a decision
+        self.max_width = int(self.action_counts.max(initial=1))  # most actions at a decision
         self.shared = bool(len(decisions) > len(visited))
         self.hand_counts = (1, 1)
         self.total = 1.0
-        self.sides = tuple(self._side(p) for p in range(self.players))
+        self.player_arrays = tuple(self._make_player_arrays(p) for p in range(self.players))
 
     @staticmethod
     def from_game(game: HistoryGame, *, constant_sum: bool = False) -> HistoryTree:
-        """Walk the game's states once; with `constant_sum`, no further than it takes to see that it is not."""
+        """Compile a game by traversing its states once.
+
+        With `constant_sum` it raises ZeroSumError as soon as the pay-offs have no constant sum.
+
+        Parameters
+        ----------
+        game
+            Game to compile.
+        constant_sum
+            Raise ZeroSumError as soon as the payoffs have no constant sum.
+        """
         if constant_sum:
             check_players(game.name, game.players)
         root = game.root()
-        with Growth(game.name, "building the tree of", "histories", BYTES, partial(tree_size.size, root)) as grown:
-            tree = _compile(game, root, grown, constant_sum=constant_sum)
+        with BuildMonitor(
+            game.name,
+            "building the tree of",
+            "histories",
+            MIN_HISTORY_BYTES,
+            partial(tree_layout.estimate_num_nodes, root),
+        ) as monitor:
+            tree = _compile_histories(game, root, monitor, constant_sum=constant_sum)
         tree.game = game
         return tree
 
-    def _side(self, me: int) -> Side:
+    def _make_player_arrays(self, me: int) -> PlayerArrays:
         rows = len(self.payoffs)
         outcomes = len(self.chance)
-        return Side(
+        return PlayerArrays(
             weight=np.ones(1),
             weight_opp=np.ones(1),
             share=np.ones(1),
             exclude=np.zeros((1, 0), np.int32),
-            kind=np.full(rows, CONSTANT, np.int8),
+            kind=np.full(rows, CONSTANT_PAYOFF, np.int8),
             pay=np.ascontiguousarray(np.repeat(self.payoffs[:, me : me + 1], 3, axis=1)),
             row=np.zeros(rows, np.int32),
             order=np.zeros((0, 1), np.int32),
@@ -114,13 +197,19 @@ class HistoryTree:
             live_opp=np.ones((outcomes, 1)),
         )
 
-    def views(self, table: Array) -> tuple[Array, ...]:
-        """A flat table as rows of one hand: every player sees all of it. float [rows, 1]"""
+    def player_tables(self, table: Array) -> tuple[Array, ...]:
+        """View a flat table as rows of one hand; every player sees all of it. float [rows, 1]
+
+        Parameters
+        ----------
+        table
+            Flat table, float [table_size].
+        """
         rows: tuple[Array, ...] = (table.reshape(-1, 1),) * self.players
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: the names themselves in place of the function that makes them, and no game, which may be anything."""
+        """Return the state for pickle: the names instead of the function that makes them, and no game object."""
         return {**self.__dict__, "_info": self._info, "_infoset_info": None, "game": None}
 
     # --- names ------------------------------------------------------------------------------
@@ -134,7 +223,7 @@ class HistoryTree:
         return {name: i for i, (name, _) in enumerate(self._info)}
 
     def infosets(self) -> Iterator[Infoset]:
-        """All information sets by number."""
+        """Yield all information sets by index."""
         for i in range(self.infoset_count):
             yield self._infoset(i)
 
@@ -143,14 +232,26 @@ class HistoryTree:
         return Infoset(name, int(self.owner[i]), actions, int(self.offsets[i]), 1)
 
     def infoset(self, name: str) -> Infoset:
-        """An information set by its name."""
+        """Return an information set by its name.
+
+        Parameters
+        ----------
+        name
+            Name of the information set.
+        """
         if name not in self._by_name:
-            some = ", ".join(repr(n) for n in list(self._by_name)[:6])
-            raise InputError(f"{self.name}: no information set {name!r} (there are {some}, …)")
+            examples = ", ".join(repr(n) for n in list(self._by_name)[:6])
+            raise InputError(f"{self.name}: no information set {name!r} (information sets: {examples}, …)")
         return self._infoset(self._by_name[name])
 
     def labels(self, node: int) -> tuple[str, ...]:
-        """Moves or outcomes at a node."""
+        """Return the labels of the actions or outcomes at a node.
+
+        Parameters
+        ----------
+        node
+            Index of a node.
+        """
         if self.nodes.actor[node] == CHANCE:
             first, width = int(self.nodes.data[node]), int(self.nodes.width[node])
             if self.outcome_labels is None:
@@ -160,7 +261,13 @@ class HistoryTree:
         return self._info[i][1] if i >= 0 else ()
 
     def children(self, node: int) -> Iterator[int]:
-        """Child nodes, in the order of the labels."""
+        """Yield the child nodes, in the order of the labels.
+
+        Parameters
+        ----------
+        node
+            Index of a node.
+        """
         child = node + 1
         for _ in range(int(self.nodes.width[node])):
             yield child
@@ -169,61 +276,82 @@ class HistoryTree:
     # --- sequences --------------------------------------------------------------------------
 
     @cached_property
-    def _sequence_numbers(self) -> tuple[Array, Array, Array]:
-        """First sequence of each information set; chance's reach; last sequences at every node."""
+    def _sequences(self) -> tuple[Array, Array, Array]:
+        """First sequence of each information set, reach of chance, and last sequences at every node."""
         first = np.zeros(self.infoset_count, np.int64)
         for player in range(self.players):
-            mine = np.flatnonzero(self.owner == player)
-            first[mine] = 1 + np.concatenate([[0], np.cumsum(self.widths[mine])[:-1]]) if len(mine) else 0
+            infosets = np.flatnonzero(self.owner == player)
+            first[infosets] = (
+                1 + np.concatenate([[0], np.cumsum(self.action_counts[infosets])[:-1]]) if len(infosets) else 0
+            )
         n = self.nodes
-        reach, last = _kernels.trace(n.actor, n.end, n.data, self.node_infoset, first, self.chance, self.players)
+        reach, last = _kernels.trace_sequences(
+            n.actor, n.end, n.data, self.node_infoset, first, self.chance, self.players
+        )
         return first, reach, last
 
     @property
     def chance_reach(self) -> Array:
-        """Chance's probability of each node. float64 [nodes]"""
-        return self._sequence_numbers[1]
+        """Chance probability of each node. float64 [nodes]"""
+        return self._sequences[1]
 
     @property
     def last_sequence(self) -> Array:
-        """The last sequence of each player on the way to each node. int32 [nodes, players]"""
-        return self._sequence_numbers[2]
+        """Last sequence of each player before each node. int32 [nodes, players]"""
+        return self._sequences[2]
 
     def treeplex(self, player: int) -> Treeplex:
-        """A player's sequences; refused where the player forgets (`check_recall`)."""
+        """Return a player's treeplex; raise RecallError if the player has imperfect recall.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
         self.check_recall(player)
-        first, _, last = self._sequence_numbers
-        mine = np.flatnonzero(self.owner == player).astype(np.int32)
-        table = np.full(1 + int(self.widths[mine].sum()), -1, np.int64)
-        for i in mine:
-            table[first[i] : first[i] + self.widths[i]] = self.offsets[i] + np.arange(self.widths[i])
+        first, _, last = self._sequences
+        infosets = np.flatnonzero(self.owner == player).astype(np.int32)
+        table = np.full(1 + int(self.action_counts[infosets].sum()), -1, np.int64)
+        for i in infosets:
+            table[first[i] : first[i] + self.action_counts[i]] = self.offsets[i] + np.arange(self.action_counts[i])
         return Treeplex(
-            mine,
-            last[self.first_node[mine], player].astype(np.int32),
-            first[mine].astype(np.int32),
-            self.widths[mine],
+            infosets,
+            last[self.first_node[infosets], player].astype(np.int32),
+            first[infosets].astype(np.int32),
+            self.action_counts[infosets],
             table,
         )
 
-    def remembered(self, player: int) -> tuple[Treeplex, Array]:
-        """A player's sequences if it never forgot its own moves, and the last one at each node. int32 [nodes]
+    def perfect_recall_treeplex(self, player: int) -> tuple[Treeplex, Array]:
+        """Return a player's treeplex under perfect recall of its own actions, and its last sequence at each node.
 
-        A player who does not forget has its own treeplex. One who does has its information sets split by what it has done:
-        whoever can tell more apart can do no worse, so what is best here bounds what is best in the game from above.
+        The sequences are int32 [nodes]. With perfect recall this is the player's treeplex. Otherwise its information sets are
+        split by its own past actions. More information can do no harm, so the best value here is an upper bound.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
         """
-        if player not in self._remembered:
-            self._remembered[player] = (
-                _split(self, player) if self.forgets(player) is not None else
+        if player not in self._perfect_recall_treeplexes:
+            self._perfect_recall_treeplexes[player] = (
+                _split_infosets(self, player) if self.imperfect_recall_infoset(player) is not None else
                 (self.treeplex(player), self.last_sequence[:, player])
             )  # fmt: skip
-        return self._remembered[player]
+        return self._perfect_recall_treeplexes[player]
 
     @cached_property
-    def _remembered(self) -> dict[int, tuple[Treeplex, Array]]:
+    def _perfect_recall_treeplexes(self) -> dict[int, tuple[Treeplex, Array]]:
         return {}
 
-    def forgets(self, player: int) -> str | None:
-        """An information set that a player reaches by different moves of its own; None where there is none."""
+    def imperfect_recall_infoset(self, player: int) -> str | None:
+        """Return an information set that a player reaches by different actions of its own, or None.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
         last = self.last_sequence[:, player]
         nodes = np.flatnonzero((self.node_infoset >= 0) & (self.nodes.actor == player))
         infoset = self.node_infoset[nodes]
@@ -232,34 +360,40 @@ class HistoryTree:
 
     @cached_property
     def perfect_recall(self) -> bool:
-        """Whether no player forgets."""
-        return all(self.forgets(player) is None for player in range(self.players))
+        """Whether all players have perfect recall."""
+        return all(self.imperfect_recall_infoset(player) is None for player in range(self.players))
 
     def check_recall(self, player: int) -> None:
-        """Raise unless all nodes of each information set follow the same own moves."""
-        name = self.forgets(player)
+        """Raise RecallError unless all nodes of each information set follow the same own actions.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
+        name = self.imperfect_recall_infoset(player)
         if name is not None:
             raise RecallError(
                 f"{self.name}: imperfect recall: player {player} reaches information set {name!r} by different "
-                f"moves of its own; split it, or use CFR, which gives an answer without a certificate"
+                f"actions of its own; split it, or use CFR, which gives a result without a guarantee"
             )
 
     @cached_property
     def constant_sum(self) -> float | None:
-        """What the pay-offs of two players sum to at every end; None where that differs, or with other players."""
-        return constant(self.payoffs.sum(axis=1)) if self.players == 2 else None
+        """Sum of two players' pay-offs at every terminal; None if it is not constant or there are not two players."""
+        return constant_sum_of(self.payoffs.sum(axis=1)) if self.players == 2 else None
 
     def check_zero_sum(self) -> None:
-        """Raise unless there are two players whose pay-offs cancel."""
+        """Raise ZeroSumError unless there are two players whose pay-offs sum to zero."""
         check_players(self.name, self.players)
         for pay in self.payoffs:
-            check_sum(self.name, pay)
+            check_zero_sum_payoffs(self.name, pay)
 
     def check_constant_sum(self) -> None:
-        """Raise unless there are two players whose pay-offs sum to the same everywhere."""
+        """Raise ZeroSumError unless there are two players whose pay-offs have a constant sum."""
         check_players(self.name, self.players)
         for pay in self.payoffs:
-            check_sums(self.name, self.payoffs[0], pay)
+            check_same_payoff_sum(self.name, self.payoffs[0], pay)
 
     def _repr_svg_(self) -> str | None:
         from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
@@ -268,7 +402,7 @@ class HistoryTree:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that a strategy for this tree depends on."""
+        """Hash of everything that a strategy for this tree depends on."""
         digest = hashlib.sha256()
         for array in (*self.nodes, self.node_infoset, self.payoffs, self.chance):
             digest.update(np.ascontiguousarray(array).data)
@@ -277,27 +411,83 @@ class HistoryTree:
 
 
 def check_players(name: str, players: int) -> None:
-    """Raise unless there are two."""
+    """Raise ZeroSumError unless there are two players.
+
+    Parameters
+    ----------
+    name
+        Name of the game.
+    players
+        Number of players.
+
+    Raises
+    ------
+    ZeroSumError
+        Unless there are two players.
+
+    Examples
+    --------
+    >>> check_players("kuhn", 2)
+    """
     if players != 2:
         raise ZeroSumError(f"{name}: {players} players; this needs a two-player zero-sum game")
 
 
-def check_sum(name: str, pay: Sequence[float]) -> None:
-    """Raise unless two pay-offs cancel."""
-    if abs(pay[0] + pay[1]) > ROUNDING:
+def check_zero_sum_payoffs(name: str, pay: Sequence[float]) -> None:
+    """Raise ZeroSumError unless two pay-offs sum to zero.
+
+    Parameters
+    ----------
+    name
+        Name of the game.
+    pay
+        Payoffs of both players at one history.
+
+    Raises
+    ------
+    ZeroSumError
+        If they do not sum to zero.
+
+    Examples
+    --------
+    >>> check_zero_sum_payoffs("kuhn", (1.0, -1.0))
+    """
+    if abs(pay[0] + pay[1]) > SUM_TOLERANCE:
         raise ZeroSumError(f"{name}: not zero-sum: one history pays {pay[0]:g} and {pay[1]:g}")
 
 
-def check_sums(name: str, first: Sequence[float], pay: Sequence[float]) -> None:
-    """Raise unless the pay-offs of two players sum to what they do elsewhere."""
-    if constant(np.array([sum(first), sum(pay)])) is None:
+def check_same_payoff_sum(name: str, first: Sequence[float], pay: Sequence[float]) -> None:
+    """Raise ZeroSumError unless two histories have the same sum of pay-offs.
+
+    Parameters
+    ----------
+    name
+        Name of the game.
+    first
+        Payoffs at one history.
+    pay
+        Payoffs at another.
+
+    Raises
+    ------
+    ZeroSumError
+        If their sums differ.
+
+    Examples
+    --------
+    >>> check_same_payoff_sum("spot", (60.0, 40.0), (100.0, 0.0))
+    """
+    if constant_sum_of(np.array([sum(first), sum(pay)])) is None:
         raise ZeroSumError(
             f"{name}: not zero-sum: one history pays {first[0]:g} and {first[1]:g}, another {pay[0]:g} and {pay[1]:g}, "
-            f"which sum to something else; this needs a constant sum, CFR does not"
+            f"with a different sum; this method needs a constant sum, CFR does not"
         )
 
 
-def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: bool) -> HistoryTree:
+def _compile_histories(
+    game: HistoryGame, root: HistoryState, grown: BuildMonitor, *, constant_sum: bool
+) -> HistoryTree:
+    """Traverse the states of a game in preorder and build its tree."""
     actor, end, width, infoset, data = (column(kind) for kind in "bihiq")
     numbers: dict[str, int] = {}
     info: list[tuple[str, tuple[str, ...]]] = []
@@ -307,10 +497,10 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
     outcome_labels: list[str] = []
     payoffs: dict[tuple[float, ...], int] = {}
 
-    def at_chance(state: State, node: int, labels: tuple[str, ...]) -> int:
+    def at_chance(state: HistoryState, node: int, labels: tuple[str, ...]) -> int:
         probabilities = tuple(float(p) for p in state.probabilities())
-        fits = len(probabilities) == len(labels) and min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6
-        if not fits:  # also where one of them is NaN
+        valid = len(probabilities) == len(labels) and min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6
+        if not valid:  # also where one of them is NaN
             raise InputError(f"{game.name}: chance at node {node} has probabilities {probabilities} for {labels}")
         key = labels, probabilities
         if key not in chances:
@@ -319,7 +509,7 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
             outcome_labels.extend(labels)
         return chances[key]
 
-    def at_decision(state: State, who: int, labels: tuple[str, ...]) -> int:
+    def at_decision(state: HistoryState, who: int, labels: tuple[str, ...]) -> int:
         name = state.infoset()
         if name not in numbers:
             numbers[name] = len(info)
@@ -328,13 +518,13 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
         number = numbers[name]
         if owner[number] != who or info[number][1] != labels:
             raise InputError(
-                f"{game.name}: information set {name!r} belongs to player {owner[number]} with moves "
+                f"{game.name}: information set {name!r} belongs to player {owner[number]} with actions "
                 f"{info[number][1]} at one node and to player {who} with {labels} at another"
             )
         return number
 
     # An explicit stack: imported trees may be deeper than Python's recursion allows.
-    work: list[tuple[State | None, int]] = [(root, -1)]
+    work: list[tuple[HistoryState | None, int]] = [(root, -1)]
     while work:
         state, closing = work.pop()
         if state is None:
@@ -344,7 +534,7 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
         grown(node)
         labels = tuple(state.actions()) if who != TERMINAL else ()
         if len(labels) > MAX_WIDTH:
-            raise InputError(f"{game.name}: {len(labels):,} moves at node {node}, more than {MAX_WIDTH:,}")
+            raise InputError(f"{game.name}: {len(labels):,} actions at node {node}, more than {MAX_WIDTH:,}")
         if not TERMINAL <= who < game.players:
             raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
         actor.append(who)
@@ -360,13 +550,13 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
                 raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
             data[node] = payoffs.setdefault(pay, len(payoffs))
             if constant_sum and data[node]:
-                check_sums(game.name, next(iter(payoffs)), pay)
+                check_same_payoff_sum(game.name, next(iter(payoffs)), pay)
             end[node] = node + 1
             continue
         if not labels:
-            raise InputError(f"{game.name}: no moves at node {node}, which is not terminal")
+            raise InputError(f"{game.name}: no actions at node {node}, which is not terminal")
         if len(set(labels)) != len(labels):
-            raise InputError(f"{game.name}: two moves have one label at node {node}: {labels}")
+            raise InputError(f"{game.name}: two actions have the same label at node {node}: {labels}")
         if who == CHANCE:
             data[node] = at_chance(state, node, labels)
         else:
@@ -376,9 +566,9 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
 
     offsets = np.concatenate([[0], np.cumsum([len(actions) for _, actions in info])]).astype(np.int64)
     infosets = np.asarray(infoset, np.int32)
-    place = np.asarray(data, np.int64)
-    place[infosets >= 0] = offsets[infosets[infosets >= 0]]
-    nodes = Nodes(np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(width, np.int16), place)
+    data_column = np.asarray(data, np.int64)
+    data_column[infosets >= 0] = offsets[infosets[infosets >= 0]]
+    nodes = TreeNodes(np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(width, np.int16), data_column)
     return HistoryTree(
         game.name,
         game.unit,
@@ -392,11 +582,11 @@ def _compile(game: HistoryGame, root: State, grown: Growth, *, constant_sum: boo
     )
 
 
-def _split(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
-    """The treeplex of a player who remembers all its moves, and its last sequence at every node."""
+def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
+    """Return the treeplex of a player with perfect recall of its own actions, and its last sequence at every node."""
     n = tree.nodes
     last = np.zeros(len(n.actor), np.int32)
-    seen: dict[tuple[int, int], int] = {}  # information set and own last sequence: the first of its sequences
+    seen: dict[tuple[int, int], int] = {}  # (information set, own last sequence) to its first sequence
     parent: list[int] = []
     sets: list[int] = []
     first: list[int] = []
@@ -411,24 +601,41 @@ def _split(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
             sets.append(number)
             parent.append(here)
             first.append(sequences)
-            sequences += int(tree.widths[number])
+            sequences += int(tree.action_counts[number])
         for k, child in enumerate(tree.children(node)):
             last[child] = seen[number, here] + k if who == player else here
     infosets = np.array(sets, np.int32)
-    widths = tree.widths[infosets]
+    widths = tree.action_counts[infosets]
     within = np.arange(sequences - 1) - np.repeat(np.array(first, np.int64) - 1, widths)
     table = np.concatenate([[-1], np.repeat(tree.offsets[infosets], widths) + within]).astype(np.int64)
     return Treeplex(infosets, np.array(parent, np.int32), np.array(first, np.int32), widths, table), last
 
 
 def unroll(tree: PublicTree) -> HistoryTree:
-    """Every history of a public tree: chance deals player 0's hand, then player 1's, then play begins."""
+    """Unroll a public tree into histories: chance deals player 0's hand, then player 1's, then play begins.
+
+    Parameters
+    ----------
+    tree
+        Public tree.
+
+    Returns
+    -------
+    HistoryTree
+        The histories of the same game.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> unroll(PublicTree(kuhn())).infoset_count
+    12
+    """
     joint = tree.deal.joint()
     marginal = joint.sum(axis=1)
-    boards, (live0, live1) = tree.boards, tree.live
+    boards, (live0, live1) = tree.board_of_node, tree.possible_hands
     actor0, end0 = tree.nodes.actor, tree.nodes.end
     pairs = [(h0, h1) for h0 in range(joint.shape[0]) for h1 in range(joint.shape[1]) if joint[h0, h1] > 0]
-    side = tree.sides[0]
+    side = tree.player_arrays[0]
     parts: dict[str, list[Array]] = {k: [] for k in ("actor", "end", "width", "data", "key")}
     payoffs: list[Array] = []
     chance: list[Array] = []
@@ -444,7 +651,7 @@ def unroll(tree: PublicTree) -> HistoryTree:
     chance.append(marginal[marginal > 0])
     labels += [tree.hands[0][h0] for h0 in sorted(used)]
     position, outcomes, previous = 1, len(used), -1
-    openings: list[int] = []  # where the second deal of each of player 0's hands stands
+    openings: list[int] = []  # nodes of the second deal, for each hand of player 0
     for h0, h1 in pairs:
         if h0 != previous:
             row = joint[h0] > 0
@@ -463,7 +670,7 @@ def unroll(tree: PublicTree) -> HistoryTree:
         width = tree.nodes.width[keep].astype(np.int64)
         key = np.select(
             [who == 0, who == 1],
-            [data * tree.hand_counts[0] + h0, tree.bases[1] + data * tree.hand_counts[1] + h1],
+            [data * tree.hand_counts[0] + h0, tree.player_offsets[1] + data * tree.hand_counts[1] + h1],
             default=-1,
         )
         terminal = who == TERMINAL
@@ -472,7 +679,7 @@ def unroll(tree: PublicTree) -> HistoryTree:
         for node in np.flatnonzero(who == CHANCE):
             first = int(tree.nodes.data[np.flatnonzero(keep)[node]])
             span = slice(first, first + int(width[node]))
-            possible = (tree.sides[0].live[span, h0] * tree.sides[1].live[span, h1]) > 0
+            possible = (tree.player_arrays[0].live[span, h0] * tree.player_arrays[1].live[span, h1]) > 0
             chance.append(side.chance[span][possible])
             names = tree.labels(int(np.flatnonzero(keep)[node]))
             labels += [names[k] for k in np.flatnonzero(possible)]
@@ -484,32 +691,46 @@ def unroll(tree: PublicTree) -> HistoryTree:
     joined["end"][0] = position
     for here, following in zip(openings, [*openings[1:], position], strict=True):
         joined["end"][here] = following
-    return _from_keys(tree, joined, np.concatenate(payoffs), np.concatenate(chance), tuple(labels))
+    return _tree_from_keys(tree, joined, np.concatenate(payoffs), np.concatenate(chance), tuple(labels))
 
 
 def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
-    """What each terminal pays when these hands meet. float64 [pay-offs, 2]"""
+    """Return the pay-offs of each terminal for a pair of hands. float64 [pay-offs, 2]"""
     columns = []
-    for player, (mine, theirs) in enumerate(((h0, h1), (h1, h0))):
-        side = tree.sides[player]
+    for player, (own, opp) in enumerate(((h0, h1), (h1, h0))):
+        side = tree.player_arrays[player]
         column = side.pay[:, 0].copy()
         for e in range(len(column)):
             row = side.row[e]
-            if side.kind[e] == MATRIX:
-                column[e] = side.matrix[row, mine, theirs]
-            elif side.kind[e] != CONSTANT:
-                place = side.place[row, theirs]
-                column[e] = side.pay[
-                    e, 0 if place < side.below[row, mine] else 1 if place < side.upto[row, mine] else 2
-                ]
+            if side.kind[e] == MATRIX_PAYOFF:
+                column[e] = side.matrix[row, own, opp]
+            elif side.kind[e] != CONSTANT_PAYOFF:
+                place = side.place[row, opp]
+                column[e] = side.pay[e, 0 if place < side.below[row, own] else 1 if place < side.upto[row, own] else 2]
         columns.append(column)
     return np.stack(columns, axis=1)
 
 
-def by_first_visit(key: Array) -> tuple[Array, Array, Array]:
-    """Number keys in the order of their first visit; nodes without one have a key below zero.
+def number_by_first_visit(key: Array) -> tuple[Array, Array, Array]:
+    """Number keys in the order of their first visit; nodes without a key have a negative one.
 
-    The keys by number, the number of each node (-1 without a key), the first node of each number. int64, int32, int64
+    Returns the keys by number, the number of each node (-1 without a key), and the first node of each number. int64, int32,
+    int64
+
+    Parameters
+    ----------
+    key
+        Key of each node; negative where there is none. int64 [nodes]
+
+    Returns
+    -------
+    tuple[Array, Array, Array]
+        Keys by number, number of each node, and first node of each number.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in number_by_first_visit(np.array([7, -1, 3, 7]))]
+    [[7, 3], [0, -1, 1, 0], [0, 2]]
     """
     nodes = np.flatnonzero(key >= 0)
     keys, first, inverse = np.unique(key[nodes], return_index=True, return_inverse=True)
@@ -521,13 +742,13 @@ def by_first_visit(key: Array) -> tuple[Array, Array, Array]:
     return keys[order], numbers, nodes[first[order]]
 
 
-def _from_keys(
+def _tree_from_keys(
     tree: PublicTree, parts: dict[str, Array], payoffs: Array, chance: Array, labels: tuple[str, ...]
 ) -> HistoryTree:
-    """Number the information sets (keys: first place in the public table) by their first visit."""
+    """Build the history tree; information sets (keys: first index in the public table) are numbered by first visit."""
     key, width = parts["key"], parts["width"]
     decisions = np.flatnonzero(key >= 0)
-    keys, infoset, first_nodes = by_first_visit(key)
+    keys, infoset, first_nodes = number_by_first_visit(key)
     widths = width[first_nodes]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     data = parts["data"]
@@ -536,7 +757,7 @@ def _from_keys(
     strides = np.where(owner == 0, tree.hand_counts[0], tree.hand_counts[1])
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], widths)
     origin = np.repeat(keys, widths) + within * np.repeat(strides, widths)
-    nodes = Nodes(
+    nodes = TreeNodes(
         parts["actor"].astype(np.int8), parts["end"].astype(np.int32), width.astype(np.int16), data.astype(np.int64)
     )
 

@@ -1,4 +1,7 @@
-"""`PublicTree`: public nodes in preorder, private hands as vectors."""
+"""`PublicTree`: public nodes in preorder, private hands as vectors.
+
+Johanson et al. (2011) traverse such a public tree once with vectors of hands instead of one traversal for each hand.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +12,87 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from riverboat.core.budget import require
+from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Compare, Constant, Matrix, PublicGame, extend
-from riverboat.games.layout import Layout, from_states
+from riverboat.games.base import (
+    CHANCE,
+    TERMINAL,
+    Array,
+    ComparisonPayoff,
+    ConstantPayoff,
+    MatrixPayoff,
+    PublicGame,
+    append_label,
+)
+from riverboat.games.tree_layout import PublicTreeLayout, layout_from_states
 from riverboat.trees._kernels import tree
-from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX, Nodes, Side, constant
+from riverboat.trees._kernels.tree import (
+    COMPARE_PAYOFF,
+    CONSTANT_PAYOFF,
+    MATRIX_PAYOFF,
+    PlayerArrays,
+    TreeNodes,
+    constant_sum_of,
+)
 
 MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
 
 
 class Infoset(NamedTuple):
-    """Where an information set lives in the table."""
+    """An information set and its location in a table.
+
+    Attributes
+    ----------
+    name
+        Name: `hand:line` in a public tree.
+    player
+        Player to act.
+    actions
+        Labels of the actions.
+    offset
+        Index of the first action in a table.
+    stride
+        Distance between two actions in a table.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> PublicTree(kuhn()).infoset("K:c").actions
+    ('c', 'r')
+    """
 
     name: str
     player: int
     actions: tuple[str, ...]
-    offset: int  # of the first action
-    stride: int  # from one action to the next
+    offset: int  # index of the first action
+    stride: int  # distance between two actions
 
 
 class PublicTree:
-    """A public game compiled to flat arrays."""
+    """A public game compiled to flat arrays.
+
+    Parameters
+    ----------
+    game
+        Game with public states and private hands.
+    layout
+        Shape of the tree, if it is known; by default the game is traversed.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> tree = PublicTree(kuhn())
+    >>> tree.infoset_count, tree.line(tree.node("cr"))
+    (12, 'cr')
+    """
 
     shared = False  # each node owns its block of the table
     players = 2
 
-    def __init__(self, game: PublicGame, layout: Layout | None = None) -> None:
+    def __init__(self, game: PublicGame, layout: PublicTreeLayout | None = None) -> None:
         if layout is None:
             own = getattr(game, "layout", None)
-            layout = own() if own is not None else from_states(game)
+            layout = own() if own is not None else layout_from_states(game)
         self.game = game
         self.name, self.unit, self.joiner, self.hands = game.name, game.unit, game.joiner, game.hands
         self.deal = game.deal
@@ -50,26 +104,26 @@ class PublicTree:
                     f"{self.name}: {self.deal.weights[player].shape} deal weights for "
                     f"{self.hand_counts[player]} hands of player {player}"
                 )
-        self._check(layout)
-        require(self.name, self._need(layout))
-        menu_width = np.array([len(m) for m in layout.menus] or [0], np.int16)
-        chance_width = np.array([len(c) for c in layout.chances] or [0], np.int16)
+        self._check_layout(layout)
+        require_memory(self.name, self._required_bytes(layout))
+        menu_width = np.array([len(m) for m in layout.action_labels] or [0], np.int16)
+        chance_width = np.array([len(c) for c in layout.chance_outcomes] or [0], np.int16)
         first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
         width, data = np.empty(len(layout.actor), np.int16), np.empty(len(layout.actor), np.int64)
         rows = np.zeros(2, np.int64)
-        tree.place_blocks(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
-        self.nodes = Nodes(layout.actor, layout.end, width, data)
+        tree.assign_table_rows(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
+        self.nodes = TreeNodes(layout.actor, layout.end, width, data)
         # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
         sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
-        self.bases = (0, sizes[0])
-        self.table = sum(sizes)
+        self.player_offsets = (0, sizes[0])
+        self.table_size = sum(sizes)
         self.depth = tree.tree_depth(layout.end)
         self.max_width = max(int(menu_width.max()), 1)  # of a decision
         self.total: float = self._pair_mass()
-        self.sides = self._side(0), self._side(1)
+        self.player_arrays = self._make_player_arrays(0), self._make_player_arrays(1)
 
-    def _check(self, layout: Layout) -> None:
-        """Refuse what the kernels could not tell from a proper game."""
+    def _check_layout(self, layout: PublicTreeLayout) -> None:
+        """Raise an error for a game that the kernels cannot handle."""
         for player in (0, 1):
             weights = self.deal.weights[player]
             if not np.all(np.isfinite(weights)) or weights.min() < 0:
@@ -79,10 +133,10 @@ class PublicTree:
         for pair in self.deal.excludes:
             if not all(0 <= pair[p] < self.hand_counts[p] for p in (0, 1)):
                 raise InputError(f"{self.name}: the excluded pair {pair} names a hand that does not exist")
-        for labels in (*layout.menus, *layout.chances):
+        for labels in (*layout.action_labels, *layout.chance_outcomes):
             if len(labels) > MAX_WIDTH:
-                raise InputError(f"{self.name}: {len(labels):,} moves at one node, more than {MAX_WIDTH:,}")
-        for outcome in (o for chance in layout.chances for o in chance):
+                raise InputError(f"{self.name}: {len(labels):,} actions at one node, more than {MAX_WIDTH:,}")
+        for outcome in (o for chance in layout.chance_outcomes for o in chance):
             if not (np.isfinite(outcome.weight) and outcome.weight >= 0):
                 raise InputError(f"{self.name}: outcome {outcome.label!r} has probability {outcome.weight:g}")
             for player in (0, 1):
@@ -91,25 +145,25 @@ class PublicTree:
                         f"{self.name}: outcome {outcome.label!r} rules out a hand of player {player} that does not exist"
                     )
         for payoff in layout.payoffs:
-            if isinstance(payoff, Constant):
+            if isinstance(payoff, ConstantPayoff):
                 numbers: Array = np.array(payoff.payoffs)
-            elif isinstance(payoff, Compare):
+            elif isinstance(payoff, ComparisonPayoff):
                 numbers = np.array((payoff.win, payoff.tie, payoff.lose))
             else:
                 numbers = np.array(payoff.payoffs)
             if not np.all(np.isfinite(numbers)):
                 raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
 
-    def _need(self, layout: Layout) -> float:
-        """Bytes that grow with the square of the hands: the pairs of them, and what pay-offs and outcomes do to each."""
+    def _required_bytes(self, layout: PublicTreeLayout) -> float:
+        """Return the bytes that grow with the square of the hands: pairs of hands, pay-offs and outcomes."""
         first, second = self.hand_counts
-        orders = len({p.strengths for p in layout.payoffs if isinstance(p, Compare)})
-        matrices = sum(isinstance(p, Matrix) for p in layout.payoffs)
-        outcomes = sum(len(chance) for chance in layout.chances)
+        orders = len({p.strengths for p in layout.payoffs if isinstance(p, ComparisonPayoff)})
+        matrices = sum(isinstance(p, MatrixPayoff) for p in layout.payoffs)
+        outcomes = sum(len(chance) for chance in layout.chance_outcomes)
         return (3 + 2 * matrices) * 8.0 * first * second + (16.0 * orders + 32.0 * outcomes) * (first + second)
 
     def _pair_mass(self) -> float:
-        # Pair by pair: all of them less the excluded ones would cancel to nothing where little is left (a rare endgame).
+        # Sum over the pairs: the total minus the excluded pairs would cancel where little is left (a rare subgame).
         pairs = np.outer(*self.deal.weights)
         for pair in self.deal.excludes:
             pairs[pair] = 0.0
@@ -118,38 +172,40 @@ class PublicTree:
             raise InputError(f"{self.name}: no pair of hands can be dealt")
         return mass
 
-    def _side(self, me: int) -> Side:
-        """The pay-offs, outcomes and deal from one player's seat."""
+    def _make_player_arrays(self, me: int) -> PlayerArrays:
+        """Make the arrays of pay-offs, outcomes and deal for one player."""
         layout, counts = self.layout, self.hand_counts
         own, opp = counts[me], counts[1 - me]
         kind, pay, row = [], [], []
         rank: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         matrix: list[Array] = []
         for payoff in layout.payoffs:
-            if isinstance(payoff, Constant):
-                kind.append(CONSTANT)
+            if isinstance(payoff, ConstantPayoff):
+                kind.append(CONSTANT_PAYOFF)
                 pay.append([payoff.payoffs[me]] * 3)
                 row.append(0)
-            elif isinstance(payoff, Compare):
-                kind.append(COMPARE)
+            elif isinstance(payoff, ComparisonPayoff):
+                kind.append(COMPARE_PAYOFF)
                 order = (payoff.win, payoff.tie, payoff.lose)
                 pay.append([p[me] for p in (order if me == 0 else order[::-1])])
-                mine, theirs = payoff.strengths[me], payoff.strengths[1 - me]
-                if (len(mine), len(theirs)) != (own, opp):
-                    raise InputError(f"{self.name}: a pay-off has strengths for {len(mine)} x {len(theirs)} hands")
-                row.append(rank.setdefault((mine, theirs), len(rank)))
+                own_strength, opp_strength = payoff.strengths[me], payoff.strengths[1 - me]
+                if (len(own_strength), len(opp_strength)) != (own, opp):
+                    raise InputError(
+                        f"{self.name}: a pay-off has strengths for {len(own_strength)} x {len(opp_strength)} hands"
+                    )
+                row.append(rank.setdefault((own_strength, opp_strength), len(rank)))
             else:
-                assert isinstance(payoff, Matrix)
-                kind.append(MATRIX)
+                assert isinstance(payoff, MatrixPayoff)
+                kind.append(MATRIX_PAYOFF)
                 pay.append([0.0] * 3)
                 row.append(len(matrix))
                 table = np.asarray(payoff.payoffs[me], float)
                 matrix.append(table if me == 0 else table.T)
                 if matrix[-1].shape != (own, opp):
                     raise InputError(f"{self.name}: a pay-off matrix of shape {matrix[-1].shape}, not {own, opp}")
-        mine_theirs = [(np.array(mine), np.array(theirs)) for mine, theirs in rank]
-        orders = [np.argsort(theirs, kind="stable") for _, theirs in mine_theirs]
-        outcomes = [o for chance in layout.chances for o in chance]
+        strengths = [(np.array(own_strength), np.array(opp_strength)) for own_strength, opp_strength in rank]
+        orders = [np.argsort(opp_strength, kind="stable") for _, opp_strength in strengths]
+        outcomes = [o for chance in layout.chance_outcomes for o in chance]
         live = [np.ones((len(outcomes), n)) for n in counts]
         for k, outcome in enumerate(outcomes):
             for player in (0, 1):
@@ -160,7 +216,7 @@ class PublicTree:
         exclude = np.full((own, max((len(b) for b in blocked), default=0)), -1, np.int32)
         for h, hands in enumerate(blocked):
             exclude[h, : len(hands)] = hands
-        return Side(
+        return PlayerArrays(
             weight=np.ascontiguousarray(self.deal.weights[me], float),
             weight_opp=np.ascontiguousarray(self.deal.weights[1 - me], float),
             share=np.ascontiguousarray(self.deal.weights[me], float) / self.total,
@@ -170,28 +226,28 @@ class PublicTree:
             row=np.array(row, np.int32),
             order=np.array(orders, np.int32).reshape(-1, opp),
             place=np.array([np.argsort(order) for order in orders], np.int32).reshape(-1, opp),
-            below=_counts(mine_theirs, orders, "left").reshape(-1, own),
-            upto=_counts(mine_theirs, orders, "right").reshape(-1, own),
+            below=_strength_counts(strengths, orders, "left").reshape(-1, own),
+            upto=_strength_counts(strengths, orders, "right").reshape(-1, own),
             matrix=np.array(matrix, float).reshape(-1, own, opp),
             chance=np.array([o.weight for o in outcomes], float),
             live=live[me],
             live_opp=live[1 - me],
         )
 
-    # --- what is possible where -------------------------------------------------------------
+    # --- possible hands ---------------------------------------------------------------------
 
     @cached_property
-    def boards(self) -> Array:
-        """Number of the public chance events that lie behind each node. int32 [nodes]"""
-        return self._boards[0]
+    def board_of_node(self) -> Array:
+        """Index of the public chance outcomes that lead to each node. int32 [nodes]"""
+        return self._boards_and_hands[0]
 
     @cached_property
-    def live(self) -> tuple[Array, Array]:
-        """Which hands can be held at each board. bool [boards, hands] per player"""
-        return self._boards[1]
+    def possible_hands(self) -> tuple[Array, Array]:
+        """Hands that are possible on each board. bool [boards, hands] per player"""
+        return self._boards_and_hands[1]
 
     @cached_property
-    def _boards(self) -> tuple[Array, tuple[Array, Array]]:
+    def _boards_and_hands(self) -> tuple[Array, tuple[Array, Array]]:
         joint = self.deal.joint() > 0
         rows0, rows1 = [joint.any(axis=1)], [joint.any(axis=0)]
         actor, end = self.nodes.actor, self.nodes.end
@@ -202,7 +258,7 @@ class PublicTree:
         board = np.zeros(len(actor), np.int32)
         for node in chance_nodes:
             child = node + 1
-            for outcome in self.layout.chances[self.layout.index[node]]:
+            for outcome in self.layout.chance_outcomes[self.layout.index[node]]:
                 alive0, alive1 = rows0[board[node]].copy(), rows1[board[node]].copy()
                 alive0[list(outcome.dead[0])] = False
                 alive1[list(outcome.dead[1])] = False
@@ -215,85 +271,115 @@ class PublicTree:
 
     @cached_property
     def infoset_count(self) -> int:
-        """Information sets that can be reached by some deal."""
-        return self._count(np.ones_like(self.nodes.width))
+        """Number of information sets that some deal reaches."""
+        return self._count_weighted(np.ones_like(self.nodes.width))
 
     @cached_property
     def action_count(self) -> int:
-        """Moves summed over those information sets."""
-        return self._count(self.nodes.width)
+        """Sum of the actions over those information sets."""
+        return self._count_weighted(self.nodes.width)
 
-    def _count(self, weight: Array) -> int:
+    def _count_weighted(self, weight: Array) -> int:
         total = 0
         for player in (0, 1):
-            alive = self.live[player].sum(axis=1)
-            mine = self.nodes.actor == player
+            alive = self.possible_hands[player].sum(axis=1)
+            own_nodes = self.nodes.actor == player
             if len(alive) == 1:
-                total += int(weight[mine].sum(dtype=np.int64)) * int(alive[0])
+                total += int(weight[own_nodes].sum(dtype=np.int64)) * int(alive[0])
             else:
-                total += int((weight[mine].astype(np.int64) * alive[self.boards[mine]]).sum())
+                total += int((weight[own_nodes].astype(np.int64) * alive[self.board_of_node[own_nodes]]).sum())
         return total
 
     @cached_property
     def constant_sum(self) -> float | None:
-        """What the pay-offs of both players sum to at every end; None where that differs."""
-        first, second = self.sides
+        """Sum of both players' pay-offs at every terminal; None if it is not constant."""
+        first, second = self.player_arrays
         sums = first.pay + second.pay[:, ::-1]
-        compares = np.flatnonzero(first.kind == COMPARE)
+        compares = np.flatnonzero(first.kind == COMPARE_PAYOFF)
         orders = first.row[compares]
-        apart = compares[np.all(first.below[orders] == first.upto[orders], axis=1)]
-        sums[apart, 1] = sums[apart, 0]  # whatever a tie would pay, there is none
-        each = [sums[first.kind != MATRIX].ravel()]
-        each += [(mine + theirs.T).ravel() for mine, theirs in zip(first.matrix, second.matrix, strict=True)]
-        return constant(np.concatenate(each))
+        without_ties = compares[np.all(first.below[orders] == first.upto[orders], axis=1)]
+        sums[without_ties, 1] = sums[without_ties, 0]  # no ties occur, so their pay-off does not matter
+        parts = [sums[first.kind != MATRIX_PAYOFF].ravel()]
+        parts += [(own + opp.T).ravel() for own, opp in zip(first.matrix, second.matrix, strict=True)]
+        return constant_sum_of(np.concatenate(parts))
 
     # --- names ------------------------------------------------------------------------------
 
     def labels(self, node: int) -> tuple[str, ...]:
-        """Moves or outcomes at a node."""
+        """Return the labels of the actions or outcomes at a node.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
         index = int(self.layout.index[node])
         who = self.nodes.actor[node]
         if who == CHANCE:
-            return tuple(o.label for o in self.layout.chances[index])
-        return () if who == TERMINAL else self.layout.menus[index]
+            return tuple(o.label for o in self.layout.chance_outcomes[index])
+        return () if who == TERMINAL else self.layout.action_labels[index]
 
     def children(self, node: int) -> Iterator[int]:
-        """Child nodes, in the order of the labels."""
+        """Yield the child nodes, in the order of the labels.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
         child = node + 1
         for _ in range(int(self.nodes.width[node])):
             yield child
             child = int(self.nodes.end[child])
 
     def line(self, node: int) -> str:
-        """The public actions that lead to a node."""
+        """Return the public actions that lead to a node.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
         line, here = "", 0
         while here != node:
             for child, label in zip(self.children(here), self.labels(here), strict=True):
                 if child <= node < self.nodes.end[child]:
-                    line, here = extend(line, self.joiner, label), child
+                    line, here = append_label(line, self.joiner, label), child
                     break
         return line
 
     def node(self, line: str) -> int:
-        """The node that a line leads to."""
+        """Return the node that a line leads to.
+
+        Parameters
+        ----------
+        line
+            Labels of the actions and outcomes from the root, joined as the game joins them.
+        """
         here, rest = 0, line
         while rest:
-            fitting = [
+            matches = [
                 (len(label), child)
                 for child, label in zip(self.children(here), self.labels(here), strict=True)
                 if rest.startswith(label)
             ]
-            if not fitting:
+            if not matches:
                 so_far = line[: len(line) - len(rest)]
                 raise InputError(
-                    f"{self.name}: no move {rest!r} at {so_far!r}: {', '.join(self.labels(here)) or 'the game is over'}"
+                    f"{self.name}: no action {rest!r} at {so_far!r}: {', '.join(self.labels(here)) or 'the game is over'}"
                 )
-            length, here = max(fitting)
+            length, here = max(matches)
             rest = rest[length:].removeprefix(self.joiner)
         return here
 
     def infoset(self, name: str) -> Infoset:
-        """An information set by its name, `hand:line`."""
+        """Return an information set by its name, `hand:line`.
+
+        Parameters
+        ----------
+        name
+            Name of the information set, `hand:line`.
+        """
         hand, colon, line = name.partition(":")
         if not colon:
             raise InputError(f"{self.name}: information set {name!r}: write hand:line, such as {self._example()!r}")
@@ -302,11 +388,11 @@ class PublicTree:
         if player < 0:
             raise InputError(f"{self.name}: nobody acts at {line!r}")
         if hand not in self.hands[player]:
-            known = ", ".join(self.hands[player])
-            raise InputError(f"{self.name}: player {player} acts at {line!r} and has no hand {hand!r} (hands: {known})")
+            names = ", ".join(self.hands[player])
+            raise InputError(f"{self.name}: player {player} acts at {line!r} and has no hand {hand!r} (hands: {names})")
         index = self.hands[player].index(hand)
-        if not self.live[player][self.boards[node], index]:
-            raise InputError(f"{self.name}: hand {hand!r} cannot be held at {line!r}")
+        if not self.possible_hands[player][self.board_of_node[node], index]:
+            raise InputError(f"{self.name}: hand {hand!r} is not possible at {line!r}")
         return self._infoset(node, index, line)
 
     def _example(self) -> str:
@@ -315,35 +401,41 @@ class PublicTree:
     def _infoset(self, node: int, hand: int, line: str) -> Infoset:
         player = int(self.nodes.actor[node])
         stride = self.hand_counts[player]
-        offset = self.bases[player] + int(self.nodes.data[node]) * stride + hand
+        offset = self.player_offsets[player] + int(self.nodes.data[node]) * stride + hand
         return Infoset(f"{self.hands[player][hand]}:{line}", player, self.labels(node), offset, stride)
 
-    def views(self, table: Array) -> tuple[Array, Array]:
-        """A flat table as the players' rows. float [rows of player p, hands of player p]"""
-        parts = table[: self.bases[1]], table[self.bases[1] :]
+    def player_tables(self, table: Array) -> tuple[Array, Array]:
+        """Split a flat table into the players' rows. float [rows of player p, hands of player p]
+
+        Parameters
+        ----------
+        table
+            Flat table, float [table_size].
+        """
+        parts = table[: self.player_offsets[1]], table[self.player_offsets[1] :]
         first, second = (part.reshape(-1, hands) for part, hands in zip(parts, self.hand_counts, strict=True))
         return first, second
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every decision node with the line that leads to it, in preorder."""
+        """Yield every decision node with the line that leads to it, in preorder."""
         open_nodes: list[tuple[int, str, Iterator[str]]] = []  # end of subtree, line, labels to come
         for node, (who, end) in enumerate(zip(self.nodes.actor, self.nodes.end, strict=True)):
             while open_nodes and node >= open_nodes[-1][0]:
                 open_nodes.pop()
             line = ""
             if open_nodes:
-                _, above, labels = open_nodes[-1]
-                line = extend(above, self.joiner, next(labels))
+                _, parent_line, labels = open_nodes[-1]
+                line = append_label(parent_line, self.joiner, next(labels))
             if who != TERMINAL:
                 open_nodes.append((int(end), line, iter(self.labels(node))))
             if who >= 0:
                 yield node, line
 
     def infosets(self) -> Iterator[Infoset]:
-        """All information sets, in preorder, then by hand."""
+        """Yield all information sets, in preorder, then by hand."""
         for node, line in self.lines():
             player = int(self.nodes.actor[node])
-            for hand in np.flatnonzero(self.live[player][self.boards[node]]):
+            for hand in np.flatnonzero(self.possible_hands[player][self.board_of_node[node]]):
                 yield self._infoset(node, int(hand), line)
 
     def _repr_svg_(self) -> str | None:
@@ -353,18 +445,18 @@ class PublicTree:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that a strategy for this tree depends on."""
+        """Hash of everything that a strategy for this tree depends on."""
         digest = hashlib.sha256()
         for array in (self.layout.actor, self.layout.end, self.layout.index):
             digest.update(np.ascontiguousarray(array).data)
-        digest.update(repr((self.layout.menus, self.layout.chances, self.hands)).encode())
-        for side in self.sides:
+        digest.update(repr((self.layout.action_labels, self.layout.chance_outcomes, self.hands)).encode())
+        for side in self.player_arrays:
             for array in side:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
 
-def _counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
-    """How many of the opponent's hands each hand beats (left), or beats or ties (right)."""
+def _strength_counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
+    """Count the opponent's hands that each hand beats (left), or beats or ties (right)."""
     counts = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
     return np.array(counts, np.int32)

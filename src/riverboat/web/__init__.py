@@ -1,1 +1,1 @@
-"""`riverboat serve`: a page in the browser, and everything on it for scripts under `/api/`."""
+"""`riverboat serve`: a web page for people, and the same as an HTTP API under `/api/`."""

@@ -1,6 +1,6 @@
-"""Connections with deadlines: a client that trickles, stalls or does not read is dropped, and there are only so many.
+"""Connections with deadlines: clients that send slowly, stall or do not read are dropped, and their number is limited.
 
-uvicorn has a limit for idle connections that are kept alive, and for nothing else.
+uvicorn itself only limits idle keep-alive connections.
 """
 
 from __future__ import annotations
@@ -16,105 +16,107 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from riverboat.web.gateway import Application
 
-MOST_CONNECTIONS = 1_200  # at a time; more are closed at once
-HEAD_SECONDS = 10.0  # from the first byte of a request, or the opening of the connection, to the end of its headers
-BODY_SECONDS = 30.0  # from there to the end of its body
-SEND_SECONDS = 30.0  # that a client may leave an answer unread once the buffers are full
-KEEP_ALIVE = 30  # seconds between two requests
-GRACEFUL = 2  # seconds that answers have when the server ends
+MAX_CONNECTIONS = 1_200  # open connections; further ones are closed immediately
+HEAD_SECONDS = 10.0  # from the first byte of a request, or from connecting, to the end of the headers
+BODY_SECONDS = 30.0  # from the end of the headers to the end of the body
+SEND_SECONDS = 30.0  # time that a client may leave a response unread once the buffers are full
+KEEP_ALIVE_SECONDS = 30  # seconds between two requests
+GRACEFUL_SECONDS = 2  # seconds to complete responses at shutdown
 
 
 class DeadlineProtocol(H11Protocol):
-    """HTTP with a deadline for whatever the client has to do next."""
+    """HTTP protocol with a deadline for the client's next step."""
 
     head_seconds: ClassVar[float] = HEAD_SECONDS
     body_seconds: ClassVar[float] = BODY_SECONDS
     send_seconds: ClassVar[float] = SEND_SECONDS
-    most: ClassVar[int] = MOST_CONNECTIONS
+    max_connections: ClassVar[int] = MAX_CONNECTIONS
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._awaited: str | None = None  # what the client owes: head, body, or nothing
+        self._expected: str | None = None  # what the client has to send: head, body, or nothing
         self._deadline: asyncio.TimerHandle | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._unread_deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, if there are not too many."""
+        """Accept a connection unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.most:
+        if len(self.connections) > self.max_connections:
             transport.abort()
         else:
-            self._await("head")
+            self._expect("head")
 
     def data_received(self, data: bytes) -> None:
-        """Read what has come, and see what is missing."""
+        """Process received data and update the deadline."""
         super().data_received(data)
-        self._look(began=True)
+        self._update_deadline(began=True)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; for the rest of this one, where it was answered before its end."""
+        """Wait for the next request, or for the rest of one that was answered early."""
         super().on_response_complete()
-        self._look(began=False)
+        self._update_deadline(began=False)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadlines."""
-        self._await(None)
+        """Cancel the deadlines."""
+        self._expect(None)
         self.resume_writing()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not read: wait so long, and no longer."""
+        """Start the deadline of a client that does not read."""
         super().pause_writing()
-        if self._unread is None:
-            self._unread = self.loop.call_later(self.send_seconds, self.transport.abort)
+        if self._unread_deadline is None:
+            self._unread_deadline = self.loop.call_later(self.send_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It has read."""
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+        """Cancel the deadline once the client reads."""
+        if self._unread_deadline is not None:
+            self._unread_deadline.cancel()
+            self._unread_deadline = None
         super().resume_writing()
 
-    def _look(self, *, began: bool) -> None:
-        """Set the deadline for what is missing of a request. An idle connection has that of keep-alive."""
+    def _update_deadline(self, *, began: bool) -> None:
+        """Set the deadline for the missing part of a request; idle connections have the keep-alive limit."""
         state = self.conn.their_state
         if state is h11.SEND_BODY:
-            self._await("body")
+            self._expect("body")
         elif state is h11.IDLE and began and self.timeout_keep_alive_task is None:
-            self._await("head")
+            self._expect("head")
         else:
-            self._await(None)
+            self._expect(None)
 
-    def _await(self, what: str | None) -> None:
-        if what == self._awaited:
+    def _expect(self, what: str | None) -> None:
+        if what == self._expected:
             return
         if self._deadline is not None:
             self._deadline.cancel()
-        self._awaited, self._deadline = what, None
+        self._expected, self._deadline = what, None
         if what is not None:
             seconds = self.head_seconds if what == "head" else self.body_seconds
             self._deadline = self.loop.call_later(seconds, self.transport.abort)
 
 
-class Listener(uvicorn.Server):
-    """A server that stops what it computes before it waits for its last answers."""
+class CancellingServer(uvicorn.Server):
+    """A server that cancels computations before it completes its last responses."""
 
     def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
         super().__init__(config)
         self.stop = stop
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop computing, then answer what is left."""
+        """Cancel computations, then complete the remaining responses."""
         self.stop()
         await super().shutdown(sockets)
 
 
-def listener(
-    door: Application, stop: Callable[[], None] = lambda: None, protocol: type[DeadlineProtocol] = DeadlineProtocol
-) -> Listener:
-    """Return a server for a door; `stop` ends what is computed."""
+def make_server(
+    application: Application,
+    stop: Callable[[], None] = lambda: None,
+    protocol: type[DeadlineProtocol] = DeadlineProtocol,
+) -> CancellingServer:
+    """Return a server for an ASGI application; `stop` cancels its computations."""
     config = uvicorn.Config(
-        door, http=protocol, ws="none", log_level="warning", access_log=False, lifespan="off", server_header=False,
-        backlog=2048, timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=GRACEFUL,
+        application, http=protocol, ws="none", log_level="warning", access_log=False, lifespan="off", server_header=False,
+        backlog=2048, timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )  # fmt: skip
-    return Listener(config, stop)
+    return CancellingServer(config, stop)

@@ -1,16 +1,15 @@
-"""The door of the server: who may come in, the files of the page, and the size of what is sent.
+"""The gateway of the server: authentication, the files of the page, and size limits.
 
-Everything is refused that does not come from the page itself or from a script with the token:
+Only requests from the page itself or from a script with the token are accepted:
 
-- `Host` must be an address that the server was told it has, so that no name that somebody else points here (DNS rebinding)
-  is answered;
-- `Origin` and `Sec-Fetch-Site` must be the page's own, so that no other page can drive the server;
-- the token must be there: in the printed link, which leaves it as a cookie, or as `Authorization: Bearer …`;
-- what a cookie lets in may only read (GET), unless `Origin` or `Sec-Fetch-Site` says that the page itself has sent it.
+- `Host` must be an address of this server, which prevents DNS rebinding;
+- `Origin` and `Sec-Fetch-Site` must be the page's own, so that no other page can use the server;
+- the token is required: the printed link stores it as a cookie, scripts send `Authorization: Bearer …`;
+- requests with the cookie may only read (GET), unless `Origin` or `Sec-Fetch-Site` shows that the page itself sent them.
 
-A request whose client goes away is cancelled: it leaves the queue, and what is computed for it stops.
+A request whose client disconnects is cancelled: it leaves the queue, and its computation stops.
 
-This module is plain ASGI and loads nothing: the page is there before the interface for scripts has been imported.
+This module is plain ASGI without heavy imports: the page is available before the API has been imported.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PAGE = Path(__file__).parent / "page"
-MOST_BODY = 1 << 20  # bytes of a request
-LATER = 0.3  # seconds after the page that what computes is loaded, so that the page does not wait for it
-KINDS = {
+MAX_BODY_BYTES = 1 << 20  # bytes of a request
+PRELOAD_DELAY = 0.3  # seconds between sending the page and importing the API, so that the page does not wait for it
+MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".json": "application/json",
     ".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }  # fmt: skip
-HEADERS = {
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -47,22 +46,24 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-CLOSED = (
-    "<!doctype html><meta charset=utf-8><title>Riverboat</title><p>This server is closed. Open the link that "
-    "<code>riverboat serve</code> has printed: it has a token in it."
+UNAUTHORIZED_PAGE = (
+    "<!doctype html><meta charset=utf-8><title>Riverboat</title><p>This server needs a token. Open the link that "
+    "<code>riverboat serve</code> has printed: it contains the token."
 )
 
 
-class Door:
-    """An ASGI application around the interface for scripts, which is asked for when it is needed first."""
+class Gateway:
+    """An ASGI application in front of the API, which is created on first use."""
 
-    def __init__(self, inside: Callable[[], Application], token: str, hosts: frozenset[str], port: int) -> None:
+    def __init__(
+        self, make_application: Callable[[], Application], token: str, hosts: frozenset[str], port: int
+    ) -> None:
         if not token:
-            raise ValueError("a door needs a token: an empty one would let everybody in")
-        self.inside, self.token, self.hosts = inside, token, hosts
+            raise ValueError("token must not be empty: anybody could use the server")
+        self.make_application, self.token, self.hosts = make_application, token, hosts
         self._application: Application | None = None
-        self._called = False
-        self.cookie = f"riverboat-{port}"  # browsers keep one jar for all ports of an address
+        self._preloading = False
+        self.cookie = f"riverboat-{port}"  # browsers share cookies between all ports of an address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -74,114 +75,118 @@ class Door:
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         headers = dict(pairs)
         path, method = scope["path"], scope["method"]
-        known = self._known(pairs)
-        why = self._stranger(headers, path)
-        if why is not None:
-            await _tell(send, 403, why)
+        credential = self._authenticate(pairs)
+        reason = self._rejection_reason(headers, path)
+        if reason is not None:
+            await _send_error(send, 403, reason)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
-            await self._enter(send, query)
-        elif known is None:
-            await self._closed(send, path)
-        elif known == "cookie" and method not in ("GET", "HEAD") and not _from_page(headers):
-            await _tell(
-                send, 403, f"{method} by a cookie without an Origin: scripts send 'Authorization: Bearer TOKEN'"
+            await self._set_token_cookie(send, query)
+        elif credential is None:
+            await self._send_unauthorized(send, path)
+        elif credential == "cookie" and method not in ("GET", "HEAD") and not _is_same_origin(headers):
+            await _send_error(
+                send,
+                403,
+                f"{method} with a cookie but without an Origin: scripts must send 'Authorization: Bearer TOKEN'",
             )
         elif path.startswith("/api/"):
-            await self._pass(scope, receive, send, headers)
+            await self._forward(scope, receive, send, headers)
         elif method not in ("GET", "HEAD"):
-            await _tell(send, 405, f"{method} {path}: the page is only read; scripts write under /api/")
+            await _send_error(send, 405, f"{method} {path}: page files are read-only; use /api/")
         else:
-            await _file(send, path, head=method == "HEAD")
-            if not self._called:  # the page is on its way: what it will ask is loaded meanwhile
-                self._called = True
-                later = threading.Timer(LATER, self.inside)
-                later.daemon = True
-                later.start()
+            await _send_file(send, path, head=method == "HEAD")
+            if not self._preloading:  # import the API while the browser loads the page
+                self._preloading = True
+                timer = threading.Timer(PRELOAD_DELAY, self.make_application)
+                timer.daemon = True
+                timer.start()
 
-    # --- who comes in ---------------------------------------------------------------------------
+    # --- Authentication ---
 
-    def _stranger(self, headers: Mapping[str, str], path: str) -> str | None:
-        """Why a request is not from the page or a script here; None where nothing speaks against it."""
+    def _rejection_reason(self, headers: Mapping[str, str], path: str) -> str | None:
+        """Return why a request is neither from the page nor from a script, or None."""
         host = headers.get("host", "")
         if host.lower() not in self.hosts:
             return f"host {host[:100]!r}: this server is {' or '.join(sorted(self.hosts))}"
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"http://{host.lower()}":
-            return f"origin {origin[:100]!r}: another page may not use this server"
+            return f"origin {origin[:100]!r}: other pages may not use this server"
         if path != "/" and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return (
-                f"a request from another site ({headers['sec-fetch-site'][:20]}): another page may not use this server"
+                f"a request from another site ({headers['sec-fetch-site'][:20]}): other pages may not use this server"
             )
         return None
 
-    def _known(self, headers: Sequence[tuple[str, str]]) -> str | None:
-        """By what a request has the token: `bearer`, `cookie`, or None where it has not.
+    def _authenticate(self, headers: Sequence[tuple[str, str]]) -> str | None:
+        """Return how a request carries the token: `bearer`, `cookie`, or None if it does not.
 
-        An `Authorization` that is there decides alone: one of the scheme Bearer (RFC 9110: in any case), and no second.
+        An `Authorization` header takes precedence: it must be a single one with the scheme Bearer in any case (RFC 9110).
         """
-        given = [value for name, value in headers if name == "authorization"]
-        if given:
-            scheme, _, token = given[0].strip(" \t").partition(" ")
-            fits = len(given) == 1 and scheme.lower() == "bearer" and self._fits(token.lstrip(" "))
-            return "bearer" if fits else None
+        values = [value for name, value in headers if name == "authorization"]
+        if values:
+            scheme, _, token = values[0].strip(" \t").partition(" ")
+            valid = len(values) == 1 and scheme.lower() == "bearer" and self._token_matches(token.lstrip(" "))
+            return "bearer" if valid else None
         cookies = [
-            one.strip().partition("=") for name, value in headers if name == "cookie" for one in value.split(";")
+            cookie.strip().partition("=") for name, value in headers if name == "cookie" for cookie in value.split(";")
         ]
-        return "cookie" if any(name == self.cookie and self._fits(value) for name, _, value in cookies) else None
+        return (
+            "cookie" if any(name == self.cookie and self._token_matches(value) for name, _, value in cookies) else None
+        )
 
-    def _fits(self, token: str) -> bool:
+    def _token_matches(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
 
-    async def _enter(self, send: Send, query: dict[str, str]) -> None:
-        """The printed link: leave the token as a cookie, and the address without it."""
-        if not self._fits(query.pop("token")):
-            await self._closed(send, "/")
+    async def _set_token_cookie(self, send: Send, query: dict[str, str]) -> None:
+        """Handle the printed link: store the token as a cookie and redirect to the address without it."""
+        if not self._token_matches(query.pop("token")):
+            await self._send_unauthorized(send, "/")
             return
         cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-        where = "/" + (f"?{urlencode(query)}" if query else "")
-        await _answer(send, 303, b"", "text/plain", {"location": where, "set-cookie": cookie})
+        location = "/" + (f"?{urlencode(query)}" if query else "")
+        await _send_response(send, 303, b"", "text/plain", {"location": location, "set-cookie": cookie})
 
-    async def _closed(self, send: Send, path: str) -> None:
+    async def _send_unauthorized(self, send: Send, path: str) -> None:
         if path.startswith("/api/"):
-            why = "a token is missing or wrong: send 'Authorization: Bearer TOKEN', or open the printed link"
-            await _tell(send, 401, why)
+            reason = "the token is missing or wrong: send 'Authorization: Bearer TOKEN', or open the printed link"
+            await _send_error(send, 401, reason)
         else:
-            await _answer(send, 401, CLOSED.encode(), KINDS[".html"])
+            await _send_response(send, 401, UNAUTHORIZED_PAGE.encode(), MEDIA_TYPES[".html"])
 
-    # --- what goes on to the interface for scripts ----------------------------------------------
+    # --- Requests for the API ---
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+    async def _forward(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
-            await _tell(send, 413, f"a body of {length[:20]} bytes: {MOST_BODY:,} are the most")
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+            await _send_error(send, 413, f"a body of {length[:20]} bytes: the limit is {MAX_BODY_BYTES:,}")
             return
-        body = await _body(receive)
-        if body is None:  # the client has gone
+        body = await _read_body(receive)
+        if body is None:  # the client has disconnected
             return
-        if len(body) > MOST_BODY:
-            await _tell(send, 413, f"a body of more than {MOST_BODY:,} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            await _send_error(send, 413, f"a body of more than {MAX_BODY_BYTES:,} bytes")
             return
 
-        async def closed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 names = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *_pairs(HEADERS)]
+                message["headers"] = [*message["headers"], *_encode_headers(SECURITY_HEADERS)]
                 if b"cache-control" not in names:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
 
         if self._application is None:
-            self._application = await asyncio.to_thread(self.inside)
-        await _until_left(self._application, scope, body, receive, closed)
+            self._application = await asyncio.to_thread(self.make_application)
+        await _run_until_disconnect(self._application, scope, body, receive, send_with_headers)
 
 
-# --- bodies, and clients that leave ---------------------------------------------------------------
+# --- Bodies and disconnecting clients ---
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, or as much as is too much; None where the client went away before its end."""
+async def _read_body(receive: Receive) -> bytes | None:
+    """Read the body up to the size limit; return None if the client disconnects first."""
     body = b""
-    while len(body) <= MOST_BODY:
+    while len(body) <= MAX_BODY_BYTES:
         message = await receive()
         if message["type"] != "http.request":
             return None
@@ -191,9 +196,11 @@ async def _body(receive: Receive) -> bytes | None:
     return body
 
 
-async def _until_left(application: Application, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-    """Let an application answer; cancel it where the client goes away first."""
-    left = asyncio.create_task(_left(receive))
+async def _run_until_disconnect(
+    application: Application, scope: Scope, body: bytes, receive: Receive, send: Send
+) -> None:
+    """Let an application respond; cancel it if the client disconnects first."""
+    disconnected = asyncio.create_task(_wait_for_disconnect(receive))
     given = False
 
     async def whole() -> Message:
@@ -201,39 +208,39 @@ async def _until_left(application: Application, scope: Scope, body: bytes, recei
         if not given:
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
-        await asyncio.shield(left)
+        await asyncio.shield(disconnected)
         return {"type": "http.disconnect"}
 
-    answering = asyncio.create_task(_run(application, scope, whole, send))
+    responding = asyncio.create_task(_call_application(application, scope, whole, send))
     try:
-        await asyncio.wait((answering, left), return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)
-        if not answering.cancelled() and (error := answering.exception()) is not None:
+        await asyncio.wait((responding, disconnected), return_when=asyncio.FIRST_COMPLETED)
+        if not responding.done():
+            responding.cancel()
+        await asyncio.gather(responding, return_exceptions=True)
+        if not responding.cancelled() and (error := responding.exception()) is not None:
             raise error
     finally:
-        for task in (answering, left):
+        for task in (responding, disconnected):
             task.cancel()
-        await asyncio.gather(answering, left, return_exceptions=True)
+        await asyncio.gather(responding, disconnected, return_exceptions=True)
 
 
-async def _run(application: Application, scope: Scope, receive: Receive, send: Send) -> None:
+async def _call_application(application: Application, scope: Scope, receive: Receive, send: Send) -> None:
     await application(scope, receive, send)
 
 
-async def _left(receive: Receive) -> None:
-    """Wait until the client goes away."""
+async def _wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _from_page(headers: Mapping[str, str]) -> bool:
-    """Whether the page itself has sent a request; another's `Origin` or `Sec-Fetch-Site` was refused before."""
+def _is_same_origin(headers: Mapping[str, str]) -> bool:
+    """Return whether the page itself sent a request; headers of other origins are rejected before."""
     return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
-# --- answers ------------------------------------------------------------------------------------
+# --- Responses ---
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
@@ -244,27 +251,40 @@ async def _lifespan(receive: Receive, send: Send) -> None:
             return
 
 
-def _pairs(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def _encode_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-async def _answer(send: Send, status: int, body: bytes, kind: str, more: Mapping[str, str] | None = None) -> None:
-    headers = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store", **HEADERS}
-    await send({"type": "http.response.start", "status": status, "headers": _pairs(headers | dict(more or {}))})
+async def _send_response(
+    send: Send, status: int, body: bytes, media_type: str, extra_headers: Mapping[str, str] | None = None
+) -> None:
+    headers = {
+        "content-type": media_type,
+        "content-length": str(len(body)),
+        "cache-control": "no-store",
+        **SECURITY_HEADERS,
+    }
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": _encode_headers(headers | dict(extra_headers or {})),
+        }
+    )
     await send({"type": "http.response.body", "body": body})
 
 
-async def _tell(send: Send, status: int, why: str) -> None:
-    await _answer(send, status, json.dumps({"error": why}).encode(), KINDS[".json"])
+async def _send_error(send: Send, status: int, why: str) -> None:
+    await _send_response(send, status, json.dumps({"error": why}).encode(), MEDIA_TYPES[".json"])
 
 
-async def _file(send: Send, path: str, *, head: bool) -> None:
-    """A file of the page. Names are looked up among those that are there: no path leads anywhere else."""
+async def _send_file(send: Send, path: str, *, head: bool) -> None:
+    """Send a file of the page; names are looked up among existing files, so that no path leads elsewhere."""
     name = unquote(path).removeprefix("/") or "index.html"
-    there = {file.relative_to(PAGE).as_posix(): file for file in PAGE.rglob("*") if file.suffix in KINDS}
-    if name not in there:
-        await _tell(send, 404, f"{path[:100]}: no such file of the page")
+    files = {file.relative_to(PAGE).as_posix(): file for file in PAGE.rglob("*") if file.suffix in MEDIA_TYPES}
+    if name not in files:
+        await _send_error(send, 404, f"{path[:100]}: file not found")
         return
-    body = there[name].read_bytes()
-    more = {"cache-control": "no-cache"} | ({"content-length": str(len(body))} if head else {})
-    await _answer(send, 200, b"" if head else body, KINDS[there[name].suffix], more)
+    body = files[name].read_bytes()
+    headers = {"cache-control": "no-cache"} | ({"content-length": str(len(body))} if head else {})
+    await _send_response(send, 200, b"" if head else body, MEDIA_TYPES[files[name].suffix], headers)

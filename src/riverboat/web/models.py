@@ -1,116 +1,155 @@
-"""What the interface for scripts takes and gives, as types: they are what `/api/openapi.json` says.
+"""Requests and responses of the API as types, which define `/api/openapi.json`.
 
-Numbers that are not known are null. Shares and equities are 0 to 1, EVs and pots in chips, exploitability in the unit
-beside it.
-Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api/hands` has their names.
+Unknown numbers are null. Shares and equities are 0 to 1, EVs and pots in chips, exploitability in the accompanying unit.
+Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api/hands` returns their names.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(max_length=200_000)]
-Word = Annotated[str, Field(max_length=200)]
-Line = Annotated[str, Field(max_length=500)]
+from riverboat.api.options import options_of
+from riverboat.api.solve import solve
+
+LongText = Annotated[str, Field(max_length=200_000)]
+ShortText = Annotated[str, Field(max_length=200)]
+LineText = Annotated[str, Field(max_length=500)]
 Count = Annotated[int, Field(ge=1, le=10**15)]
 
 
-class Asked(BaseModel):
-    """What a client sends: unknown entries are refused."""
+class RequestBody(BaseModel):
+    """Base of request bodies: unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-# --- what is asked ------------------------------------------------------------------------------
+Model = TypeVar("Model", bound=BaseModel)
+FIELD_NAMES = {"checkpoint_seconds": "checkpoint"}  # parameters that have the name of their flag in requests
 
 
-class RangeAsked(Asked):
-    """A range as text, in any notation of the command line, or as 1,326 weights; cards of a board block hands of it."""
+def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type[Model]], type[Model]]:
+    """Give the fields of a request the limits and descriptions of the options of an API function with the same names.
 
-    text: Text | None = None
+    `minimum` replaces the smallest value of an option.
+    """
+
+    def decorate(model: type[Model]) -> type[Model]:
+        for option in options_of(function).values():
+            field = model.model_fields.get(FIELD_NAMES.get(option.name, option.name))
+            if field is None:
+                continue
+            field.description = field.description or option.help
+            least = minimum.get(option.name, option.minimum)
+            if least is not None:
+                field.metadata.append(Ge(least))
+            if option.maximum is not None:
+                field.metadata.append(Le(option.maximum))
+        model.model_rebuild(force=True)
+        return model
+
+    return decorate
+
+
+# --- Requests ---
+
+
+class RangeRequest(RequestBody):
+    """A range as text in any notation of the command line, or as 1,326 weights; board cards remove hands."""
+
+    text: LongText | None = None
     weights: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1326, max_length=1326)] | None = None
-    board: Word = ""
+    board: ShortText = ""
 
 
-class Source(Asked):
-    """Where a spot comes from: exactly one of `spot`, `text`, `file`, `run`, `state` and `line`."""
+class SpotSource(RequestBody):
+    """The source of a spot: exactly one of `spot`, `text`, `file`, `run`, `state` and `line`."""
 
     spot: dict[str, Any] | None = Field(
         None, description="entries of a spot file as JSON: board, pot, stack, ranges, bets, …"
     )
-    text: Text | None = Field(None, description="the text of a spot file (TOML), or of another solver's file")
-    file: Word | None = Field(None, description="a spot file below the data folder")
-    run: Word | None = Field(None, description="a solved run: its spot")
-    state: Line | None = Field(None, description="a table state, MATCHSTATE:…; needs `agent`")
-    line: Line | None = Field(None, description="a line of `agent` on `board`, such as cr300c/")
-    agent: Word | None = Field(None, description="whose strategy gives both ranges: demo, or a run with a blueprint")
-    board: Word | None = None
-    floor: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="the least weight of a hand")
+    text: LongText | None = Field(None, description="the text of a spot file (TOML), or of another solver's file")
+    file: ShortText | None = Field(None, description="a spot file below the data folder")
+    run: ShortText | None = Field(None, description="a solved run, whose spot is taken")
+    state: LineText | None = Field(None, description="a match state, MATCHSTATE:…; needs `agent`")
+    line: LineText | None = Field(None, description="a line of `agent` on `board`, such as cr300c/")
+    agent: ShortText | None = Field(
+        None, description="agent whose strategy gives both ranges: demo, or a run with a blueprint"
+    )
+    board: ShortText | None = None
+    floor: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="minimum weight of a hand")
     locks: list[dict[str, Any]] | None = Field(None, description="replace the locks of the spot: line, strategy, hands")
     add_locks: list[dict[str, Any]] | None = Field(
-        None, description="add locks to those of the spot; hands of both play as the added ones"
+        None, description="add locks to those of the spot; for hands in both, the added locks apply"
     )
 
 
-class Limits(Asked):
-    """When a solve ends; with none of them at 0.5 % of the pot."""
+@options_from(solve, iterations=1)
+class SolveLimitsRequest(RequestBody):
+    """Limits of a solve; by default it stops at 0.5 % of the pot."""
 
-    until: Word | None = Field(None, description="exploitability, such as 0.5%")
-    iterations: Count | None = None
-    time: Word | None = Field(None, description="such as 90s or 5m")
-
-
-class SizeAsked(Source):
-    """A spot, how many threads would solve it, and on which boards."""
-
-    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
-    boards: Word | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
+    until: ShortText | None = None
+    iterations: int | None = None
+    time: ShortText | None = None
 
 
-class ProposalAsked(Source):
-    """A spot, and the time that its solve may take."""
+@options_from(solve)
+class EstimateRequest(SpotSource):
+    """A spot with the number of threads and, optionally, many boards."""
 
-    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
-    seconds: Annotated[float, Field(gt=0, le=10**7)] | None = Field(None, description="to the target; 300 by default")
+    threads: int | None = None
+    boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
 
 
-class JobAsked(Source, Limits):
+@options_from(solve)
+class ProposalRequest(SpotSource):
+    """A spot with a time budget."""
+
+    threads: int | None = None
+    seconds: Annotated[float, Field(gt=0, le=10**7)] | None = Field(
+        None, description="time budget to the target; 300 by default"
+    )
+
+
+@options_from(solve, iterations=1)
+class JobRequest(SpotSource, SolveLimitsRequest):
     """A spot to solve, on its board or on many."""
 
-    name: Word | None = Field(None, description="of the run; made from the spot's name by default")
-    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    name: ShortText | None = Field(None, description="name of the run; derived from the spot's name by default")
+    threads: int | None = None
     dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
-    schedule: Word | None = None
-    checkpoint: Word | None = Field(None, description="time between checkpoints, 15s by default")
-    boards: Word | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
-    report: Line | None = Field(None, description="with boards: the line to report, the root by default")
-    keep: bool = Field(False, description="with boards: keep every solution")
+    schedule: ShortText | None = None
+    checkpoint: ShortText | None = Field(None, description="time between checkpoints, 15s by default")
+    boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
+    report: LineText | None = Field(None, description="with boards: the line to report, the root by default")
+    keep: bool = Field(False, description="with boards: save every solution")
 
 
-# --- what is answered -----------------------------------------------------------------------------
+# --- Responses ---
 
 
-class Failed(BaseModel):
-    """Why a request was refused."""
+class ErrorResponse(BaseModel):
+    """Why a request failed."""
 
     error: str
 
 
-class About(BaseModel):
-    """The server."""
+class ServerInfo(BaseModel):
+    """The server and its limits."""
 
     version: str
     data: str
     cores: int
     jobs_at_once: int
-    memory: int = Field(description="bytes that jobs may take together")
+    memory: int = Field(description="memory limit of all jobs together, in bytes")
     most_body: int
 
 
-class Hands(BaseModel):
-    """Names of hands, cells, and classes of hands."""
+class HandNames(BaseModel):
+    """Names of hands, grid cells, and hand classes."""
 
     hands: list[str] = Field(description="1,326 names, such as AsKs")
     cells: list[str] = Field(description="169 names, row by row: AA, AKs, …, 22")
@@ -119,78 +158,78 @@ class Hands(BaseModel):
     draws: list[str]
 
 
-class RangeTold(BaseModel):
-    """A range in all forms."""
+class RangeResponse(BaseModel):
+    """A range as text, weights and grid cells."""
 
     text: str
     weights: list[float]
-    cells: list[float] = Field(description="mean weights of the hands that the board leaves")
+    cells: list[float] = Field(description="mean weights of the hands possible on the board")
     combos: float
     percent: float
 
 
-class Preset(BaseModel):
-    """A range with a name."""
+class RangePreset(BaseModel):
+    """A named range."""
 
     group: str
     name: str
     text: str
 
 
-class SpotTold(BaseModel):
-    """A spot that can be solved."""
+class SpotResponse(BaseModel):
+    """A valid spot."""
 
     name: str
-    spot: dict[str, Any] = Field(description="the entries of its file, which `spot` of other requests takes")
-    text: str = Field(description="its file")
+    spot: dict[str, Any] = Field(description="the entries of its file, as `spot` in other requests")
+    text: str = Field(description="text of its file")
     board: str
     pot: int
     stack: int
     player: str
     moves: list[str]
-    weights: dict[str, list[float]] = Field(description="1,326 for oop and ip")
-    notes: list[str] = Field(description="what of another solver's file was left out; locks that are never reached")
+    weights: dict[str, list[float]] = Field(description="1,326 weights for oop and for ip")
+    notes: list[str] = Field(description="what was left out of another solver's file; locks that are never reached")
 
 
-class CandidateTold(BaseModel):
-    """A spot with one betting menu, and what its solve takes."""
+class CandidateResponse(BaseModel):
+    """A spot with one betting menu, and the cost of solving it."""
 
     spot: dict[str, Any] = Field(description="the entries of its file")
-    dtype: str = Field(description="tables that fit best, for `dtype` of a job")
-    left_out: list[str] = Field(description="what of the spot's own menu is left out")
+    dtype: str = Field(description="recommended table format, for `dtype` of a job")
+    left_out: list[str] = Field(description="what is left out of the spot's own menu")
     infosets: int | None
-    bytes: int | None = Field(description="null where the tree is too large to be counted")
-    seconds: float | None = Field(description="to the target, about")
-    fits: bool = Field(description="whether it fits into the memory that jobs may take")
+    bytes: int | None = Field(description="null if the tree is too large to count")
+    seconds: float | None = Field(description="estimated seconds to the target")
+    fits: bool = Field(description="whether it is within the memory limit of jobs")
 
 
-class ProposalTold(BaseModel):
-    """The menus of a spot, the richest first, and the one that is proposed."""
+class ProposalResponse(BaseModel):
+    """The candidate menus of a spot, richest first, and the proposed one."""
 
     name: str
     board: str
     pot: int
     stack: int
-    hands: dict[str, int] = Field(description="hands of oop and ip")
-    memory: int = Field(description="bytes that jobs may take")
-    seconds: float = Field(description="that the proposal was asked to stay within")
-    chosen: int | None = Field(description="place in `candidates`; null where none fits into the memory")
-    candidates: list[CandidateTold]
+    hands: dict[str, int] = Field(description="number of hands of oop and ip")
+    memory: int = Field(description="memory limit of jobs, in bytes")
+    seconds: float = Field(description="requested time budget")
+    chosen: int | None = Field(description="index in `candidates`; null if none is within the memory limit")
+    candidates: list[CandidateResponse]
     notes: list[str]
 
 
-class Example(BaseModel):
-    """A line that a blueprint plays often."""
+class ExampleLine(BaseModel):
+    """A frequent line of a blueprint."""
 
     street: str
     line: str
     board: str
     combos: dict[str, float]
-    state: str = Field(description="the same as a table state")
+    state: str = Field(description="the same as a match state")
 
 
-class Check(BaseModel):
-    """A line of a log: what a check has found."""
+class ExploitabilityCheck(BaseModel):
+    """A row of a log: the result of an exploitability check."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -200,8 +239,8 @@ class Check(BaseModel):
     unit: str | None = None
 
 
-class JobTold(BaseModel):
-    """A job and where it stands."""
+class JobResponse(BaseModel):
+    """A job and its state."""
 
     name: str
     kind: Literal["spot", "boards"]
@@ -212,24 +251,24 @@ class JobTold(BaseModel):
     started: float | None
     ended: float | None
     message: str
-    facts: dict[str, Any] = Field(description="of the spot: name, board, pot, stack")
-    command: list[str] = Field(description="the same in a terminal")
-    said: str = Field(description="the last line that the command has said: what it does, time left")
-    last: Check | None = Field(description="the last check")
-    ev: list[float | None] = Field(description="of oop and ip at the last check, in chips")
-    resident: int | None = Field(description="bytes that its process holds now, where the system tells")
-    result: dict[str, Any] | None = Field(description="what `riverboat solve --json` has printed")
+    facts: dict[str, Any] = Field(description="properties of the spot: name, board, pot, stack")
+    command: list[str] = Field(description="the equivalent command line")
+    said: str = Field(description="last progress line of the command")
+    last: ExploitabilityCheck | None = Field(description="the last check")
+    ev: list[float | None] = Field(description="EVs of oop and ip at the last check, in chips")
+    resident: int | None = Field(description="resident memory of its process in bytes, if the system reports it")
+    result: dict[str, Any] | None = Field(description="output of `riverboat solve --json`")
 
 
-class Move(BaseModel):
-    """A move at a node, and how it is played."""
+class NodeAction(BaseModel):
+    """An action at a node with its frequency and values."""
 
     name: str
     kind: Literal["fold", "check", "call", "bet", "raise"]
-    chips: float = Field(description="what it adds to the pot")
-    share: float | None = Field(description="of a bet or raise: its size over the pot")
+    chips: float = Field(description="chips added to the pot")
+    share: float | None = Field(description="size of a bet or raise as a share of the pot")
     allin: bool
-    line: str = Field(description="of what follows")
+    line: str = Field(description="line after the action")
     frequency: float | None
     combos: float | None
     ev: float | None
@@ -237,35 +276,35 @@ class Move(BaseModel):
     eqr: float | None
 
 
-class Step(BaseModel):
-    """A decision or a deal on the way to a node."""
+class PathStep(BaseModel):
+    """A decision or a deal on the path to a node."""
 
     line: str
     kind: Literal["decision", "deal", "end"]
     player: str | None
     moves: list[str]
     chosen: str | None
-    locked: bool = Field(False, description="whether some hand is locked there")
+    locked: bool = Field(False, description="whether any hand is locked there")
 
 
 class HandColumns(BaseModel):
-    """Arrays over the hands of the starting range that the board leaves."""
+    """Arrays over the hands of the starting range that are possible on the board."""
 
     index: list[int]
     weight: list[float]
-    deals: list[float] = Field(
-        description="how often each is dealt there; they sum to 1, and means take them as weights"
-    )
+    deals: list[float] = Field(description="probability of each hand, the weights of means; they sum to 1")
     ev: list[float | None] = []
     equity: list[float | None] = []
     eqr: list[float | None] = []
-    strategy: list[list[float | None]] = Field([], description="one array for each move; none of who does not act")
+    strategy: list[list[float | None]] = Field(
+        [], description="one array per action; empty for the player who does not act"
+    )
     action_ev: list[list[float | None]] = []
     made: list[int] = []
     draws: list[int] = []
 
 
-class Side(BaseModel):
+class NodePlayer(BaseModel):
     """A player at a node."""
 
     combos: float | None
@@ -275,7 +314,7 @@ class Side(BaseModel):
     hands: HandColumns
 
 
-class Node(BaseModel):
+class NodeResponse(BaseModel):
     """A node of a solution, or a decision of a blueprint or an agent."""
 
     run: str
@@ -288,52 +327,51 @@ class Node(BaseModel):
     player: str | None
     played: float | None
     names: list[str]
-    joiner: str = Field(description="what stands between two moves of a line")
-    moves: list[Move]
+    joiner: str = Field(description="separator of two actions in a line")
+    moves: list[NodeAction]
     cards: list[str]
-    path: list[Step]
-    players: dict[str, Side]
+    path: list[PathStep]
+    players: dict[str, NodePlayer]
     locked: list[int] = Field([], description="hands of the player to act whose strategy is locked here")
+    needs: int | None = Field(None, description="at a deal of a blueprint or an agent: number of board cards to give")
 
 
 class TableColumn(BaseModel):
-    """A column: `share` is 0 to 1, `chips` chips."""
+    """A column of a table: `share` is 0 to 1, `chips` is in chips."""
 
     name: str
     title: str
     kind: Literal["text", "prose", "figure", "share", "chips", "count"]
 
 
-class Table(BaseModel):
-    """A table of the library; the first column names the row, and a last row `all` has the means."""
+class TableResponse(BaseModel):
+    """A report table; the first column names the row, and a last row `all` contains means."""
 
     title: str
     columns: list[TableColumn]
     rows: list[list[str | float | None]]
 
 
-class ReviewTold(BaseModel):
-    """Where the review of a hand stands. Reviews are computed one at a time, behind play."""
+class ReviewResponse(BaseModel):
+    """The state of a hand review. Reviews are computed one at a time, with a lower priority than play."""
 
-    state: Literal["none", "waiting", "running", "done", "failed"] = Field(description="none: nobody has asked for it")
+    state: Literal["none", "waiting", "running", "done", "failed"] = Field(description="none: not requested yet")
     ahead: int = Field(description="reviews before it in the queue")
-    review: dict[str, Any] | None = Field(
-        description="once it is done: decisions with verdicts, and `ev_lost` in chips"
-    )
+    review: dict[str, Any] | None = Field(description="when done: decisions with verdicts, and `ev_lost` in chips")
     error: str | None = Field(description="why it failed")
 
 
-class RunTold(BaseModel):
-    """A run of the data folder."""
+class RunResponse(BaseModel):
+    """A run in the data folder."""
 
     name: str
     kind: Literal["solution", "blueprint", "boards", "tournament", "other"]
     game: str | None
     board: str | None
-    state: str = Field(description="of its job; of others running or done")
+    state: str = Field(description="state of its job; running or done for others")
     running: bool
-    job: bool = Field(description="whether this server can stop it and go on with it")
-    ready: bool = Field(description="whether something can be read yet")
+    job: bool = Field(description="whether this server can stop and resume it")
+    ready: bool = Field(description="whether it can be read yet")
     changed: float
     iterations: int | None
     seconds: float | None
@@ -341,12 +379,12 @@ class RunTold(BaseModel):
     unit: str | None
 
 
-class Series(BaseModel):
-    """A run's log."""
+class SeriesResponse(BaseModel):
+    """The log of a run as a time series."""
 
     name: str
     rows: list[dict[str, Any]]
     units: dict[str, str]
-    memory: int | None = Field(description="bytes that its process holds now, where the system tells")
+    memory: int | None = Field(description="resident memory of its process in bytes, if the system reports it")
     seconds_left: float | None
-    snapshots: list[str] = Field(description="of a training; each is a run, NAME/snapshots/NUMBER")
+    snapshots: list[str] = Field(description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER")

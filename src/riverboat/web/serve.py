@@ -11,126 +11,128 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat.cli import signals
-from riverboat.cli.terminal import say, size_of_memory
-from riverboat.core import atomic_io, plugins
-from riverboat.core.errors import InputError, shown
-from riverboat.web.gateway import Application, Door
+from riverboat.cli import termination
+from riverboat.cli.terminal import parse_memory_size, say
+from riverboat.core import files, plugins
+from riverboat.core.errors import InputError, short_repr
+from riverboat.web.gateway import Application, Gateway
 
 if TYPE_CHECKING:
     from riverboat.web.server import Server
 
 LOOPBACK = "127.0.0.1"
 PORT = 8765
-NAMES = ("127.0.0.1", "localhost", "[::1]")  # that mean this machine, as browsers write them
+LOCAL_HOSTNAMES = ("127.0.0.1", "localhost", "[::1]")  # names of this machine, as browsers write them
 
 
-class Inside:
-    """The server and its interface for scripts, made on a thread while the page is on its way already."""
+class LazyApplication:
+    """The server and its API, created on a thread while the browser loads the page."""
 
     def __init__(self, data: Path, jobs: int, memory: int | None) -> None:
         self.data, self.jobs, self.memory = data, jobs, memory
         self.server: Server | None = None
         self._lock = threading.Lock()
-        self._made: Application | None = None
+        self._application: Application | None = None
 
     def __call__(self) -> Application:
-        """The application, imported on first use."""
+        """Return the application, which is imported on first use."""
         with self._lock:
-            if self._made is None:
-                from riverboat.web.application import application
+            if self._application is None:
+                from riverboat.web.application import create_application
                 from riverboat.web.server import Server
 
                 self.server = Server(self.data, jobs=self.jobs, memory=self.memory)
-                self._made = application(self.server)
-            return self._made
+                self._application = create_application(self.server)
+            return self._application
 
     def stop(self) -> None:
-        """Cancel what is computed, and take no more."""
+        """Cancel computations and accept no new ones."""
         if self.server is not None:
             self.server.stop()
 
     def close(self) -> bool:
-        """Let jobs save and end; whether everything that was computed has stopped in time."""
+        """Stop jobs after a checkpoint; return whether all computations have stopped in time."""
         return self.server is None or self.server.close()
 
 
-def check_host(host: str) -> bool:
-    """Whether an address is this machine's alone; refused where it is none."""
+def is_loopback_host(host: str) -> bool:
+    """Return whether an address is only reachable from this machine; raise an error for invalid addresses."""
     if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         raise InputError(
-            f"--host {shown(host)}: an address such as 127.0.0.1, or 0.0.0.0 for all of this machine"
+            f"--host {short_repr(host)}: write an address such as 127.0.0.1, or 0.0.0.0 for all of this machine"
         ) from None
 
 
-def hosts(host: str, port: int) -> frozenset[str]:
-    """What `Host` may be: the names of this machine, and the address that was given or, for all, those that it has."""
-    names = {*NAMES, f"[{host}]" if ":" in host else host}
+def allowed_hosts(host: str, port: int) -> frozenset[str]:
+    """Return the accepted `Host` headers: names of this machine, and the given address or, for all, its own addresses."""
+    names = {*LOCAL_HOSTNAMES, f"[{host}]" if ":" in host else host}
     if host in ("0.0.0.0", "::"):
-        names |= {socket.gethostname().lower(), *(str(each[4][0]) for each in _addresses())}
+        names |= {socket.gethostname().lower(), *(str(each[4][0]) for each in _own_addresses())}
     return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
 
 
-def _addresses() -> list[tuple[object, object, object, object, tuple[object, ...]]]:
+def _own_addresses() -> list[tuple[object, object, object, object, tuple[object, ...]]]:
     try:
         return list(socket.getaddrinfo(socket.gethostname(), None))
     except OSError:
         return []
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound, so that its port is known before anything is printed."""
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Return a bound socket, so that its port is known before anything is printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
+    bound = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # explicit protocol: otherwise asyncio does not disable Nagle's algorithm
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
     except OSError as error:
         bound.close()
-        why = (error.strerror or str(error)).lower()
-        raise InputError(f"--host {host} --port {port}: {why}; choose another port, or 0 for a free one") from None
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"--host {host} --port {port}: {reason}; choose another port, or 0 for a free one") from None
     return bound
 
 
-def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, opens: bool) -> None:
-    """Serve until interrupted; jobs that run then write a checkpoint."""
+def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, open_browser: bool) -> None:
+    """Serve until interrupted; running jobs then write a checkpoint."""
     try:
-        from riverboat.web.connections import listener
+        from riverboat.web.connections import make_server
     except ImportError:
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
-    most = None if memory is None else size_of_memory(memory)
-    alone = check_host(host)
-    bound = listen(host, port)  # an address that is refused leaves no folder
+    memory_limit = None if memory is None else parse_memory_size(memory)
+    is_local = is_loopback_host(host)
+    bound = bind_socket(host, port)  # bind first: an invalid address leaves no folder behind
     try:
-        with atomic_io.told(data):
+        with files.disk_errors(data):
             data.mkdir(parents=True, exist_ok=True)
     except Exception:
         bound.close()
         raise
-    plugins.forbid("the server")
+    plugins.forbid_imports("the server")
     port = bound.getsockname()[1]
     token = secrets.token_urlsafe(24)
-    inside = Inside(data, jobs, most)
-    door = Door(inside, token, hosts(host, port), port)
+    application = LazyApplication(data, jobs, memory_limit)
+    gateway = Gateway(application, token, allowed_hosts(host, port), port)
     shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
     link = f"http://{shown_host}:{port}/?token={token}"
     print(f"Riverboat: {link}", flush=True)
     say(f"data folder: {data}; stop with Ctrl-C")
-    if not alone:
+    if not is_local:
         say(
-            f"--host {host}: everybody who can reach this address and has the link can solve here and read the data folder; "
-            "nothing is encrypted, so use it in a network that you trust"
+            f"--host {host}: anybody who can reach this address and has the link can solve and read the data folder; "
+            "nothing is encrypted, so use it only in a trusted network"
         )
-    if opens:
+    if open_browser:
         threading.Timer(0.3, webbrowser.open, (link,)).start()
     try:
-        listener(door, inside.stop).run(sockets=[bound])
+        make_server(gateway, application.stop).run(sockets=[bound])
     finally:
         say("stopping: jobs write a checkpoint")
-        stopped = inside.close()
+        stopped = application.close()
         if not stopped and isinstance(sys.exc_info()[1], KeyboardInterrupt):
-            signals.end_now()  # a loop that polls nothing: its thread would not survive the end of the interpreter
+            termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit

@@ -1,8 +1,8 @@
-"""What all routes share: the data folder, jobs, opened solutions, and the queues of what takes time.
+"""State shared by all routes: the data folder, jobs, open solutions, and the work queues.
 
-Four queues, each with threads of its own: playing, which goes first; reading, which is answered within a minute; costly
-computations that a person has asked for; and reviews, which run behind everything. Costly work and reviews pause between two
-steps while a move is computed.
+There are four queues with their own threads: playing, which has priority; reading, with a limit of a minute; costly
+computations that a user requested; and reviews in the background. Costly work and reviews pause between two steps while a
+move is computed.
 """
 
 from __future__ import annotations
@@ -14,101 +14,108 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from riverboat.core import cores
-from riverboat.core.cancellation import poll
+from riverboat.core import resources
+from riverboat.core.cancellation import check_cancellation
 from riverboat.core.resources import available_memory
 from riverboat.web.data_folder import DataFolder
-from riverboat.web.jobs.queue import Jobs
-from riverboat.web.practice.review_queue import Reviews
-from riverboat.web.practice.sessions import Desk
-from riverboat.web.request_costs import is_cheap
-from riverboat.web.runs.solutions import Shelf
-from riverboat.web.work_queue import BusyError, Gate, WorkQueue
+from riverboat.web.jobs.queue import JobQueue
+from riverboat.web.practice import PracticeService
+from riverboat.web.solutions import SolutionStore
+from riverboat.web.specs import is_cheap
+from riverboat.web.work_queue import BusyError, PriorityGate, ReviewQueue, WorkQueue
 
-THREADS = 4  # for reads that are computed
-MOST_WAITING = 100  # such reads that wait; more are refused
-MOST_COSTLY = 16  # costly computations that wait
-MOST_REVIEWS = 500  # reviews that wait
-READ_SECONDS = 60.0  # that a computed read may take, with its time in the queue
-COSTLY_SECONDS = 1200.0  # the same of what somebody has asked to be computed
-BEHIND = 10  # steps of priority that reviews and costly work leave to everything else
-MOMENT = 0.05  # seconds that a page may ask for more of a node before others are computed
-GRACE = 2.0  # seconds that computations have to notice that the server ends
-SHARE = 0.7  # of the memory that is free at the start, for jobs
+READ_THREADS = 4  # threads for reads that need computation
+MAX_WAITING_READS = 100  # queued reads; further ones are rejected
+MAX_WAITING_COSTLY = 16  # queued costly computations
+MAX_WAITING_REVIEWS = 500  # queued reviews
+READ_SECONDS = 60.0  # time limit of a read, including its time in the queue
+COSTLY_SECONDS = 1200.0  # time limit of a costly computation
+BACKGROUND_NICENESS = 10  # lower priority of reviews and costly work
+LOOKAHEAD_DELAY = 0.05  # seconds to wait for further requests for a node before the next nodes are computed
+SHUTDOWN_SECONDS = 2.0  # seconds for computations to stop at shutdown
+JOB_MEMORY_SHARE = 0.7  # share of the memory free at start-up that jobs may use
 T = TypeVar("T")
 
 
 class Server:
-    """One for each process."""
+    """The state of a server process."""
 
     def __init__(self, data: str | Path, *, jobs: int = 1, memory: int | None = None) -> None:
         self.data = DataFolder(data)
-        self.cores = cores.available_cores()
+        self.cores = resources.available_cores()
         free = available_memory() or 4 << 30
-        self.jobs = Jobs(self.data, most=jobs, memory=int(SHARE * free) if memory is None else memory)
-        self.shelf = Shelf(self.data)
-        self.desk = Desk(self.data)
+        self.jobs = JobQueue(
+            self.data, max_running=jobs, memory=int(JOB_MEMORY_SHARE * free) if memory is None else memory
+        )
+        self.solutions = SolutionStore(self.data)
+        self.practice = PracticeService(self.data)
         self.closing = threading.Event()
-        gate = Gate()
-        self.playing = WorkQueue("playing", threads=1, most=MOST_WAITING, gate=gate, urgent=True)
-        self.reading = WorkQueue("reading", threads=THREADS, most=MOST_WAITING)
-        self.costly = WorkQueue("costly", threads=1, most=MOST_COSTLY, gate=gate, nice=BEHIND)
-        self.reviewing = WorkQueue("reviewing", threads=1, most=MOST_REVIEWS, gate=gate, nice=BEHIND)
-        self._ahead = WorkQueue("ahead", threads=1, most=1, nice=BEHIND)
-        self.reviews = Reviews(self.reviewing)
-        self.last: tuple[str, str] | None = None  # the node that was read last
+        gate = PriorityGate()
+        self.play_queue = WorkQueue("playing", threads=1, max_waiting=MAX_WAITING_READS, gate=gate, urgent=True)
+        self.read_queue = WorkQueue("reading", threads=READ_THREADS, max_waiting=MAX_WAITING_READS)
+        self.costly_queue = WorkQueue(
+            "costly", threads=1, max_waiting=MAX_WAITING_COSTLY, gate=gate, nice=BACKGROUND_NICENESS
+        )
+        self.review_work_queue = WorkQueue(
+            "reviewing", threads=1, max_waiting=MAX_WAITING_REVIEWS, gate=gate, nice=BACKGROUND_NICENESS
+        )
+        self._lookahead_queue = WorkQueue("ahead", threads=1, max_waiting=1, nice=BACKGROUND_NICENESS)
+        self.reviews = ReviewQueue(self.review_work_queue)
+        self.last_node: tuple[str, str] | None = None  # last node that was read
 
     async def compute(self, work: Callable[[], T]) -> T:
-        """Read what takes time on a thread, so that other requests are answered meanwhile."""
-        return await self.reading.run(work, seconds=READ_SECONDS)
+        """Compute a read on a thread, so that other requests are answered meanwhile."""
+        return await self.read_queue.run(work, seconds=READ_SECONDS)
 
     async def compute_costly(self, work: Callable[[], T]) -> T:
-        """Compute what may take minutes, one at a time; for POSTs alone."""
-        return await self.costly.run(work, seconds=COSTLY_SECONDS)
+        """Compute something that may take minutes, one at a time; only for POST requests."""
+        return await self.costly_queue.run(work, seconds=COSTLY_SECONDS)
 
     async def compute_from(self, source: str | None, work: Callable[[], T]) -> T:
-        """Compute something with an agent or a run: as costly where that searches or must be solved; for POSTs alone."""
+        """Compute something with an agent or a run: as costly work if it searches or must be solved; only for POST
+        requests.
+        """
         return await (self.compute if source is None or is_cheap(source, self.data) else self.compute_costly)(work)
 
     async def write(self, work: Callable[[], T]) -> T:
-        """Write to the data folder: not begun once the client has gone, and never stopped half-way."""
-        return await self.reading.run(work, finishes=True)
+        """Write to the data folder; not started if the client has disconnected, and never interrupted."""
+        return await self.read_queue.run(work, uninterruptible=True)
 
     async def play(self, work: Callable[[], T]) -> T:
-        """Deal, move or ask: before everything else, one at a time, and never stopped half-way."""
-        return await self.playing.run(work, finishes=True)
+        """Run a step of a practice session: at the highest priority, one at a time, and never interrupted."""
+        return await self.play_queue.run(work, uninterruptible=True)
 
-    def look_ahead(self, run: str, line: str) -> None:
-        """Compute what is likely to be asked next, while nobody waits: only after the node that was read last."""
-        self.last = (run, line)
-        with suppress(BusyError):  # one waits already, and takes the node that is the last by then
-            self._ahead.submit(self._look_ahead)
+    def precompute_next_nodes(self, run: str, line: str) -> None:
+        """Compute likely next nodes while the server is idle, only those after the last node that was read."""
+        self.last_node = (run, line)
+        with suppress(BusyError):  # one is queued already, and will use the last node
+            self._lookahead_queue.submit(self._precompute)
 
-    def _look_ahead(self) -> None:
-        time.sleep(MOMENT)
-        last = self.last
-        for work in self.shelf.next_nodes(*last) if last is not None else ():
-            while self.reading.busy or self.playing.busy:  # who asks goes first
-                poll()
-                time.sleep(MOMENT / 10)
-            if self.last != last:
+    def _precompute(self) -> None:
+        time.sleep(LOOKAHEAD_DELAY)
+        last = self.last_node
+        for work in self.solutions.next_nodes(*last) if last is not None else ():
+            while self.read_queue.num_pending or self.play_queue.num_pending:  # requests have priority
+                check_cancellation()
+                time.sleep(LOOKAHEAD_DELAY / 10)
+            if self.last_node != last:
                 return
             work()
 
     def stop(self) -> None:
-        """Take no more work, and cancel what waits and runs."""
+        """Accept no more work, and cancel queued and running work."""
         self.closing.set()
-        self.last = None
+        self.last_node = None
         for queue in self._queues:
             queue.close()
 
     def close(self) -> bool:
-        """Stop, and let jobs save and end; whether all computations have noticed in time."""
+        """Stop, and let jobs write a checkpoint; return whether all computations have stopped in time."""
         self.stop()
         self.jobs.close()
-        end = time.monotonic() + GRACE
+        end = time.monotonic() + SHUTDOWN_SECONDS
         return all(queue.is_idle(max(0.0, end - time.monotonic())) for queue in self._queues)
 
     @property
     def _queues(self) -> tuple[WorkQueue, ...]:
-        return self.playing, self.reading, self.costly, self.reviewing, self._ahead
+        return self.play_queue, self.read_queue, self.costly_queue, self.review_work_queue, self._lookahead_queue

@@ -1,4 +1,4 @@
-"""Folders on disk that are torn, altered or not what they are taken for."""
+"""Artifact folders that are truncated, altered or of another kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..case import ACCEPTED_OR_REFUSED, REFUSED, Case, said, some
+from ..case import ACCEPTED_OR_REJECTED, REJECTED, Case, said, some
 
 SHOW = ("show", "copy")
 COMMANDS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
@@ -41,7 +41,7 @@ COMMANDS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
 
 
 def cases() -> Iterator[Case]:
-    """Files that are damaged, manifests that are damaged, and manifests that are signed and wrong."""
+    """Damaged files, damaged manifests, and manifests with valid checksums and wrong values."""
     for kind, commands in COMMANDS.items():
         for name, words in commands:
             for label, change in DAMAGE.items():
@@ -59,7 +59,7 @@ def cases() -> Iterator[Case]:
                     "forged",
                     f"{kind}: {key} {label}",
                     words,
-                    ACCEPTED_OR_REFUSED,
+                    ACCEPTED_OR_REJECTED,
                     copy=kind,
                     change=_forge(key, FORGED[label]),
                 )
@@ -79,7 +79,7 @@ def newest(copy: Path) -> Path:
 
 
 def every(copy: Path) -> list[Path]:
-    """All folders with a manifest: resuming and reading look at different ones."""
+    """All folders with a manifest: resuming and reading use different ones."""
     return sorted(path.parent for path in copy.rglob("manifest.json"))
 
 
@@ -162,24 +162,24 @@ FORGED: dict[str, Any] = {
 
 
 def _forge(key: str, value: Any) -> Callable[[Path], None]:
-    """Another value in every manifest, signed as if it were right."""
+    """Replace a value in every manifest, with a valid checksum."""
 
     def change(copy: Path) -> None:
         for folder in every(copy):
             path = folder / "manifest.json"
-            found = json.loads(path.read_text())["manifest"]
+            result = json.loads(path.read_text())["manifest"]
             if value is GONE:
-                found.pop(key, None)
+                result.pop(key, None)
             else:
-                found[key] = value
-            body = json.dumps(found, indent=2, sort_keys=True)
-            signed = {"manifest": found, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+                result[key] = value
+            body = json.dumps(result, indent=2, sort_keys=True)
+            signed = {"manifest": result, "sha256": hashlib.sha256(body.encode()).hexdigest()}
             path.write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n")
 
     return change
 
 
-# --- going on with what is not there ----------------------------------------------------------
+# --- invalid resumes ----------------------------------------------------------
 
 
 def _resumed() -> Iterator[Case]:
@@ -221,19 +221,19 @@ def _resumed() -> Iterator[Case]:
         ),
         ("cards as a recipe", ("abstract", "../world/cards.toml", "--resume", "--out", "copy"), "kuhn"),
     ]:
-        yield Case("resume", label, words, REFUSED, copy=folder)
+        yield Case("resume", label, words, REJECTED, copy=folder)
     yield Case(
         "resume",
         "only the last checkpoint is torn",
         ("solve", "kuhn", *kuhn, "copy"),
-        REFUSED,
+        REJECTED,
         copy="kuhn",
         change=_torn,
     )
 
 
 def _torn(copy: Path) -> None:
-    """A whole checkpoint, and a newer one without its arrays."""
+    """A complete checkpoint, and a newer one without its arrays."""
     last = newest(copy)
     later = copy / "checkpoint-000000000099"
     shutil.copytree(last, later)

@@ -13,7 +13,7 @@ CARDS = ("show", "../world/cards")
 
 
 def _spot(option: str) -> tuple[str, ...]:
-    """A spot by flags with one of them open."""
+    """A spot by flags with one of them left open."""
     flags = {**SPOT, option: "?"}
     return ("solve", "spot", "--iterations", "2", *(word for pair in flags.items() for word in pair))
 
@@ -43,14 +43,14 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("kuhn export --line", ("export", "../world/kuhn", "--line", "?"), "line"),
 ]
 
-# What is fine where it stands, although it is bad elsewhere.
+# Values that are valid here, although invalid elsewhere.
 FINE = {
-    "spot --raises raise of a bet",  # a raise has a bet to multiply
+    "spot --raises raise of a bet",  # a raise multiplies a bet
     "blueprint --board one card",  # as many as the game has
     "blueprint --hand one card",
 }
 
-# Cards that are right by themselves and cannot be dealt together.
+# Valid cards that cannot be dealt together.
 CLASHES: dict[str, tuple[str, ...]] = {
     "equity same hand": ("equity", "AsAh", "AsAh"),
     "equity shared card": ("equity", "AsAh", "AsKd"),
@@ -131,7 +131,7 @@ BOARD_LINES = {
 
 
 def _locked(line: str) -> bytes:
-    """A turn with a lock at a line; the line as JSON writes it, which is as TOML does."""
+    """A turn with a lock at a line; the line is written as JSON, which is valid TOML."""
     import json
 
     text = json.dumps(line.encode(errors="surrogateescape").decode("latin-1"))

@@ -1,4 +1,4 @@
-"""What is allowed and goes too far: numbers beyond floats, and sizes that cannot be meant."""
+"""Valid but extreme input: numbers beyond floats, and absurd sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..case import Case, said
 RIVER = ("solve", "../world/river.toml", "--iterations", "2")
 SPOT = said("solve spot --board Td9d6hQc2s --pot 10 --stack 20 --oop QQ --ip TT --bets 50%")
 
-# Numbers beyond floats, by schedules and games that are allowed.
+# Numbers beyond floats, from valid schedules and games.
 FINITE: dict[str, tuple[str, ...]] = {
     "large gamma": ("solve", "leduc", "--schedule", "dcfr:gamma=100", "--iterations", "1240", "--json"),
     "huge gamma": ("solve", "kuhn", "--schedule", "dcfr:gamma=1e300", "--iterations", "20", "--json"),
@@ -27,7 +27,7 @@ FINITE: dict[str, tuple[str, ...]] = {
     "a small share of a bet": (*SPOT, "--iterations", "20", "--merge", "0.0000001%", "--json"),
 }
 
-# Sizes that cannot be meant: refused, or tried with a word every other second until somebody interrupts.
+# Absurd sizes: rejected, or tried with progress output until interrupted.
 TALKING = frozenset({0, 2, 3, 130})
 ABSURD: dict[str, tuple[str, ...]] = {
     "cards of kuhn": ("solve", "kuhn:cards=1000000", "--iterations", "2"),
@@ -82,7 +82,7 @@ STACKS = (
 
 
 def cases() -> Iterator[Case]:
-    """Answers are finite; what is too large is refused, or talks."""
+    """Results are finite; sizes that are too large are rejected, or show progress."""
     for label, words in FINITE.items():
         yield Case("finite", label, words, frozenset({0, 1, 2}))
     for label, words in ABSURD.items():

@@ -1,4 +1,4 @@
-"""Game files of Gambit and of the ACPC: valid ones that are torn, and with tokens taken out, exchanged and replaced."""
+"""Game files of Gambit and the ACPC: valid ones that are truncated, or with tokens removed, swapped and replaced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case
+from ..case import ACCEPTED_OR_REJECTED, DONE, REJECTED, Case
 from ..world import EFG, GAME, NFG
 
 TOKENS = re.compile(r'"[^"]*"|[{}]|[^\s{}"]+')
@@ -44,16 +44,16 @@ def cases() -> Iterator[Case]:
 
 
 def _changed(kind: str, text: str, words: tuple[str, ...], file: str) -> Iterator[Case]:
-    """Tokens taken out, exchanged and replaced. What is left may be another game, so both ends are right."""
+    """Tokens removed, swapped and replaced. The remainder may be another valid game, so both outcomes are accepted."""
     rng = random.Random(f"{kind} tokens")
-    places = [found.span() for found in TOKENS.finditer(text)]
+    places = [result.span() for result in TOKENS.finditer(text)]
     for number in sorted(rng.sample(range(1, len(places)), 10)):
         start, end = places[number]
         if kind != "acpc":
             torn = text[:start]
-            yield Case("game files", f"{kind} torn before token {number}", words, REFUSED, {file: torn})
+            yield Case("game files", f"{kind} torn before token {number}", words, REJECTED, {file: torn})
         cut = text[:start] + text[end:]
-        yield Case("game files", f"{kind} without token {number}", words, ACCEPTED_OR_REFUSED, {file: cut})
+        yield Case("game files", f"{kind} without token {number}", words, ACCEPTED_OR_REJECTED, {file: cut})
         other = places[rng.randrange(1, len(places))]
         first, second = sorted(((start, end), other))
         mixed = (
@@ -64,10 +64,10 @@ def _changed(kind: str, text: str, words: tuple[str, ...], file: str) -> Iterato
             + text[second[1] :]
         )
         if first[1] <= second[0]:
-            yield Case("game files", f"{kind} token {number} exchanged", words, ACCEPTED_OR_REFUSED, {file: mixed})
+            yield Case("game files", f"{kind} token {number} exchanged", words, ACCEPTED_OR_REJECTED, {file: mixed})
         for label in rng.sample(sorted(STRANGE), 4):
             given = text[:start] + STRANGE[label] + text[end:]
-            yield Case("game files", f"{kind} token {number} {label}", words, ACCEPTED_OR_REFUSED, {file: given})
+            yield Case("game files", f"{kind} token {number} {label}", words, ACCEPTED_OR_REJECTED, {file: given})
 
 
 def _bytes(kind: str, text: str, words: tuple[str, ...], file: str) -> Iterator[Case]:
@@ -94,11 +94,11 @@ def _bytes(kind: str, text: str, words: tuple[str, ...], file: str) -> Iterator[
         "tag": "[/red]" + text,
     }
     for label, content in bad.items():
-        behind = kind == "acpc" and label in ("quotes without end", "twice")  # nobody reads behind END GAMEDEF
-        yield Case("game files", f"{kind} {label}", words, DONE if behind else REFUSED, {file: content})
+        behind = kind == "acpc" and label in ("quotes without end", "twice")  # text after END GAMEDEF is ignored
+        yield Case("game files", f"{kind} {label}", words, DONE if behind else REJECTED, {file: content})
     step = max(1, len(text) // 10)
     for end in range(step, len(text), step):
-        yield Case("game files", f"{kind} torn after {end} bytes", words, ACCEPTED_OR_REFUSED, {file: text[:end]})
+        yield Case("game files", f"{kind} torn after {end} bytes", words, ACCEPTED_OR_REJECTED, {file: text[:end]})
 
 
 VALUES = {
@@ -115,21 +115,21 @@ VALUES = {
 
 
 def _entries() -> Iterator[Case]:
-    """Entries of a game of the ACPC: left out, twice, and with other values."""
+    """Entries of an ACPC game: missing, duplicated, and with other values."""
     lines = GAME.splitlines(keepends=True)
     for number, line in enumerate(lines):
         key = line.partition("=")[0].strip()
         if key in VALUES:
             for value in VALUES[key]:
                 text = "".join([*lines[:number], f"{key} = {value}\n", *lines[number + 1 :]])
-                yield Case("game files", f"acpc {key} = {value or 'empty'}", MATCH, REFUSED, {"file.game": text})
+                yield Case("game files", f"acpc {key} = {value or 'empty'}", MATCH, REJECTED, {"file.game": text})
             text = "".join([*lines[:number], *lines[number + 1 :]])
-            optional = key in ("firstPlayer", "numBoardCards")  # which have defaults
+            optional = key in ("firstPlayer", "numBoardCards")  # these have defaults
             yield Case(
                 "game files",
                 f"acpc without {key}",
                 MATCH,
-                ACCEPTED_OR_REFUSED if optional else REFUSED,
+                ACCEPTED_OR_REJECTED if optional else REJECTED,
                 {"file.game": text},
             )
     for label, text in {
@@ -138,11 +138,11 @@ def _entries() -> Iterator[Case]:
         "no end": GAME.replace("END GAMEDEF", ""),
         "no kind": GAME.replace("nolimit\n", ""),
     }.items():
-        yield Case("game files", f"acpc {label}", MATCH, REFUSED, {"file.game": text})
+        yield Case("game files", f"acpc {label}", MATCH, REJECTED, {"file.game": text})
 
 
 def _wrong_games() -> Iterator[Case]:
-    """Files that are right, of games that cannot be solved."""
+    """Valid files of games that cannot be solved."""
     three = 'NFG 1 R "three" { "A" "B" "C" } { 2 2 2 }\n' + "0 " * 24
     general = 'NFG 1 R "not zero-sum" { "A" "B" } { 2 2 }\n1 1 0 3 3 0 2 2\n'
     forgetful = (
@@ -160,7 +160,7 @@ def _wrong_games() -> Iterator[Case]:
         ("imperfect recall, lp", ("solve", "game.efg", "--method", "lp"), {"game.efg": forgetful}),
         ("chances sum to less", ("solve", "game.efg", "--iterations", "2"), {"game.efg": chance}),
     ]:
-        yield Case("game files", f"gambit {label}", words, REFUSED, files)
+        yield Case("game files", f"gambit {label}", words, REJECTED, files)
     solved = ("solve", "game.nfg", "--iterations", "2")
     yield Case("game files", "gambit three players", solved, DONE, {"game.nfg": three})
     yield Case("game files", "gambit not zero-sum", solved, DONE, {"game.nfg": general})
@@ -171,13 +171,13 @@ def _wrong_games() -> Iterator[Case]:
             "game files",
             f"gambit deep, {method}",
             ("solve", "game.efg", "--method", method, "--iterations", "2"),
-            ACCEPTED_OR_REFUSED,
+            ACCEPTED_OR_REJECTED,
             {"game.efg": deep},
         )
         yield Case(
             "game files",
             f"gambit huge pay-offs, {method}",
             ("solve", "game.nfg", "--method", method, "--iterations", "2"),
-            ACCEPTED_OR_REFUSED,
+            ACCEPTED_OR_REJECTED,
             {"game.nfg": huge},
         )

@@ -1,13 +1,13 @@
-"""Tables as the ACPC protocol writes them, what is typed at a table, and dealers and clients that find nobody."""
+"""ACPC match states, input typed at a table, and dealers and clients without a peer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case
+from ..case import ACCEPTED_OR_REJECTED, DONE, REJECTED, Case
 
 STATE = "MATCHSTATE:1:30:cr300c/r900:|9s8h/8c8d5c"
-AGENTS = {"yardstick": ("always-call", "nolimit-200bb"), "random": ("random", "nolimit-200bb")}
+AGENTS = {"baseline": ("always-call", "nolimit-200bb"), "random": ("random", "nolimit-200bb")}
 FIELDS = ("tag", "position", "hand", "betting", "cards")
 WRONG: dict[str, dict[str, str]] = {
     "tag": {"empty": "", "case": "matchstate", "typo": "MATCHSTAT", "long": "M" * 5000, "space": " MATCHSTATE x"},
@@ -101,7 +101,7 @@ MENU = {"menu.toml": 'preflop = ""'}
 
 
 def _solved() -> Iterator[Case]:
-    """States that are opened as spots: each field, the agent, the game, the menu, and what does not go with them."""
+    """States that are opened as spots: each field, the agent, the game, the menu, and invalid combinations."""
     parts = STATE.split(":")
     for place, field in enumerate(FIELDS):
         for label, value in WRONG[field].items():
@@ -129,12 +129,12 @@ def _solved() -> Iterator[Case]:
         "floor of a game": ("kuhn", "--floor", "0.5", "--iterations", "1"),
         "game of a game": ("kuhn", "--game", "leduc", "--iterations", "1"),
     }.items():
-        yield Case("match states", f"solve {label}", ("solve", *words), REFUSED | {4}, files=MENU)
+        yield Case("match states", f"solve {label}", ("solve", *words), REJECTED | {4}, files=MENU)
     yield Case("good words", "solve a state", ("solve", river, *SOLVE, "--json"), DONE, files=MENU)
 
 
 def _typed() -> Iterator[Case]:
-    """What a person types is asked for again, never an error of the command."""
+    """Invalid typed input is asked for again and is never an error of the command."""
     for label, text in {
         "nothing": "",
         "words": "hello\nfly\nq\n",
@@ -161,7 +161,7 @@ def _typed() -> Iterator[Case]:
 
 
 def _programs() -> Iterator[Case]:
-    """Dealers that wait for nobody, clients that find nobody, programs that are none."""
+    """Dealers without players, clients without a dealer, and programs that do not exist."""
     dealer = ("acpc", "dealer", "leduc", "--start-timeout", "0.2s", "--hands", "2")
     missed = frozenset({1, 2})
     yield Case("match states", "dealer alone", dealer, missed)
@@ -183,8 +183,8 @@ def _programs() -> Iterator[Case]:
         "log in a folder": ("--log", "../world/empty"),
         "ports in use": ("--ports", "1,1"),
     }.items():
-        yield Case("match states", f"dealer {label}", (*dealer, *more), missed | REFUSED | {4})
-    for label, more in {  # what is accepted waits for a browser
+        yield Case("match states", f"dealer {label}", (*dealer, *more), missed | REJECTED | {4})
+    for label, more in {  # valid options would wait for a browser
         "no address": ("--host", "[/red]"),
         "a name": ("--host", "no.such.host.invalid"),
         "host of others": ("--host", "192.0.2.1"),
@@ -196,7 +196,7 @@ def _programs() -> Iterator[Case]:
         "data in a file": ("--data", "../world/river.toml"),
         "data below a file": ("--data", "../world/river.toml/x"),
     }.items():
-        yield Case("match states", f"serve {label}", ("serve", "--no-open", *more), REFUSED | {4})
+        yield Case("match states", f"serve {label}", ("serve", "--no-open", *more), REJECTED | {4})
     for label, host, port in [
         ("nobody", "127.0.0.1", "9"),
         ("port zero", "127.0.0.1", "0"),
@@ -207,18 +207,18 @@ def _programs() -> Iterator[Case]:
             "match states",
             f"client {label}",
             ("acpc", "client", "always-call", host, port, "--game", "leduc"),
-            REFUSED | {4},
+            REJECTED | {4},
             slow=True,
         )
     yield Case(
         "match states",
         "match with a program that is not there",
         ("match", "always-call", "acpc:./nowhere", "--game", "leduc", "--hands", "2"),
-        REFUSED | {4},
+        REJECTED | {4},
     )
     yield Case(
         "match states",
         "odd hands",
         ("match", "always-call", "always-fold", "--game", "leduc", "--hands", "3"),
-        ACCEPTED_OR_REFUSED,
+        ACCEPTED_OR_REJECTED,
     )

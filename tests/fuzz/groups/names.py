@@ -1,4 +1,4 @@
-"""Names of games, schedules, traversals, agents, recipes and of everything else that is one of a list."""
+"""Names of games, schedules, traversals, agents, recipes and everything else from a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KUHN = ("solve", "kuhn", "--iterations", "2")
 RIVER = ("solve", "../world/river.toml", "--iterations", "2")
 SHOW = ("show", "../world/river", "root")
 
-# What is named, where, and what it is nearly called.
+# What is named, where, and a near miss of a valid name.
 NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     (
         "game",
@@ -110,7 +110,7 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     (
         "device of a sampler",
         ("solve", "holdem:2-1,ranks=3,suits=3", "--traversal", "external", "--iterations", "2", "--device", "?"),
-        {"walks in full": "cuda"},
+        {"full traversal only": "cuda"},
     ),
     ("device of a bench", ("bench", "--device", "?"), {"typo": "cdua", "capitals": "CPU"}),
     ("trace game", ("trace", "?"), {"typo": "kuhnn", "no game": "objects:number", "spot": "../world/turn.toml"}),
@@ -281,7 +281,7 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
 
 
 def cases() -> Iterator[Case]:
-    """What is nearly right, and what is odd."""
+    """Near misses and odd names."""
     for what, words, near in NAMES:
         yield from crossed("names", [(what, words, "near")], {"near": near})
         yield from crossed("names", [(what, words, "odd")], {"odd": ODD}, most=8)

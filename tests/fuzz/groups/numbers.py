@@ -1,10 +1,10 @@
-"""Numbers: negative, zero, not finite, too large, fractions where whole ones are wanted, and none at all."""
+"""Numbers: negative, zero, not finite, too large, fractions instead of integers, and no numbers at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..case import ACCEPTED_OR_REFUSED, Case, crossed
+from ..case import ACCEPTED_OR_REJECTED, Case, crossed
 from ..values import KINDS
 
 KUHN = ("solve", "kuhn", "--iterations", "2")
@@ -97,7 +97,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("reproduce --seed", ("reproduce", "emd-example", "--seed", "?"), "whole"),
 ]
 
-# Large numbers that mean something: either is right, but not a crash, and not a wait.
+# Large but meaningful numbers: may be accepted or rejected, but must neither crash nor hang.
 LARGE: list[tuple[str, tuple[str, ...]]] = [
     ("solve --iterations", ("solve", "kuhn", "--time", "0.1s", "--iterations", "?")),
     ("solve --seed", (*KUHN, "--traversal", "external", "--seed", "?")),
@@ -135,5 +135,5 @@ def cases() -> Iterator[Case]:
     yield from crossed("numbers", OPTIONS, KINDS, most=7)
     for name, words in LARGE:
         for label, value in (("2^31", 2**31), ("2^63", 2**63), ("10^30", 10**30)):
-            said = tuple(word.replace("?", str(value)) for word in words)
-            yield Case("large numbers", f"{name} {label}", said, ACCEPTED_OR_REFUSED | {3})
+            command = tuple(word.replace("?", str(value)) for word in words)
+            yield Case("large numbers", f"{name} {label}", command, ACCEPTED_OR_REJECTED | {3})

@@ -1,4 +1,4 @@
-"""Paths: a folder where a file is wanted, a file where a folder is, places that are not there or cannot be written to."""
+"""Paths: a folder instead of a file, a file instead of a folder, paths that do not exist or cannot be written."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case, of_the_system, said
+from ..case import ACCEPTED_OR_REJECTED, DONE, REJECTED, Case, of_the_system, said
 
 KUHN = ("solve", "kuhn", "--iterations", "2")
 RIVER = ("solve", "../world/river.toml", "--iterations", "2")
 
-# Options that are written to, and what their names end in.
+# Output options, and the suffixes of their paths.
 FILES: dict[str, tuple[tuple[str, ...], str]] = {
     "solve --log": ((*KUHN, "--log", "?"), ".jsonl"),
     "solve --plot": ((*KUHN, "--plot", "?"), ".png"),
@@ -62,8 +62,8 @@ READ: dict[str, tuple[str, ...]] = {
 
 
 def cases() -> Iterator[Case]:
-    """What is written to, and what is read."""
-    either = REFUSED | of_the_system()
+    """Output paths and input paths."""
+    either = REJECTED | of_the_system()
     for name, (words, suffix) in FILES.items():
         for label, place in {
             "a folder": f"folder{suffix}",
@@ -112,12 +112,12 @@ def cases() -> Iterator[Case]:
             "a long path": "p/" * 3000,
             "a loop": "loop",
         }.items():
-            anew = name == "resume" and label in ("nowhere", "empty", "a folder")  # where nothing is, a run begins
+            anew = name == "resume" and label in ("nowhere", "empty", "a folder")  # without a run, resume starts one
             yield Case(
                 "places",
                 f"{name} {label}",
                 _at(words, place),
-                ACCEPTED_OR_REFUSED if anew else either,
+                ACCEPTED_OR_REJECTED if anew else either,
                 {"file": "kept\n", "folder/kept": "kept\n"},
                 change=_loop if label == "a loop" else None,
             )
@@ -136,19 +136,19 @@ def _loop(here: Path) -> None:
 
 
 def _full(suffix: str) -> Callable[[Path], None]:
-    """A link to the device that has no room: what renames a file into its place must not replace the device itself."""
+    """A link to the device without space: replacing a file atomically must not replace the device itself."""
     return lambda here: (here / f"full{suffix}").symlink_to("/dev/full")
 
 
 def _occupied() -> Iterator[Case]:
-    """Folders that hold something already: nothing of it may be lost."""
+    """Folders that are not empty: nothing in them may be lost."""
     for name, words in FOLDERS.items():
         for kind in ("kuhn", "lp", "river", "training", "blueprint", "cards"):
-            yield Case("places", f"{name} over {kind}", _at(words, "copy"), REFUSED, copy=kind)
+            yield Case("places", f"{name} over {kind}", _at(words, "copy"), REJECTED, copy=kind)
         yield Case(
             "places",
             f"{name} over other files",
             _at(words, "folder"),
-            ACCEPTED_OR_REFUSED,
+            ACCEPTED_OR_REJECTED,
             {"folder/mine.txt": "mine\n"},
         )

@@ -1,6 +1,6 @@
-"""Files in TOML: spots, recipes of cards and of blueprints, checks of litmus.
+"""TOML files: spots, recipes of card abstractions and blueprints, litmus checks.
 
-One entry at a time is taken away or given another value.
+One entry at a time is removed or gets another value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import toml
-from ..case import ACCEPTED_OR_REFUSED, DONE, REFUSED, Case, some
+from ..case import ACCEPTED_OR_REJECTED, DONE, REJECTED, Case, some
 from ..world import CARDS, MODELS, NEUMANN, RIVER, TRAINING
 
 MOST = 7  # other values of an entry
@@ -48,7 +48,7 @@ situation = "facing"
 [tree.moves.b.moves]
 f = { pay = [1, -1] }
 c = { pay = [-2, -2], prize = 4, contenders = [0, 1] }
-"""  # a continuous game move by move
+"""  # a continuous game action by action
 AUCTION = """\
 [signals]
 density = [[0, 1], [1, 2]]
@@ -76,9 +76,9 @@ hands = "nuts"
 lines = ["~ c"]
 boards = 2
 tolerance = 1.0
-"""  # in place of the one check that always-call fails in Leduc
+"""  # replaces the one check that always-call fails in Leduc
 
-# What an entry may also be. Keys are places, with * for any; values are labels of `toml.VALUES`.
+# Further valid values of an entry. Keys are paths, with * for any; values are labels of `toml.VALUES`.
 FINE: dict[str, set[str]] = {
     "*.about": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
     "*.name": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
@@ -151,7 +151,7 @@ FINE: dict[str, set[str]] = {
     "litmus.check.0.boards": {"whole", "zero"},
     "litmus.check.0.lines.0": {"empty text"},
 }
-# What is refused or not: either way, not with a crash.
+# Valid or not: must not crash.
 OPEN: dict[str, set[str]] = {
     "spot.pot": {"huge"},
     "spot.stack": {"huge"},
@@ -190,7 +190,7 @@ OPEN: dict[str, set[str]] = {
     "litmus.check.0.name": {"text", "long text", "tag"},
     "litmus.check.0.tolerance": {"zero", "fraction"},
 }
-# Entries that a file can do without.
+# Optional entries.
 OPTIONAL = {
     "spot": {
         "name",
@@ -272,7 +272,7 @@ OPTIONAL = {
     "models": {"model.0.name", "model.0.order"},
     "litmus": {"check.0.boards"},
 }
-# Left out, they make what is left contradict itself or mean nothing; the file says which.
+# Without them, the rest is contradictory or meaningless.
 LEFT_OPEN: dict[str, set[str]] = {
     "spot": {"bets", "rake.rate", "bets.river", "bets.river.bet"},
     "facing": {"bets.river", "stack.0", "stack.1"},
@@ -318,7 +318,7 @@ def cases() -> Iterator[Case]:
         for place in [(), *(p for p in toml.places(table) if isinstance(toml.at(table, p), dict))]:
             changed = toml.put(table, (*place, "zzz"), 1)
             name = f"{kind} {toml.show(place) or 'top'}: unknown key"
-            yield Case("files", name, words, REFUSED, {"file.toml": toml.write(changed)})
+            yield Case("files", name, words, REJECTED, {"file.toml": toml.write(changed)})
         yield from _texts(kind, text, words)
     yield from _contradictions()
 
@@ -333,9 +333,9 @@ def _values(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[st
         value = toml.VALUES[label]
         if value == toml.at(table, place) and type(value) is type(toml.at(table, place)):
             continue
-        expect = REFUSED
+        expect = REJECTED
         if _listed(OPEN, kind, place, label):
-            expect = ACCEPTED_OR_REFUSED | {3}
+            expect = ACCEPTED_OR_REJECTED | {3}
         elif _listed(FINE, kind, place, label):
             expect = DONE
         text = toml.write(toml.put(table, place, value))
@@ -344,9 +344,9 @@ def _values(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[st
 
 def _missing(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[str, ...]) -> Iterator[Case]:
     name = toml.show(place)
-    expect = REFUSED
+    expect = REJECTED
     if name in LEFT_OPEN[kind]:
-        expect = ACCEPTED_OR_REFUSED
+        expect = ACCEPTED_OR_REJECTED
     elif name in OPTIONAL[kind]:
         expect = DONE
     text = toml.write(toml.without(table, place))
@@ -354,7 +354,7 @@ def _missing(kind: str, table: dict[str, Any], place: toml.Place, words: tuple[s
 
 
 def _texts(kind: str, text: str, words: tuple[str, ...]) -> Iterator[Case]:
-    """The file as bytes: other encodings, torn, nested, huge."""
+    """The file as bytes: other encodings, truncated, nested, huge."""
     good: dict[str, str | bytes] = {
         "with a BOM": b"\xef\xbb\xbf" + text.encode(),
         "with CRLF": text.replace("\n", "\r\n"),
@@ -388,11 +388,11 @@ def _texts(kind: str, text: str, words: tuple[str, ...]) -> Iterator[Case]:
     for label, content in good.items():
         yield Case("good files", f"{kind} {label}", words, DONE, {"file.toml": content})
     for label, content in bad.items():
-        yield Case("files", f"{kind} {label}", words, REFUSED, {"file.toml": content})
+        yield Case("files", f"{kind} {label}", words, REJECTED, {"file.toml": content})
     step = max(1, len(text) // 12)
     for end in range(step, len(text), step):
         torn = Case(
-            "files", f"{kind} torn after {end} characters", words, ACCEPTED_OR_REFUSED, {"file.toml": text[:end]}
+            "files", f"{kind} torn after {end} characters", words, ACCEPTED_OR_REJECTED, {"file.toml": text[:end]}
         )
         yield torn
 
@@ -438,9 +438,9 @@ def _contradictions() -> Iterator[Case]:
     words = ("solve", "spot.toml", "--iterations", "2")
     for label, (top, end) in CONTRADICTIONS.items():
         text = TURN.format(top=top, end=end)
-        expect = REFUSED
+        expect = REJECTED
         if label == "many sizes":
-            expect = ACCEPTED_OR_REFUSED | {3}
+            expect = ACCEPTED_OR_REJECTED | {3}
         if label == "pot beyond exact floats":
             text = text.replace("pot = 100", f"pot = {2**53 + 1}")
         yield Case("files", f"spot contradicts itself: {label}", words, expect, {"spot.toml": text})

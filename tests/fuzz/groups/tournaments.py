@@ -1,4 +1,4 @@
-"""Chips, prizes and tournaments: stacks, payouts, states, lines and files. What would be solved is only estimated."""
+"""Chips, prizes and tournaments: stacks, payouts, states, lines and files. Solves are only estimated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..case import DONE, Case, crossed, said
 from ..values import KINDS
 
 ICM = said("icm --stacks 10,10,15 --payouts 50,30,20")
-SPOT = ("pushfold", "--stacks", "10")  # one player: refused in any case, at the latest then
+SPOT = ("pushfold", "--stacks", "10")  # one player: rejected in any case
 TOURNAMENT = ("tournament", "--small", "--estimate")
 FILE = "players = 3\nchips = 900\nunit = 100\nblinds = [50, 100]\nante = 0\npayouts = [50, 30, 20]\n"
 
@@ -72,13 +72,13 @@ FILES = {
 
 
 def cases() -> Iterator[Case]:
-    """Bad numbers, lists, states, lines and files, and some good ones."""
+    """Invalid numbers, lists, states, lines and files, and some valid ones."""
     group = "tournaments"
     yield from crossed(group, OPTIONS, KINDS, most=7)
     for label, value in LISTS.items():
         yield Case(group, f"icm --stacks {label}", ("icm", "--stacks", value, "--payouts", "1"))
         yield Case(group, f"pushfold --stacks {label}", ("pushfold", "--stacks", value, "--line", "nowhere"))
-        if label != "zero":  # prizes may be
+        if label != "zero":  # valid for prizes
             yield Case(group, f"icm --payouts {label}", ("icm", "--stacks", "10,10,15", "--payouts", value))
     for label, value in STATES.items():
         yield Case(group, f"tournament --state {label}", (*TOURNAMENT, "--state", value))

@@ -1,4 +1,4 @@
-"""Commands without arguments, options that do not exist or do not belong together."""
+"""Commands without arguments, unknown options, and options that exclude each other."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ GOOD: dict[str, tuple[str, ...]] = {
 
 
 def cases() -> Iterator[Case]:
-    """Words that are missing, unknown or in each other's way; and words that are fine."""
+    """Missing, unknown and conflicting arguments, and valid ones."""
     for command in NEEDED:
         yield Case("words", f"{command} without arguments", (*command.split(),))
     for command in COMMANDS:

@@ -1,95 +1,171 @@
-"""The hierarchical abstraction of Tartanian7: public states in clusters, and hands only ever with hands of their cluster.
+"""Hierarchical abstraction of Tartanian7: public states are clustered, then hands inside each public cluster.
 
-The public states of one round (the 1,755 canonical flops) are clustered by what they do to a base abstraction: two flops
-are alike when they send equal numbers of hands to each of its buckets (Brown, Ganzfried & Sandholm 2015, Algorithm 2). In
-that round and all later ones, hands are then clustered for each public bucket alone (Algorithm 1), so that a machine that
-plays one bucket never reads what belongs to another.
+The public states of one round (the 1,755 canonical flops) are clustered by their transitions to a base abstraction: two
+flops are similar if they map equal numbers of hands to each of its buckets (Brown, Ganzfried & Sandholm 2015, Algorithm
+2). In that round and all later ones, hands are clustered separately for each public bucket (Algorithm 1). So a machine
+that plays one public bucket never reads data of another.
 
-The paper's distance (V - Σ min) / V is half the L1 distance of the two rows over V, since all rows sum to V: the total
-variation, and a metric up to states with equal rows.
+The paper's distance (V - Σ min) / V is half the L1 distance of the two rows divided by V, because all rows sum to V. It is
+the total variation distance, and a metric up to states with equal rows. Groups of flops by texture, defined by hand, are
+the baseline for these clusters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.clustering._kernels import public as kernels
-from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.equity.equities import spread
-from riverboat.cards.isomorphism import Indexer, board_index, canonical_boards
+from riverboat.abstraction.clustering._kernels import kmeans as kernels
+from riverboat.abstraction.clustering.features import deal_counts
+from riverboat.abstraction.clustering.kmeans import as_weights, check_cluster_options
+from riverboat.cards.deck import FULL_DECK, RANKS, Deck
+from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.features.hand_features import live_deals
+from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 
-Progress: TypeAlias = Callable[[float], None]
-Cluster: TypeAlias = Callable[
-    [int, Array, Array], Array
-]  # public bucket, hands, weights -> a label from 0 for each hand
+PublicProgress: TypeAlias = Callable[[float], None]
+# public bucket, hands, weights -> a label from 0 for each hand
+PrivateClusterer: TypeAlias = Callable[[int, Array, Array], Array]
 
 _CHUNK = 1 << 18
-_LEAST_GAIN = 1e-12  # of a move: rounding does not go round in circles
+_MIN_GAIN = 1e-12  # smallest improvement of a move, so that rounding causes no cycles
 
 
 # --- distances between public states ----------------------------------------------------------------
 
 
-def look_ups(labels: Array, cards: int = 3, deck: Deck = FULL_DECK) -> Array:
-    """Buckets of every hand on every canonical board of some cards: 1,755 × 1,176 on the flop. int32 [boards, hands]
+def bucket_lookups(labels: Array, cards: int = 3, deck: Deck = FULL_DECK) -> Array:
+    """Return the buckets of every hand on every canonical board: 1,755 × 1,176 on the flop.
 
-    `labels` is the base abstraction: a bucket for each canonical hand of `Indexer.for_deck(deck, (deck.hole, cards))`.
+    Parameters
+    ----------
+    labels
+        The base abstraction: a bucket for each canonical hand of `HandIndexer.for_deck(deck, (deck.hole, cards))`.
+    cards
+        Number of board cards.
+    deck
+        The deck.
+
+    Returns
+    -------
+    Array
+        int32 [boards, hands that a board does not block].
+
+    Raises
+    ------
+    InputError
+        The labels are not whole numbers from 0, one for each canonical hand.
+
+    Examples
+    --------
+    >>> deck = Deck("JQK", "hs", hole=1)
+    >>> bucket_lookups(np.arange(15), 1, deck).shape
+    (3, 5)
     """
-    indexer = Indexer.for_deck(deck, (deck.hole, cards))
+    indexer = HandIndexer.for_deck(deck, (deck.hole, cards))
     labels = np.asarray(labels)
     if labels.shape != (indexer.size(),) or labels.dtype.kind not in "iu" or labels.min() < 0:
         raise InputError(
             f"labels of shape {labels.shape} and type {labels.dtype}: "
-            f"expected whole numbers from 0 for the {indexer.size():,} hands of {indexer}"
+            f"expected whole numbers, 0 or more, for the {indexer.size():,} hands of {indexer}"
         )
     boards, _ = canonical_boards(cards, deck)
-    live = ~(deck.hands[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
-    which, hand = np.nonzero(live)
-    deals = np.concatenate([deck.hands[hand], boards[which]], axis=1)
+    _, deals = live_deals(boards, deck)
     return labels[indexer.index(deals, check=False)].astype(np.int32).reshape(len(boards), -1)
 
 
-def transitions(buckets: Array, count: int | None = None) -> Array:
-    """How many private states each public state sends to each bucket. int [states, private] -> int [states, count]"""
+def transition_counts(buckets: Array, count: int | None = None) -> Array:
+    """Count the private states of each public state in each bucket.
+
+    Parameters
+    ----------
+    buckets
+        int [public states, private states]: bucket of each private state, from 0.
+    count
+        Number of buckets; one more than the largest by default.
+
+    Returns
+    -------
+    Array
+        uint16 or int32 [public states, count].
+
+    Raises
+    ------
+    InputError
+        The buckets are not whole numbers from 0 to `count` - 1.
+
+    Examples
+    --------
+    >>> transition_counts(np.array([[0, 1, 1], [0, 0, 1]])).tolist()
+    [[1, 2], [2, 1]]
+    """
     buckets = np.asarray(buckets)
     if buckets.ndim != 2 or buckets.dtype.kind not in "iu" or not buckets.size or buckets.min() < 0:
         raise InputError(
-            f"buckets of shape {buckets.shape}: expected whole numbers from 0, [public states, private states]"
+            f"buckets of shape {buckets.shape}: expected whole numbers, 0 or more, [public states, private states]"
         )
     states, private = buckets.shape
-    most = int(buckets.max()) + 1
-    count = most if count is None else count
-    if count < most:
-        raise InputError(f"count={count}: the buckets go up to {most - 1}")
+    num_buckets = int(buckets.max()) + 1
+    count = num_buckets if count is None else count
+    if count < num_buckets:
+        raise InputError(f"count={count}: the buckets go up to {num_buckets - 1}")
     rows = np.arange(states)[:, None] * count + buckets
     table = np.bincount(rows.ravel(), minlength=states * count).reshape(states, count)
     return table.astype(np.uint16 if private < 1 << 16 else np.int32)
 
 
-def public_distances(table: Array, threads: int = 1, progress: Progress | None = None) -> Array:
-    """Distances between public states: the share of private states that go to other buckets. float64 [states, states]"""
+def public_distances(table: Array, threads: int = 1, progress: PublicProgress | None = None) -> Array:
+    """Return the distances between public states: the share of private states in different buckets.
+
+    Parameters
+    ----------
+    table
+        Result of `transition_counts`.
+    threads
+        Number of threads.
+    progress
+        Called with the completed share.
+
+    Returns
+    -------
+    Array
+        float64 [states, states], from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        The table has another type, or rows of different sums.
+
+    References
+    ----------
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
+       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 2).
+
+    Examples
+    --------
+    >>> public_distances(transition_counts(np.array([[0, 1], [0, 0]]))).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
     table = np.ascontiguousarray(table)
     if table.ndim != 2 or table.dtype not in (np.uint16, np.int32) or not table.size:
-        raise InputError(f"table of shape {table.shape} and type {table.dtype}: give what `transitions` returns")
+        raise InputError(f"table of shape {table.shape} and type {table.dtype}: use the result of `transition_counts`")
     totals = table.sum(axis=1, dtype=np.int64)
     if totals.min() != totals.max() or totals[0] < 1:
         raise InputError(
-            f"table with rows that sum to {totals.min()} to {totals.max()}: all need the same sum, above zero"
+            f"table with rows that sum to {totals.min()} to {totals.max()}: all rows need the same positive sum"
         )
     common = np.zeros((len(table), len(table)), np.int32)
 
-    def work(part: slice) -> tuple[Array, ...]:
+    def work(part: slice) -> None:
         kernels.overlaps(table, part.start, part.stop, common)
-        return ()
 
-    spread(work, len(table), threads, progress, chunk=4 * kernels.BLOCK)
+    map_chunks(work, len(table), threads, progress, chunk=4 * kernels.OVERLAP_BLOCK)
     common = np.triu(common) + np.triu(common, 1).T
     distance: Array = (totals[0] - common) / totals[0]
     return distance
@@ -100,13 +176,32 @@ def public_distances(table: Array, threads: int = 1, progress: Progress | None =
 
 @dataclass(frozen=True, eq=False)
 class PublicClusters:
-    """Public states in clusters."""
+    """Clusters of public states.
+
+    Attributes
+    ----------
+    labels
+        int32 [states].
+    sizes
+        float64 [clusters]: weights.
+    cost
+        Value of the objective; for `sum`: distances of pairs in one cluster, times both weights.
+    iterations
+        Number of iterations.
+    converged
+        Whether nothing moved in the last iteration.
+
+    Examples
+    --------
+    >>> cluster_public(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), 2).cost
+    0.0
+    """
 
     labels: Array  # int32 [states]
     sizes: Array  # float64 [clusters]: weights
-    cost: float  # that of the objective; of `sum`: distances over pairs that share a cluster, times both weights
+    cost: float  # value of the objective; for `sum`: distances of pairs in one cluster, times both weights
     iterations: int
-    settled: bool  # whether nothing moved in the last iteration
+    converged: bool  # whether nothing moved in the last iteration
 
 
 def cluster_public(
@@ -116,94 +211,138 @@ def cluster_public(
     seed: int = 0,
     restarts: int = 1,
     iterations: int = 100,
-    together: bool = False,
+    simultaneous: bool = False,
     objective: str = "sum",
 ) -> PublicClusters:
-    """Clusters of public states by the sum of distances to their members (Algorithm 3), from a k-means++ start.
+    """Cluster public states by the sum of distances to the members of a cluster, from a k-means++ start.
 
-    The sum makes small clusters attractive, so that sizes stay balanced; the paper wants that, since each is work for one
-    machine. By default states move one by one: each move lowers the cost, no cluster empties, and it ends by itself.
-    `together` moves all states at once by the labels of the iteration before, as the paper prints it. Then all run to
-    the smallest clusters (the 1,755 flops end in one within three steps), and clusters that empty must stay so, or their
-    sum of zero would draw everything; the best iteration is kept, which may be the start.
-    The paper gives all flops the same weight, which is the default here.
+    Parameters
+    ----------
+    distance
+        float [states, states], symmetric, not negative.
+    k
+        Number of clusters.
+    weights
+        Positive weights [states]; equal ones by default, as in the paper.
+    seed
+        Random seed of the starts.
+    restarts
+        Number of starts; the one with the lowest cost wins.
+    iterations
+        Most iterations of each start.
+    simultaneous
+        Move all states at once by the labels of the previous iteration, as printed in the paper; for `sum` only.
+    objective
+        `sum`; or `mean`, sums over pairs divided by the weight of their cluster; or `medoids`, the distance to one
+        representative state of the cluster. The last two leave very uneven cluster sizes.
 
-    Other objectives, for comparison: `mean`, sums over pairs divided by the weight of their cluster, one by one, too; and
-    `medoids`, the distance to one state that stands for its cluster. Both leave clusters as unlike in size as flops are.
+    Returns
+    -------
+    PublicClusters
+        The best start.
+
+    Raises
+    ------
+    InputError
+        Distances, weights or numbers are invalid, or the objective is unknown.
+
+    Notes
+    -----
+    The sum favors small clusters, so sizes stay balanced. The paper wants this, because each cluster is work for one machine.
+    By default states move one by one: each move decreases the cost, no cluster becomes empty, and the algorithm terminates.
+    With `simultaneous` all states move to the smallest clusters: the 1,755 flops end in one within three steps. Empty
+    clusters must stay empty, or their sum of zero would attract all states. The best iteration is returned, which may be
+    the start.
+
+    References
+    ----------
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
+       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 3).
+
+    Examples
+    --------
+    >>> clusters = cluster_public(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), 2)
+    >>> sorted(clusters.sizes.tolist()), clusters.converged
+    ([1.0, 2.0], True)
     """
     distance = np.ascontiguousarray(distance, float)
     states = len(distance)
     if distance.shape != (states, states) or not (distance >= 0).all() or not np.allclose(distance, distance.T):
-        raise InputError(f"distances of shape {distance.shape}: expected a symmetric [states, states] from 0 up")
-    weight = np.ones(states) if weights is None else np.ascontiguousarray(weights, float)
-    if weight.shape != (states,) or not (np.isfinite(weight).all() and (weight > 0).all()):
-        raise InputError(f"weights of shape {weight.shape}: expected one above zero for each of {states} states")
-    if not 1 <= k <= states:
-        raise InputError(f"k={k} clusters of {states} public states: must be 1 to {states}")
-    if restarts < 1 or iterations < 1:
-        raise InputError(f"restarts={restarts}, iterations={iterations}: each must be at least 1")
+        raise InputError(
+            f"distances of shape {distance.shape}: expected a symmetric matrix [states, states] of numbers 0 or more"
+        )
+    weight = as_weights(weights, states, "public states")
+    check_cluster_options(k, states, "public states", restarts, iterations)
     if objective not in OBJECTIVES:
-        raise unknown("objective", objective, OBJECTIVES)
-    if together and objective != "sum":
-        raise InputError(f"together with objective={objective!r}: all at once is how the paper prints the sum")
-    move = _together if together else OBJECTIVES[objective]
-    tries = [
-        move(distance, weight, _start(distance, weight, k, np.random.default_rng(state)), k, iterations)
+        raise unknown_name_error("objective", objective, OBJECTIVES)
+    if simultaneous and objective != "sum":
+        raise InputError(f"simultaneous with objective={objective!r}: only objective='sum' supports it")
+    move = _move_simultaneously if simultaneous else OBJECTIVES[objective]
+    results = [
+        move(distance, weight, _initial_labels(distance, weight, k, np.random.default_rng(state)), k, iterations)
         for state in np.random.SeedSequence(seed).spawn(restarts)
     ]
-    return min(tries, key=lambda c: (int((c.sizes == 0).sum()), c.cost))
+    return min(results, key=lambda c: (int((c.sizes == 0).sum()), c.cost))
 
 
-def _start(distance: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
-    """Labels by the nearest of k states that k-means++ takes. int32 [states]"""
+def _initial_labels(distance: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
+    """Draw k states by k-means++ and label each state by the nearest of them. int32 [states]"""
     nearest = np.full(len(weight), np.inf)
     chance = weight
     chosen: list[int] = []
     for _ in range(k):
-        if not chance.sum() > 0:  # all that is left equals a chosen one
+        if not chance.sum() > 0:  # all other states equal a chosen one
             chance = np.where(np.isin(np.arange(len(weight)), chosen), 0.0, weight)
         chosen.append(int(rng.choice(len(weight), p=chance / chance.sum())))
         nearest = np.minimum(nearest, distance[chosen[-1]])
         chance = weight * nearest**2
     label: Array = distance[:, chosen].argmin(axis=1).astype(np.int32)
-    label[chosen] = np.arange(k)  # also where two of them are alike
+    label[chosen] = np.arange(k)  # also where two chosen states are equal
     return label
 
 
-def _result(sums: Array, weight: Array, label: Array, k: int, iterations: int, settled: bool) -> PublicClusters:
+def _public_clusters(
+    sums: Array, weight: Array, label: Array, k: int, iterations: int, settled: bool
+) -> PublicClusters:
+    """Make the result of the `sum` objective."""
     cost = float((weight * sums[np.arange(len(label)), label]).sum()) / 2
     return PublicClusters(label.copy(), np.bincount(label, weight, k), cost, iterations, settled)
 
 
-def _together(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+def _move_simultaneously(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """Minimize the sum by moving all states at once, as printed in the paper."""
     sums, best = np.empty((len(label), k)), None
     for t in range(iterations + 1):
         kernels.distance_sums(distance, weight, label, sums)
         empty = np.bincount(label, minlength=k) == 0
-        following = np.where(empty, np.inf, sums).argmin(axis=1).astype(np.int32)
-        here = _result(sums, weight, label, k, t, bool((following == label).all()))
-        if best is None or ((here.sizes == 0).sum(), here.cost) < ((best.sizes == 0).sum(), best.cost):
-            best = here
-        if here.settled:
-            return here if here is best else best
-        label = following
+        next_label = np.where(empty, np.inf, sums).argmin(axis=1).astype(np.int32)
+        clusters = _public_clusters(sums, weight, label, k, t, bool((next_label == label).all()))
+        if best is None or ((clusters.sizes == 0).sum(), clusters.cost) < ((best.sizes == 0).sum(), best.cost):
+            best = clusters
+        if clusters.converged:
+            return clusters if clusters is best else best
+        label = next_label
     assert best is not None
     return best
 
 
-def _one_by_one(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+def _minimize_sum(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """Minimize the sum by moving one state after the other."""
     sums, size = np.empty((len(label), k)), np.bincount(label, minlength=k)
     moves, t = 1, 0
     while moves and t < iterations:
         t += 1
-        kernels.distance_sums(distance, weight, label, sums)  # afresh: rounding does not add up
-        moves = kernels.sweep(distance, weight, sums, size, label)
+        kernels.distance_sums(distance, weight, label, sums)  # recomputed, so that rounding errors do not accumulate
+        moves = kernels.move_states(distance, weight, sums, size, label)
     kernels.distance_sums(distance, weight, label, sums)
-    return _result(sums, weight, label, k, t, moves == 0)
+    return _public_clusters(sums, weight, label, k, t, moves == 0)
 
 
-def _by_means(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
-    """Each state to where Σ (sum over pairs) / (weight) over clusters becomes least."""
+def _minimize_mean(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """Minimize the sum over clusters of mean distances between members, by moving one public state at a time.
+
+    The mean of a cluster is the sum of distances over pairs divided by the cluster's weight. The result is a local minimum.
+    """
     sums, size = np.empty((len(label), k)), np.bincount(label, minlength=k)
     kernels.distance_sums(distance, weight, label, sums)
     mass = np.bincount(label, weight, k)
@@ -212,53 +351,73 @@ def _by_means(distance: Array, weight: Array, label: Array, k: int, iterations: 
     while moves and t < iterations:
         moves, t = 0, t + 1
         for i, w in enumerate(weight.tolist()):
-            here = int(label[i])
-            if size[here] == 1:
+            old = int(label[i])
+            if size[old] == 1:
                 continue
-            left = (pairs[here] - w * sums[i, here]) / (mass[here] - w) - pairs[here] / mass[here]
+            loss = (pairs[old] - w * sums[i, old]) / (mass[old] - w) - pairs[old] / mass[old]
             gain = (pairs + w * sums[i]) / (mass + w) - pairs / mass
-            gain[here] = -left
-            there = int(gain.argmin())
-            if gain[there] + left > -_LEAST_GAIN:
+            gain[old] = -loss
+            new = int(gain.argmin())
+            if gain[new] + loss > -_MIN_GAIN:
                 continue
-            for cluster, sign in ((here, -1), (there, 1)):
+            for cluster, sign in ((old, -1), (new, 1)):
                 pairs[cluster] += sign * w * sums[i, cluster]
                 mass[cluster] += sign * w
                 size[cluster] += sign
                 sums[:, cluster] += sign * w * distance[:, i]
-            label[i], moves = there, moves + 1
+            label[i], moves = new, moves + 1
     return PublicClusters(label.copy(), mass, float((pairs / mass).sum()), t, moves == 0)
 
 
-def _by_medoids(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
-    """The state of each cluster that is nearest to all of it, then all states to the nearest of these, in turn."""
-    t, settled = 0, False
-    while not settled and t < iterations:
+def _k_medoids(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
+    """Alternate between the medoid of each cluster and the nearest medoid of each state."""
+    t, converged = 0, False
+    while not converged and t < iterations:
         t += 1
         member = (label[:, None] == np.arange(k)) * weight[:, None]
-        spans = np.where(member > 0, distance @ member, np.inf)
-        medoid = spans.argmin(axis=0)
-        following = distance[:, medoid].argmin(axis=1).astype(np.int32)
-        following[medoid] = np.arange(k)  # also where two of them are alike
-        settled = bool((following == label).all())
-        label = following
+        distances = np.where(member > 0, distance @ member, np.inf)
+        medoid = distances.argmin(axis=0)
+        next_label = distance[:, medoid].argmin(axis=1).astype(np.int32)
+        next_label[medoid] = np.arange(k)  # also where two medoids are equal
+        converged = bool((next_label == label).all())
+        label = next_label
     cost = float((weight * distance[np.arange(len(label)), medoid[label]]).sum())
-    return PublicClusters(label, np.bincount(label, weight, k), cost, t, settled)
+    return PublicClusters(label, np.bincount(label, weight, k), cost, t, converged)
 
 
 OBJECTIVES: dict[str, Callable[[Array, Array, Array, int, int], PublicClusters]] = {
-    "sum": _one_by_one,
-    "mean": _by_means,
-    "medoids": _by_medoids,
+    "sum": _minimize_sum,
+    "mean": _minimize_mean,
+    "medoids": _k_medoids,
 }
 
 
-# --- private clustering inside the public buckets -----------------------------------------------------
+# --- private clustering inside public buckets ---------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class PublicBuckets:
-    """A bucket for each canonical board of some cards, such as the flops, of a deck."""
+    """A public bucket for each canonical board with a number of cards, such as the flops.
+
+    Parameters
+    ----------
+    labels
+        int [boards]: public bucket of each canonical board, from 0.
+    cards
+        Number of board cards.
+    deck
+        The deck.
+
+    Raises
+    ------
+    InputError
+        The labels are not whole numbers from 0, one for each board.
+
+    Examples
+    --------
+    >>> PublicBuckets(flop_groups(["paired", "monotone"])).count
+    3
+    """
 
     labels: Array  # int [boards]: from 0
     cards: int = 3
@@ -266,28 +425,42 @@ class PublicBuckets:
 
     def __post_init__(self) -> None:
         boards = len(canonical_boards(self.cards, self.deck)[0])
-        given = np.asarray(self.labels)
-        if given.shape != (boards,) or given.dtype.kind not in "iu" or given.min() < 0:
-            raise InputError(f"labels of shape {given.shape}: expected whole numbers from 0 for the {boards:,} boards")
+        labels = np.asarray(self.labels)
+        if labels.shape != (boards,) or labels.dtype.kind not in "iu" or labels.min() < 0:
+            raise InputError(
+                f"labels of shape {labels.shape}: expected whole numbers, 0 or more, for the {boards:,} boards"
+            )
 
     @property
     def count(self) -> int:
-        """How many public buckets there are."""
+        """Number of public buckets."""
         return int(self.labels.max()) + 1
 
-    def of(self, boards: Array) -> Array:
-        """The buckets of boards. uint8 [..., cards] -> int [...]"""
+    def buckets(self, boards: Array) -> Array:
+        """Return the public buckets of boards. uint8 [..., cards] -> int [...]
+
+        Parameters
+        ----------
+        boards
+            Boards of the number of cards that the public buckets have.
+        """
         buckets: Array = np.asarray(self.labels)[board_index(boards, self.deck)]
         return buckets
 
-    def openings(self, cards: int) -> Array:
-        """How many of the flops inside each canonical board of `cards` lie in each public bucket. uint8 [boards, count]"""
+    def flop_counts(self, cards: int) -> Array:
+        """Count the flops inside each canonical board in each public bucket. uint8 [boards, count]
+
+        Parameters
+        ----------
+        cards
+            Number of cards of the boards.
+        """
         boards, _ = canonical_boards(cards, self.deck)
         if cards < self.cards:
-            raise InputError(f"boards of {cards} cards: the public buckets are of {self.cards}")
+            raise InputError(f"boards of {cards} cards: the public buckets need at least {self.cards}")
         out = np.zeros((len(boards), self.count), np.uint8)
         for choice in combinations(range(cards), self.cards):
-            np.add.at(out, (np.arange(len(boards)), self.of(boards[:, list(choice)])), 1)
+            np.add.at(out, (np.arange(len(boards)), self.buckets(boards[:, list(choice)])), 1)
         return out
 
 
@@ -295,108 +468,248 @@ class PublicBuckets:
 class PrivateBuckets:
     """Buckets of hands on one street, each inside one public bucket.
 
-    A later board belongs to the public buckets of all flops that it may have begun with, up to ten on the river, so a hand
-    has as many buckets. They are kept in layers: layer s has a hand's bucket for the s-th of its board's public buckets,
-    in their order. Features do not depend on the order of the board and are kept once, whatever the flop was.
+    A later board belongs to the public buckets of all flops that it contains, up to ten on the river, so a hand has as many
+    buckets. They are stored in layers: layer s has a hand's bucket for the s-th of its board's public buckets, in ascending
+    order. Features do not depend on the order of the board and are stored once for all flops.
+
+    Attributes
+    ----------
+    public
+        The public buckets.
+    cards
+        Number of cards of the board.
+    layer
+        uint8 [boards, public buckets]: the layer, 255 if the board contains no flop of the public bucket.
+    labels
+        uint16 or int32 [layers, canonical hands]; the largest value if the layer does not exist.
+    first
+        int64 [public buckets + 1]: first bucket of each public bucket, and the end.
+
+    Examples
+    --------
+    >>> deck = Deck("JQK", "hs", hole=1)
+    >>> public = PublicBuckets(np.array([0, 1, 1]), 1, deck)
+    >>> cluster_private(public, 1, lambda bucket, hands, weights: np.arange(len(hands))).first.tolist()
+    [0, 5, 15]
     """
 
     public: PublicBuckets
     cards: int  # of the board
-    layer: Array  # uint8 [boards, public buckets]: the layer, 255 where the board cannot have begun there
-    labels: Array  # uint16 or int32 [layers, canonical hands]; the largest number where there is no such layer
-    first: Array  # int64 [public buckets + 1]: the first bucket of each, and the end
+    layer: Array  # uint8 [boards, public buckets]: the layer, 255 if the board contains no flop of the public bucket
+    labels: Array  # uint16 or int32 [layers, canonical hands]; the largest value if the layer does not exist
+    first: Array  # int64 [public buckets + 1]: first bucket of each public bucket, and the end
 
-    def of(self, deals: Array) -> Array:
-        """The buckets of deals, uint8 [n, hole + board], the cards of the public state before the rest. int64 [n]"""
+    def buckets(self, deals: Array) -> Array:
+        """Return the buckets of deals. int64 [n]
+
+        Parameters
+        ----------
+        deals
+            uint8 [n, hole + board], with the cards of the public state first on the board.
+        """
         deck, deals = self.public.deck, np.asarray(deals)
-        hand = Indexer.for_deck(deck, (deck.hole, self.cards)).index(deals)
+        hand = HandIndexer.for_deck(deck, (deck.hole, self.cards)).index(deals)
         board = board_index(deals[..., deck.hole :], deck)
-        public = self.public.of(deals[..., deck.hole : deck.hole + self.public.cards])
+        public = self.public.buckets(deals[..., deck.hole : deck.hole + self.public.cards])
         return self.labels[self.layer[board, public], hand].astype(np.int64)
 
-    def within(self, bucket: int) -> Array:
-        """Buckets of all canonical hands inside one public bucket, from 0; -1 for hands outside it. int32 [hands]
+    def labels_in_public_bucket(self, bucket: int) -> Array:
+        """Return the buckets of all canonical hands inside one public bucket, from 0; -1 for other hands. int32 [hands]
 
-        What `potential.histograms` needs for the street before.
+        `potential_aware.successor_histograms` needs these labels for the previous street.
+
+        Parameters
+        ----------
+        bucket
+            The public bucket.
         """
         first, end = self.first[bucket : bucket + 2]
         out = np.full(self.labels.shape[1], -1, np.int32)
         for row in self.labels:
-            here = (row >= first) & (row < end)  # buckets are of one public bucket alone
-            out[here] = row[here] - first
+            inside = (row >= first) & (row < end)  # a bucket belongs to one public bucket only
+            out[inside] = row[inside] - first
         return out
 
 
-def boards_of(cards: int, deck: Deck = FULL_DECK, threads: int = 1) -> Array:
-    """The canonical board of every canonical hand. int32 [hands]"""
-    indexer = Indexer.for_deck(deck, (deck.hole, cards))
+def boards_of_hands(cards: int, deck: Deck = FULL_DECK, threads: int = 1) -> Array:
+    """Return the canonical board of every canonical hand.
+
+    Parameters
+    ----------
+    cards
+        Number of board cards.
+    deck
+        The deck.
+    threads
+        Number of threads.
+
+    Returns
+    -------
+    Array
+        int32 [hands].
+
+    Examples
+    --------
+    >>> len(boards_of_hands(1, Deck("JQK", "hs", hole=1)))
+    15
+    """
+    indexer = HandIndexer.for_deck(deck, (deck.hole, cards))
     out = np.empty(indexer.size(), np.int32)
 
-    def work(part: slice) -> tuple[Array, ...]:
+    def work(part: slice) -> None:
         deals = indexer.unindex(np.arange(part.start, part.stop))
         out[part] = board_index(deals[:, deck.hole :], deck, check=False)
-        return ()
 
-    spread(work, len(out), threads, chunk=_CHUNK)
+    map_chunks(work, len(out), threads, chunk=_CHUNK)
     return out
 
 
 def cluster_private(
     public: PublicBuckets,
     cards: int,
-    cluster: Cluster,
+    cluster: PrivateClusterer,
     out: Array | None = None,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: PublicProgress | None = None,
 ) -> PrivateBuckets:
-    """Cluster the hands on boards of `cards` inside each public bucket (Algorithm 1).
+    """Cluster the hands on boards of `cards` cards inside each public bucket.
 
-    `cluster(bucket, hands, weights)` gets the canonical hands whose board may have begun in that public bucket, int64 [n]
-    ascending, and how many deals each stands for, float64 [n] (one five-card board counts for each of its flops there);
-    it answers with labels from 0, int [n]. `out` may be a memory-mapped array for the labels.
+    Parameters
+    ----------
+    public
+        The public buckets.
+    cards
+        Number of board cards.
+    cluster
+        `cluster(bucket, hands, weights)` receives the canonical hands whose board contains a flop of that public bucket,
+        int64 [n] ascending, and the number of deals that each represents, float64 [n]. One five-card board counts for each of
+        its flops there. It returns labels from 0, int [n].
+    out
+        Array for the labels, uint16 or int32 [layers, hands], which may be memory-mapped.
+    threads
+        Number of threads.
+    progress
+        Called with the completed share.
+
+    Returns
+    -------
+    PrivateBuckets
+        Buckets that are numbered through all public buckets.
+
+    Raises
+    ------
+    InputError
+        `out` or labels have another shape or type, or the buckets do not fit the type.
+
+    References
+    ----------
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
+       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 1).
+
+    Examples
+    --------
+    >>> public = PublicBuckets(np.array([0, 0, 1]), 1, Deck("JQK", "hs", hole=1))
+    >>> cluster_private(public, 1, lambda bucket, hands, weights: np.zeros(len(hands), int)).first.tolist()
+    [0, 1, 2]
     """
     deck = public.deck
-    indexer = Indexer.for_deck(deck, (deck.hole, cards))
-    openings = public.openings(cards)
-    layers = int((openings > 0).sum(axis=1).max())
-    layer = np.where(openings > 0, np.cumsum(openings > 0, axis=1) - 1, 255).astype(np.uint8)
+    indexer = HandIndexer.for_deck(deck, (deck.hole, cards))
+    flop_counts = public.flop_counts(cards)
+    layers = int((flop_counts > 0).sum(axis=1).max())
+    layer = np.where(flop_counts > 0, np.cumsum(flop_counts > 0, axis=1) - 1, 255).astype(np.uint8)
     shape = layers, indexer.size()
     labels = np.empty(shape, np.uint16) if out is None else out
     if labels.shape != shape or labels.dtype not in (np.uint16, np.int32):
         raise InputError(f"out of shape {labels.shape} and type {labels.dtype}: expected uint16 or int32 {shape}")
-    nothing = np.iinfo(labels.dtype).max
-    labels[:] = nothing
-    board, times = boards_of(cards, deck, threads), _times(indexer, threads)
+    sentinel = np.iinfo(labels.dtype).max
+    labels[:] = sentinel
+    board, times = boards_of_hands(cards, deck, threads), deal_counts(indexer, threads)
     first = np.zeros(public.count + 1, np.int64)
     for c in range(public.count):
-        hands = np.flatnonzero((openings[:, c] > 0)[board])
+        hands = np.flatnonzero((flop_counts[:, c] > 0)[board])
         first[c + 1] = first[c]
         if not len(hands):
             continue
-        where = board[hands]
-        inside = np.asarray(cluster(c, hands, times[hands].astype(float) * openings[where, c]))
-        if inside.shape != hands.shape or inside.dtype.kind not in "iu" or inside.min() < 0:
+        hand_boards = board[hands]
+        hand_labels = np.asarray(cluster(c, hands, times[hands].astype(float) * flop_counts[hand_boards, c]))
+        if hand_labels.shape != hands.shape or hand_labels.dtype.kind not in "iu" or hand_labels.min() < 0:
             raise InputError(
-                f"public bucket {c}: labels of shape {inside.shape}: expected whole numbers for {len(hands):,} hands"
+                f"public bucket {c}: labels of shape {hand_labels.shape}: expected whole numbers for {len(hands):,} hands"
             )
-        first[c + 1] += int(inside.max()) + 1
-        if first[c + 1] > nothing:
+        first[c + 1] += int(hand_labels.max()) + 1
+        if first[c + 1] > sentinel:
             raise InputError(
-                f"public bucket {c}: {first[c + 1]:,} buckets do not fit {labels.dtype}: give `out` as int32"
+                f"public bucket {c}: {first[c + 1]:,} buckets do not fit {labels.dtype}: pass `out` as int32"
             )
-        labels[layer[where, c], hands] = inside + first[c]
+        labels[layer[hand_boards, c], hands] = hand_labels + first[c]
         if progress is not None:
             progress((c + 1) / public.count)
     return PrivateBuckets(public, cards, layer, labels, first)
 
 
-def _times(indexer: Indexer, threads: int) -> Array:
-    """How many deals each canonical hand stands for. uint8 [hands]"""
-    out = np.empty(indexer.size(), np.uint8)
+# --- groups of flops by texture -----------------------------------------------------------------------
 
-    def work(part: slice) -> tuple[Array, ...]:
-        out[part] = indexer.count(np.arange(part.start, part.stop))
-        return ()
+FLOP_CARDS = 3
+_NINE = RANKS.index("9")
 
-    spread(work, len(out), threads, chunk=_CHUNK)
+
+def _texture_predicates(flops: Array) -> dict[str, Callable[[], Array]]:
+    """Return a predicate on flops for each texture word. uint8 [n, 3] -> bool [n]"""
+    rank, suit = np.sort(flops // 4, axis=1).astype(int), np.sort(flops % 4, axis=1)
+    ranks, suits = (1 + (np.diff(kind, axis=1) != 0).sum(axis=1) for kind in (rank, suit))
+    wheel = np.sort(np.where(rank == len(RANKS) - 1, -1, rank), axis=1)  # with the ace below the deuce
+    straight = [(order[:, -1] - order[:, 0] <= 4) for order in (rank, wheel)]
+    predicates: dict[str, Callable[[], Array]] = {
+        "trips": lambda: ranks == 1,
+        "paired": lambda: ranks <= 2,
+        "unpaired": lambda: ranks == 3,
+        "monotone": lambda: suits == 1,
+        "two-tone": lambda: suits == 2,
+        "rainbow": lambda: suits == 3,
+        "connected": lambda: (ranks == 3) & (straight[0] | straight[1]),
+        "low": lambda: rank[:, -1] <= _NINE,
+    }
+    return predicates | {f"{name}-high": lambda r=r: rank[:, -1] == r for r, name in enumerate(RANKS)}
+
+
+def flop_groups(descriptions: Sequence[str]) -> Array:
+    """Return the group of each canonical flop by its texture.
+
+    Parameters
+    ----------
+    descriptions
+        Textures of each group, such as `paired` or `two-tone A-high`; a flop belongs to the first group that fits. Words:
+        trips, paired, unpaired, monotone, two-tone, rainbow, connected, low, and `A-high` to `2-high`.
+
+    Returns
+    -------
+    Array
+        int32 [1755]: group, from 0. Flops without a matching description form one more group.
+
+    Raises
+    ------
+    InputError
+        A description is empty, has an unknown word, or fits no flop that is left.
+
+    Examples
+    --------
+    >>> np.bincount(flop_groups(["paired", "monotone"])).tolist()
+    [325, 286, 1144]
+    """
+    flops = canonical_boards(FLOP_CARDS)[0]
+    words = _texture_predicates(flops)
+    out = np.full(len(flops), len(descriptions), np.int32)
+    for number, text in enumerate(descriptions):
+        fits = out == len(descriptions)
+        if not text.split():
+            raise InputError(
+                f"group {short_repr(text)}: name the textures of its flops, such as 'paired' or 'two-tone A-high'"
+            )
+        for word in text.split():
+            if word not in words:
+                raise unknown_name_error(f"word of group {short_repr(text)}", word, tuple(words))
+            fits &= words[word]()
+        if not fits.any():
+            raise InputError(f"group {short_repr(text)}: the groups before it contain all of its flops; leave it out")
+        out[fits] = number
     return out

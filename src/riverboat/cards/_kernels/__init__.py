@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled kernels of card isomorphism and hand ranking: arrays and scalars in, arrays out."""

@@ -1,30 +1,33 @@
-"""Compiled loops over cards."""
+"""Kernels of hand ranking: table lookups by sums of card keys.
+
+`riverboat.cards.ranking` builds the tables and explains the keys.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 
-ROW_BITS = 12  # sums of rank keys are cut into rows of this many bits
-START = np.uint64(0x3333 << 32)  # counters of the suits start at three, so that five cards set their top bit
-FLUSH = np.uint64(0x8888 << 32)
-LOW = np.uint64(0xFFFFFFFF)
-COLUMN = np.uint64((1 << ROW_BITS) - 1)
-BITS = np.uint64(ROW_BITS)
-SUIT = np.uint64(0x1FFF)
-
-
-@part
-def plain_value(key, offset, value):
-    """Class of a hand by the sum of its keys, flushes apart."""
-    s = key & LOW
-    return value[np.int64(offset[s >> BITS]) + np.int64(s & COLUMN)]
+ROW_BITS = 12  # sums of rank keys are split into rows of 2^ROW_BITS columns
+INITIAL_KEY = np.uint64(0x3333 << 32)  # suit counters start at three, so that five cards set their top bit
+FLUSH_BITS = np.uint64(0x8888 << 32)
+LOW_HALF_MASK = np.uint64(0xFFFFFFFF)
+COLUMN_MASK = np.uint64((1 << ROW_BITS) - 1)
+ROW_SHIFT = np.uint64(ROW_BITS)
+SUIT_RANKS_MASK = np.uint64(0x1FFF)
 
 
-@part
-def flush_suit(key):
-    """Shift of the suit that has five cards."""
+@inline
+def rank_without_flush(key, offset, value):
+    """Return the class of a hand by the sum of its keys, ignoring flushes."""
+    s = key & LOW_HALF_MASK
+    return value[np.int64(offset[s >> ROW_SHIFT]) + np.int64(s & COLUMN_MASK)]
+
+
+@inline
+def flush_suit_shift(key):
+    """Return the bit shift of the suit that has five cards."""
     if key & np.uint64(0x8 << 32):
         return np.uint64(0)
     if key & np.uint64(0x80 << 32):
@@ -34,22 +37,66 @@ def flush_suit(key):
     return np.uint64(48)
 
 
-@part
-def ranked(key, mask, offset, value, flush):
-    """Class of a hand by the sum of its keys (from START) and of its mask bits."""
-    if key & FLUSH:
-        return flush[(mask >> flush_suit(key)) & SUIT]
-    return plain_value(key, offset, value)
+@inline
+def hand_rank(key, mask, offset, value, flush):
+    """Return the class of a hand by the sum of its keys (from INITIAL_KEY) and of its mask bits."""
+    if key & FLUSH_BITS:
+        return flush[(mask >> flush_suit_shift(key)) & SUIT_RANKS_MASK]
+    return rank_without_flush(key, offset, value)
+
+
+@inline
+def rank_by_keys(t, key, mask, cards):
+    """Return the class of a hand of `cards` cards by the sums of its keys and mask bits."""
+    if cards >= 5:
+        return np.int64(hand_rank(key, mask, t.offset, t.value, t.flush))
+    return np.int64(rank_without_flush(key, t.offset, t.value))
+
+
+@inline
+def board_keys(t, cards, count):
+    """Return the sums of the keys and mask bits of the first `count` cards, and the set of them."""
+    key, mask, known = INITIAL_KEY, np.uint64(0), np.uint64(0)
+    for k in range(count):
+        key += t.key[cards[k]]
+        mask += t.mask[cards[k]]
+        known |= np.uint64(1) << np.uint64(cards[k])
+    return key, mask, known
+
+
+@inline
+def list_free_cards(dead, out):
+    """Write the cards that are not in a set to out, uint8 [52], ascending; return their number."""
+    count = 0
+    for c in range(52):
+        if not (dead >> np.uint64(c)) & np.uint64(1):
+            out[count] = c
+            count += 1
+    return count
+
+
+@inline
+def next_combination(chosen, count, n):
+    """Advance chosen[:count] to the next combination of 0 … n - 1, in lexicographic order; return False after the last."""
+    k = count - 1
+    while k >= 0 and chosen[k] == n - count + k:
+        k -= 1
+    if k < 0:
+        return False
+    chosen[k] += 1
+    for j in range(k + 1, count):
+        chosen[j] = chosen[j - 1] + 1
+    return True
 
 
 @kernel
-def displace(
+def displace_rows(
     sums,  # int64 [entries], row by row, ascending inside a row
     values,  # uint16 [entries], above zero
     offset,  # int32 [rows] OUT
-    packed,  # uint16 [room] OUT: starts as zeros
+    packed,  # uint16 [capacity] OUT: starts as zeros
 ):
-    """Place every row at the first shift where its columns meet only free places; the length used."""
+    """Place every row at the first shift where its entries do not collide (Tarjan & Yao 1979); return the length used."""
     used = 0
     first = 0
     while first < len(sums):
@@ -68,16 +115,16 @@ def displace(
                     break
         offset[row] = start
         for i in range(first, last):
-            place = start + (sums[i] & ((1 << ROW_BITS) - 1))
-            packed[place] = values[i]
-            used = max(used, place + 1)
+            position = start + (sums[i] & ((1 << ROW_BITS) - 1))
+            packed[position] = values[i]
+            used = max(used, position + 1)
         first = last
     return used
 
 
 @kernel
-def first_wrong(cards):  # uint8 [hands, cards]
-    """The first hand with a card twice or out of range, or -1."""
+def first_invalid_hand(cards):  # uint8 [hands, cards]
+    """Return the first hand with a duplicate card or a card out of range, or -1."""
     for i in range(len(cards)):
         seen = np.uint64(0)
         for k in range(cards.shape[1]):
@@ -91,75 +138,48 @@ def first_wrong(cards):  # uint8 [hands, cards]
 @kernel
 def rank_batch(
     cards,  # uint8 [hands, n]
-    key,  # uint64 [52]
-    mask,  # uint64 [52]
-    offset,  # int32 [rows]
-    value,  # uint16 [places]
-    flush,  # uint16 [8192]
-    flushes,  # whether hands are large enough for flushes
+    t,  # RankTables of n cards
     out,  # uint16 [hands] OUT
 ):
     """Rank many hands of one size."""
-    n = cards.shape[1]
+    n, key = cards.shape[1], t.key
     if n == 7:
         for i in range(len(cards)):
             k = (
-                START + key[cards[i, 0]] + key[cards[i, 1]] + key[cards[i, 2]] + key[cards[i, 3]]
+                INITIAL_KEY + key[cards[i, 0]] + key[cards[i, 1]] + key[cards[i, 2]] + key[cards[i, 3]]
                 + key[cards[i, 4]] + key[cards[i, 5]] + key[cards[i, 6]]
             )  # fmt: skip
-            if k & FLUSH:
+            if k & FLUSH_BITS:
                 m = np.uint64(0)
                 for j in range(7):
-                    m += mask[cards[i, j]]
-                out[i] = flush[(m >> flush_suit(k)) & SUIT]
+                    m += t.mask[cards[i, j]]
+                out[i] = t.flush[(m >> flush_suit_shift(k)) & SUIT_RANKS_MASK]
             else:
-                out[i] = plain_value(k, offset, value)
+                out[i] = rank_without_flush(k, t.offset, t.value)
         return
     for i in range(len(cards)):
-        k = START
-        m = np.uint64(0)
-        for j in range(n):
-            k += key[cards[i, j]]
-            m += mask[cards[i, j]]
-        if flushes:
-            out[i] = ranked(k, m, offset, value, flush)
-        else:
-            out[i] = plain_value(k, offset, value)
+        k, m, _ = board_keys(t, cards[i], n)
+        out[i] = rank_by_keys(t, k, m, n)
 
 
 @kernel
-def count_all(
+def count_rank_classes(
     cards,  # 5, 6 or 7
-    key,  # uint64 [52]
-    mask,  # uint64 [52]
-    offset,  # int32 [rows]
-    value,  # uint16 [places]
-    flush,  # uint16 [8192]
+    t,  # RankTables
     chosen,  # int64 [8] scratch
     counts,  # int64 [classes + 1] INOUT
 ):
-    """Rank every hand of 52 cards and count the classes."""
-    outer = cards - 3  # the last three cards are loops of their own
+    """Rank every hand from 52 cards and count the hands of each class."""
+    outer = cards - 3  # the last three cards have loops of their own
     for k in range(outer):
         chosen[k] = k
-    while True:
-        base = START
-        base_mask = np.uint64(0)
-        for k in range(outer):
-            base += key[chosen[k]]
-            base_mask += mask[chosen[k]]
+    more = True
+    while more:
+        base, base_mask, _ = board_keys(t, chosen, outer)
         for a in range(chosen[outer - 1] + 1, 52):
-            ka, ma = base + key[a], base_mask + mask[a]
+            ka, ma = base + t.key[a], base_mask + t.mask[a]
             for b in range(a + 1, 52):
-                kb, mb = ka + key[b], ma + mask[b]
+                kb, mb = ka + t.key[b], ma + t.mask[b]
                 for c in range(b + 1, 52):
-                    counts[ranked(kb + key[c], mb + mask[c], offset, value, flush)] += 1
-        # the next combination of the outer cards
-        k = outer - 1
-        while k >= 0 and chosen[k] == 52 - cards + k:
-            k -= 1
-        if k < 0:
-            return
-        chosen[k] += 1
-        for j in range(k + 1, outer):
-            chosen[j] = chosen[j - 1] + 1
+                    counts[hand_rank(kb + t.key[c], mb + t.mask[c], t.offset, t.value, t.flush)] += 1
+        more = next_combination(chosen, outer, 49)

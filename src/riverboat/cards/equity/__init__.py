@@ -1,1 +1,1 @@
-"""Equities: how much of the pot a hand or a range wins when no more bets are made."""
+"""Equities: expected shares of the pot when no more bets are made."""

@@ -1,7 +1,8 @@
-"""Equities: how much of the pot a hand or a range wins when no more bets are made. Exact unless it says otherwise.
+"""Equities: the share of the pot that a hand or a range wins when no more bets are made. Exact unless stated otherwise.
 
-Two hands are played out on every runout. Ranges go board by board: all hands are sorted once and one sweep with card removal
-gives every hand's share of the other range. More than two players are enumerated where that is feasible, else sampled.
+Two hands are compared on every runout. Ranges are evaluated board by board: hands are sorted once, and one pass with
+card removal gives every hand's share against the other range. More than two players are enumerated if that is feasible,
+else sampled.
 """
 
 from __future__ import annotations
@@ -12,170 +13,240 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from riverboat.cards import ranking
-from riverboat.cards.card_removal import can_be_dealt
-from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, STANDARD_RULES, Deck
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
+from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
-from riverboat.cards.notation import parse_board, show_cards
-from riverboat.cards.ranges import Range
-from riverboat.cards.ranking_rules import STANDARD
+from riverboat.cards.notation import format_cards, parse_board
+from riverboat.cards.ranges import Range, can_deal_disjoint_hands, class_extremes
 from riverboat.core.arrays import Array
-from riverboat.core.cache import kept
-from riverboat.core.cancellation import poll
-from riverboat.core.errors import InputError, check_threads, shown, within
+from riverboat.core.cache import cached_arrays
+from riverboat.core.cancellation import check_cancellation
+from riverboat.core.errors import InputError, check_bounds, check_threads, short_repr
 
-Side: TypeAlias = str | Range
-Progress: TypeAlias = Callable[[float], None]
+HandOrRange: TypeAlias = str | Range
+ProgressCallback: TypeAlias = Callable[[float], None]
+T = TypeVar("T")
 
-MULTIWAY_RUNOUTS = 200_000_000  # showdowns that are still enumerated,
-MULTIWAY_COMBINATIONS = 1_000_000  # over at most so many combinations of hands
+MAX_ENUMERATED_SHOWDOWNS = 200_000_000  # more showdowns, or
+MAX_ENUMERATED_COMBINATIONS = 1_000_000  # more combinations of hands are sampled
 MAX_SAMPLES = 1_000_000_000
-CHUNK = 20_000  # samples in one compiled call
-DRAWS = 1000  # for one sample, at most and on average
-_CARDS = np.array(HAND_CARDS)
+SAMPLES_PER_CALL = 20_000  # samples per compiled call
+MAX_DRAWS_PER_SAMPLE = 1000  # upper limit of the average number of draws
+_HAND_CARDS = np.array(HAND_CARDS)
 _VERSION = 1
 
 
 @dataclass(frozen=True)
 class Equity:
-    """Shares of the pot, one for each player; they sum to one."""
+    """Shares of the pot, one per player; they sum to one.
+
+    Attributes
+    ----------
+    shares
+        Share of each player.
+    exact
+        Whether all runouts were enumerated.
+    half_width
+        Half-widths of the 95 % confidence intervals, zero where exact.
+    showdowns
+        Boards, or boards times pairs of hands, or samples.
+    wins
+        Pots won alone by each player, for single hands.
+    ties
+        Pots split by each player, for single hands.
+    by_hand
+        float64 [1326]: share of each hand of the first of two ranges, NaN for others.
+
+    Examples
+    --------
+    >>> equity("AsAh", "KsKh", board="QsJh2h8c3d").shares
+    (1.0, 0.0)
+    """
 
     shares: tuple[float, ...]
     exact: bool
     half_width: tuple[float, ...]  # 95 % confidence, zero where exact
     showdowns: int  # boards, or boards times pairs of hands, or samples
-    wins: tuple[int, ...] | None = None  # pots won alone, where single hands are played out
-    ties: tuple[int, ...] | None = None  # pots divided
-    by_hand: Array | None = None  # float64 [1326]: share of each hand of the first range, NaN where it is not held
+    wins: tuple[int, ...] | None = None  # pots won alone, for single hands
+    ties: tuple[int, ...] | None = None  # pots split
+    by_hand: Array | None = None  # float64 [1326]: share of each hand of the first range, NaN for others
 
 
 def equity(
-    *sides: Side,
+    *sides: HandOrRange,
     board: str | Sequence[int] = "",
     deck: Deck = FULL_DECK,
     threads: int = 1,
     samples: int = 1_000_000,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Equity:
-    """The share of the pot of each hand or range against the others, from a board of none, three, four or five cards.
+    """Compute the equity of each hand or range against the others.
 
-    `deck` says which cards there are and how hands are ranked: `Deck.of_rules("short")` for short deck.
+    Parameters
+    ----------
+    sides
+        Two to ten hands or ranges.
+    board
+        Board of none, three, four or five cards.
+    deck
+        Cards and hand rules: `Deck.for_rules("short")` for short deck.
+    threads
+        Threads that evaluate boards. Results do not depend on it.
+    samples
+        Number of samples if several ranges cannot be enumerated.
+    seed
+        Seed of the samples.
+    progress
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Equity
+        Shares of the pot, whether they are exact, and the 95 % half-widths.
+
+    Raises
+    ------
+    InputError
+        A range has no hand that the board allows, hands share cards, or a number is out of range.
+
+    Examples
+    --------
+    >>> result = equity("AsKs", "QdQc", board="QsJh2s")
+    >>> [round(share, 4) for share in result.shares], result.showdowns
+    ([0.3293, 0.6707], 990)
     """
     known = parse_board(board) if isinstance(board, str) else tuple(int(c) for c in board)
     if len(known) not in (0, 3, 4, 5):
         raise InputError(
-            f"board {shown(show_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
+            f"board {short_repr(format_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
         )
     check_threads(threads)
-    within("samples", samples, 1, MAX_SAMPLES)
+    check_bounds("samples", samples, 1, MAX_SAMPLES)
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
     foreign = [card for card in known if card not in deck.cards]
     if foreign:
-        raise InputError(f"board {shown(show_cards(known))}: {show_cards(foreign[:1])} is not in this deck")
+        raise InputError(f"board {short_repr(format_cards(known))}: {format_cards(foreign[:1])} is not in this deck")
     needed = 2 * len(sides) + 5
     if deck.hole != 2 or needed > len(deck.cards):
         raise InputError(f"deck of {len(deck.cards)} cards: {len(sides)} hands of two and a board need {needed}")
-    ranges = [_live(side, known, deck, number) for number, side in enumerate(sides, start=1)]
+    ranges = [_live_weights(side, known, deck, number) for number, side in enumerate(sides, start=1)]
     held = [np.flatnonzero(weights) for weights in ranges]
     if all(len(h) == 1 for h in held):
-        return _hands([int(h[0]) for h in held], known, deck)
-    if can_be_dealt(held) is False:
-        raise InputError("the ranges cannot be held together: no deal gives every player a hand of its range")
+        return _equity_of_hands([int(h[0]) for h in held], known, deck)
+    if can_deal_disjoint_hands(held) is False:
+        raise InputError("the ranges are incompatible: no deal gives every player a hand of its range")
     if len(sides) == 2:
-        return _two_ranges(ranges[0], ranges[1], known, deck, threads, progress)
-    return _several(ranges, held, known, deck, samples, seed, progress)
+        return _equity_of_two_ranges(ranges[0], ranges[1], known, deck, threads, progress)
+    return _equity_of_several_ranges(ranges, held, known, deck, samples, seed, progress)
 
 
-def _gone(deck: Deck) -> np.uint64:
-    """A bit for each card that is not in the deck."""
+def _missing_cards(deck: Deck) -> np.uint64:
+    """Return the bits of the cards that are not in the deck."""
     return np.uint64(sum(1 << card for card in range(52) if card not in deck.cards))
 
 
-def _live(side: Side, board: tuple[int, ...], deck: Deck, number: int) -> Array:
-    """A side's weights without the hands that the board blocks or the deck does not have."""
+def _live_weights(side: HandOrRange, board: tuple[int, ...], deck: Deck, number: int) -> Array:
+    """Return a side's weights without hands that the board blocks or the deck does not have."""
     chosen = Range.parse(side) if isinstance(side, str) else side
     weights = np.array(chosen.weights, float)
-    weights[~np.isin(_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1)] = 0.0
+    weights[~np.isin(_HAND_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1)] = 0.0
     if not weights.sum() > 0:
-        where = f"on {show_cards(board)!r}" if board else "in this deck"
-        raise InputError(f"hand or range number {number} ({shown(str(side))}): nothing is left of it {where}")
+        where = f"on {format_cards(board)!r}" if board else "in this deck"
+        raise InputError(f"hand or range number {number} ({short_repr(str(side))}): no hand of it is possible {where}")
     return weights
 
 
-def _scratch(players: int) -> tuple[Array, Array, runout.Pots]:
+def _scratch(players: int) -> tuple[Array, Array, runout.PotShares]:
     best, share, square = np.zeros(players, np.uint16), np.zeros(players), np.zeros(players)
-    pots = runout.Pots(best, share, square, np.zeros((players, 2), np.int64))
+    pots = runout.PotShares(best, share, square, np.zeros((players, 2), np.int64))
     return np.zeros(52, np.uint8), np.zeros(5, np.int64), pots
 
 
 def _check_disjoint(hands: Sequence[int], board: Sequence[int]) -> None:
-    cards = [int(c) for h in hands for c in _CARDS[h]] + list(board)
+    cards = [int(c) for h in hands for c in _HAND_CARDS[h]] + list(board)
     twice = [c for c in cards if cards.count(c) > 1]
     if twice:
-        raise InputError(f"card {show_cards(twice[:1])} is dealt twice")
+        raise InputError(f"card {format_cards(twice[:1])} is dealt twice")
 
 
-def _hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
+def _equity_of_hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
     _check_disjoint(hands, board)
     known = np.array(board, np.uint8)
-    tables, gone = ranking.tables(7, cards.rules), _gone(cards)
+    tables, missing = ranking.rank_tables(7, cards.rules), _missing_cards(cards)
     deck, chosen, pots = _scratch(len(hands))
     if len(hands) == 2:
         out = np.zeros(3, np.int64)
-        runout.versus(_CARDS[hands[0]], _CARDS[hands[1]], known, gone, tables, deck, chosen, out)
+        runout.enumerate_heads_up(
+            _HAND_CARDS[hands[0]], _HAND_CARDS[hands[1]], known, missing, tables, deck, chosen, out
+        )
         total = int(out.sum())
         first = (out[0] + out[1] / 2) / total
         return Equity(
             (float(first), float(1 - first)), True, (0.0, 0.0), total,
             (int(out[0]), int(out[2])), (int(out[1]), int(out[1])),
         )  # fmt: skip
-    total = runout.multiway(_CARDS[hands], known, gone, tables, 1.0, deck, chosen, pots)
+    total = runout.enumerate_multiway(_HAND_CARDS[hands], known, missing, tables, 1.0, deck, chosen, pots)
     return Equity(
         tuple((pots.share / total).tolist()), True, (0.0,) * len(hands), int(total),
         tuple(pots.wins[:, 0].tolist()), tuple(pots.wins[:, 1].tolist()),
     )  # fmt: skip
 
 
-def runouts(board: Sequence[int], deck: Deck = FULL_DECK) -> Array:
-    """Every full board that a board can become. uint8 [runouts, 5]"""
+def runouts(board: Sequence[int], deck: Deck = FULL_DECK, cards: int = 5) -> Array:
+    """Return every full board that extends a board.
+
+    Parameters
+    ----------
+    board
+        Card numbers.
+    deck
+        The deck.
+    cards
+        Number of cards of a full board.
+
+    Returns
+    -------
+    Array
+        uint8 [runouts, cards], the given cards first.
+
+    Examples
+    --------
+    >>> runouts([51, 47, 43, 39]).shape
+    (48, 5)
+    """
     left = [c for c in deck.cards.tolist() if c not in board]
-    drawn = list(combinations(left, 5 - len(board)))
-    rest = np.array(drawn, np.uint8).reshape(len(drawn), 5 - len(board))
+    drawn = list(combinations(left, cards - len(board)))
+    rest = np.array(drawn, np.uint8).reshape(len(drawn), cards - len(board))
     known = np.broadcast_to(np.array(board, np.uint8), (len(rest), len(board)))
     return np.ascontiguousarray(np.concatenate([known, rest], axis=1))
 
 
-def _symmetric(weights: Array) -> bool:
-    """Whether all suits are alike in a range, so that canonical boards stand for all."""
-    ranks, suited = _CARDS >> 2, (_CARDS[:, 0] & 3) == (_CARDS[:, 1] & 3)
-    group = ranks[:, 1].astype(int) * 26 + ranks[:, 0] * 2 + suited
-    low, high = np.full(338, np.inf), np.full(338, -np.inf)
-    np.minimum.at(low, group, weights)
-    np.maximum.at(high, group, weights)
-    used = high > -np.inf
-    return bool(np.all(low[used] == high[used]))
+def _is_suit_symmetric(weights: Array) -> bool:
+    """Return whether a range treats all suits alike, so that canonical boards are enough."""
+    return np.array_equal(*class_extremes(weights))
 
 
-def _two_ranges(
-    first: Array, second: Array, board: tuple[int, ...], deck: Deck, threads: int, progress: Progress | None
+def _equity_of_two_ranges(
+    first: Array, second: Array, board: tuple[int, ...], deck: Deck, threads: int, progress: ProgressCallback | None
 ) -> Equity:
-    if not board and _symmetric(first) and _symmetric(second):
+    if not board and _is_suit_symmetric(first) and _is_suit_symmetric(second):
         boards, times = canonical_boards(5, deck)
     else:
         boards = runouts(board, deck) if board else _all_boards(deck)
         times = np.ones(len(boards), np.int64)
-    won, met = range_shares(second, boards, times.astype(float), threads, progress, deck.rules)
+    won, met = range_wins(second, boards, times.astype(float), threads, progress, deck.rules)
     mass = float(first @ met)
     if not mass > 0:
-        raise InputError("the two ranges cannot be held together: every pair of hands shares a card")
+        raise InputError("the two ranges are incompatible: every pair of hands shares a card")
     share = float(first @ won) / mass
     with np.errstate(divide="ignore", invalid="ignore"):
         by_hand = np.where((first > 0) & (met > 0), won / met, np.nan)
@@ -184,154 +255,247 @@ def _two_ranges(
 
 @cache
 def _all_boards(deck: Deck) -> Array:
-    """All boards, 2,598,960 of 52 cards. uint8 [boards, 5]"""
+    """Return all boards of five cards, 2,598,960 for 52 cards. uint8 [boards, 5]"""
     return runouts((), deck)
 
 
-def range_shares(
+def range_wins(
     weights: Array,
     boards: Array,
-    times: Array,
+    board_weights: Array,
     threads: int = 1,
-    progress: Progress | None = None,
-    rules: str = STANDARD,
+    progress: ProgressCallback | None = None,
+    rules: str = STANDARD_RULES,
 ) -> tuple[Array, Array]:
-    """What each hand wins of a range and how much of it it meets, summed over boards. float64 [1326] each"""
-    tables = ranking.tables(7, rules)
+    """Return the weight of a range that each hand beats and that it can meet, summed over boards.
+
+    Parameters
+    ----------
+    weights
+        float64 [1326]: the opponent's range.
+    boards
+        uint8 [boards, 5].
+    board_weights
+        float64 [boards].
+    threads
+        Number of threads. Results do not depend on it.
+    progress
+        Called with the share of the work that is done.
+    rules
+        A name of `HAND_RULES`.
+
+    Returns
+    -------
+    tuple of Array
+        Weight beaten, ties counting half, and weight met, float64 [1326] each.
+
+    Notes
+    -----
+    Hands are sorted once a board; one pass with card removal takes O(n) (Johanson et al. 2011).
+
+    Examples
+    --------
+    >>> board = np.array([parse_board("QsJh2h8c3d")], np.uint8)
+    >>> won, met = range_wins(Range.parse("AA").weights, board, np.ones(1))
+    >>> int(met.max())
+    6
+    """
+    tables = ranking.rank_tables(7, rules)
 
     def work(part: slice) -> tuple[Array, Array]:
-        won, met = np.zeros(HANDS), np.zeros(HANDS)
-        kernels.range_boards(boards[part], times[part], _CARDS, tables, weights, kernels.scratch(), won, met)
+        won, met = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
+        kernels.range_wins_on_boards(
+            boards[part], board_weights[part], tables, weights, kernels.showdown_scratch(), won, met
+        )
         return won, met
 
-    won, met = np.zeros(HANDS), np.zeros(HANDS)
-    for w, m in spread(work, len(boards), threads, progress):
+    won, met = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
+    for w, m in map_chunks(work, len(boards), threads, progress):
         won += w
         met += m
     return won, met
 
 
-def spread(
-    work: Callable[[slice], tuple[Array, ...]],
+def map_chunks(
+    work: Callable[[slice], T],
     count: int,
     threads: int,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     chunk: int = 4096,
-) -> list[tuple[Array, ...]]:
-    """Do the work chunk by chunk on threads; answers come in order, so that sums do not depend on their number."""
+) -> list[T]:
+    """Map work over chunks on threads; results come in order, so that sums do not depend on the number of threads.
+
+    Parameters
+    ----------
+    work
+        Called with a slice of the items.
+    count
+        Number of items.
+    threads
+        Number of threads.
+    progress
+        Called with the share of the chunks that are done.
+    chunk
+        Items of a chunk.
+
+    Returns
+    -------
+    list
+        Results of the chunks, in order.
+
+    Examples
+    --------
+    >>> map_chunks(lambda part: part.stop - part.start, 10, 2, chunk=4)
+    [4, 4, 2]
+    """
     check_threads(threads)
     parts = [slice(k, min(k + chunk, count)) for k in range(0, count, chunk)]
-    done: list[tuple[Array, ...]] = []
+    done: list[T] = []
     with ThreadPoolExecutor(threads) as pool:
-        each = map(work, parts) if min(threads, len(parts)) == 1 else pool.map(work, parts)  # one needs no thread
+        # a single chunk needs no thread
+        results = map(work, parts) if min(threads, len(parts)) == 1 else pool.map(work, parts)
         try:
-            for k, answer in enumerate(each, start=1):
-                done.append(answer)
+            for k, result in enumerate(results, start=1):
+                done.append(result)
                 if progress is not None:
                     progress(k / len(parts))
-                poll()
+                check_cancellation()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # or leaving waits for all parts
+            pool.shutdown(wait=False, cancel_futures=True)  # otherwise leaving the block waits for all chunks
             raise
     return done
 
 
-def _several(
+def _equity_of_several_ranges(
     ranges: list[Array],
     held: list[Array],
     board: tuple[int, ...],
     deck: Deck,
     samples: int,
     seed: int,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> Equity:
-    """More than two players with ranges: every combination where that is feasible, else samples."""
+    """Compute the equities of more than two ranges: by enumeration if feasible, else by sampling."""
     players = len(ranges)
-    left = math.comb(len(deck.cards) - len(board) - 2 * players, 5 - len(board))
-    ways = math.prod(len(h) for h in held)
-    if ways <= MULTIWAY_COMBINATIONS and ways * left <= MULTIWAY_RUNOUTS:
-        return _enumerated(ranges, held, board, deck, progress)
-    tables = ranking.tables(7, deck.rules)
+    num_runouts = math.comb(len(deck.cards) - len(board) - 2 * players, 5 - len(board))
+    num_combinations = math.prod(len(h) for h in held)
+    if num_combinations <= MAX_ENUMERATED_COMBINATIONS and num_combinations * num_runouts <= MAX_ENUMERATED_SHOWDOWNS:
+        return _enumerate_ranges(ranges, held, board, deck, progress)
+    tables = ranking.rank_tables(7, deck.rules)
     _, _, pots = _scratch(players)
     cumulative = np.cumsum(np.array(ranges), axis=1)
     rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
     done, draws = 0, 0
-    while done < samples and draws < DRAWS * (samples + 1000):  # hands that collide are drawn again
-        some = min(CHUNK, samples - done)
+    while done < samples and draws < MAX_DRAWS_PER_SAMPLE * (samples + 1000):  # hands that share cards are drawn again
+        count = min(SAMPLES_PER_CALL, samples - done)
         draws += runout.sample_multiway(
-            _CARDS, cumulative, np.array(board, np.uint8), _gone(deck), some, tables, rng,
+            _HAND_CARDS, cumulative, np.array(board, np.uint8), _missing_cards(deck), count, tables, rng,
             np.zeros((players, 2), np.uint8), pots,
         )  # fmt: skip
         done = round(pots.share.sum())
         if progress is not None:
-            progress(max(done / samples, draws / (DRAWS * (samples + 1000))))
+            progress(max(done / samples, draws / (MAX_DRAWS_PER_SAMPLE * (samples + 1000))))
     if not done:
-        raise InputError(f"the ranges can hardly be held together: {draws:,} draws had hands that share cards")
+        raise InputError(f"the ranges are nearly incompatible: hands shared cards in all of {draws:,} draws")
     mean = pots.share / done
     error = 1.96 * np.sqrt(np.maximum(pots.square / done - mean**2, 0) / done)
     return Equity(tuple(mean.tolist()), False, tuple(error.tolist()), done)
 
 
-def _enumerated(
-    ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck, progress: Progress | None
+def _enumerate_ranges(
+    ranges: list[Array], held: list[Array], board: tuple[int, ...], cards_of: Deck, progress: ProgressCallback | None
 ) -> Equity:
-    tables, known, gone = ranking.tables(7, cards_of.rules), np.array(board, np.uint8), _gone(cards_of)
+    tables, known, missing = ranking.rank_tables(7, cards_of.rules), np.array(board, np.uint8), _missing_cards(cards_of)
     deck, chosen, pots = _scratch(len(ranges))
     total, showdowns = 0.0, 0
-    ways = math.prod(len(h) for h in held)
+    num_combinations = math.prod(len(h) for h in held)
     for k, hands in enumerate(product(*held)):
         if progress is not None:
-            progress(k / ways)
-        cards = _CARDS[list(hands)].ravel()
+            progress(k / num_combinations)
+        cards = _HAND_CARDS[list(hands)].ravel()
         if len(set(cards.tolist())) < len(cards):
             continue
         weight = math.prod(float(r[h]) for r, h in zip(ranges, hands, strict=True))
-        boards = runout.multiway(_CARDS[list(hands)], known, gone, tables, weight, deck, chosen, pots)
+        boards = runout.enumerate_multiway(_HAND_CARDS[list(hands)], known, missing, tables, weight, deck, chosen, pots)
         total += weight * boards
         showdowns += boards
     if not total > 0:
-        raise InputError("the ranges cannot be held together: hands share cards")
+        raise InputError("the ranges are incompatible: hands share cards")
     return Equity(tuple((pots.share / total).tolist()), True, (0.0,) * len(ranges), showdowns)
 
 
-# --- all starting hands against one another -------------------------------------------------------
+# --- classes of starting hands ---
 
 
-def hand_classes() -> Array:
-    """The class 0 … 168 of every hand, in the order of the 13 × 13 grid: row by row, A first. int16 [1326]"""
-    ranks = 12 - (_CARDS >> 2).astype(np.int16)  # 0 is the ace
-    high, low = ranks.min(axis=1), ranks.max(axis=1)
-    suited = (_CARDS[:, 0] & 3) == (_CARDS[:, 1] & 3)
-    numbers: Array = np.where(suited, high * 13 + low, low * 13 + high).astype(np.int16)
-    return numbers
+def starting_hand_classes() -> Array:
+    """Return the class of every hand, in the order of the 13 × 13 grid: row by row, A first.
+
+    Returns
+    -------
+    Array
+        int16 [1326]: 0 to 168.
+
+    Examples
+    --------
+    >>> int(starting_hand_classes()[1325])  # AsAh
+    0
+    """
+    return CLASS_OF_HAND.astype(np.int16)
 
 
-def preflop_table(threads: int = 1, progress: Progress | None = None) -> Array:
-    """Equity of every class of starting hands against every other, exact; kept on disk. float64 [169, 169]"""
-    return kept(f"equity/preflop-{_VERSION}", lambda: {"table": _preflop_table(threads, progress)})["table"]
+def preflop_equities(threads: int = 1, progress: ProgressCallback | None = None) -> Array:
+    """Return the exact equity of every class of starting hands against every other, from the cache.
+
+    Parameters
+    ----------
+    threads
+        Threads that compute the table if it is not cached.
+    progress
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Array
+        float64 [169, 169], in the order of the grid; the average over pairs of hands that share no card.
+
+    Examples
+    --------
+    >>> preflop_equities().shape  # doctest: +SKIP
+    (169, 169)
+    """
+    name = f"equity/preflop-{_VERSION}"
+    return cached_arrays(name, lambda: {"table": _compute_preflop_equities(threads, progress)})["table"]
 
 
-def _preflop_table(threads: int, progress: Progress | None) -> Array:
+def _compute_preflop_equities(threads: int, progress: ProgressCallback | None) -> Array:
     boards, times = canonical_boards(5)
-    group, tables = hand_classes(), ranking.tables(7)
+    group, tables = starting_hand_classes(), ranking.rank_tables(7)
 
-    def work(part: slice) -> tuple[Array, ...]:
-        twice = np.zeros((169, 169), np.int64)
-        below = np.zeros((53, 169), np.int32)
-        kernels.class_boards(boards[part], times[part], _CARDS, group, tables, kernels.scratch(), below, twice)
-        return (twice,)
+    def work(part: slice) -> Array:
+        twice, below = np.zeros((169, 169), np.int64), np.zeros((53, 169), np.int32)
+        kernels.class_wins_on_boards(boards[part], times[part], group, tables, kernels.showdown_scratch(), below, twice)
+        return twice
 
-    twice = sum(answer[0] for answer in spread(work, len(boards), threads, progress, chunk=2048))
-    table: Array = np.asarray(twice) / (2.0 * math.comb(48, 5) * class_pairs())
-    return table
+    twice = np.sum(map_chunks(work, len(boards), threads, progress, chunk=2048), axis=0)
+    return np.asarray(twice / (2.0 * math.comb(48, 5) * count_class_pairs()))
 
 
-def class_pairs() -> Array:
-    """Pairs of hands of two classes that share no card. int64 [169, 169]"""
-    group = hand_classes()
-    a, b = _CARDS[:, 0], _CARDS[:, 1]
-    shares = (a[:, None] == a) | (a[:, None] == b) | (b[:, None] == a) | (b[:, None] == b)
-    one = np.zeros((HANDS, 169), np.int64)
-    one[np.arange(HANDS), group] = 1
-    pairs: Array = one.T @ (~shares).astype(np.int64) @ one
+def count_class_pairs() -> Array:
+    """Count the pairs of hands of two classes that share no card.
+
+    Returns
+    -------
+    Array
+        int64 [169, 169], in the order of the grid.
+
+    Examples
+    --------
+    >>> int(count_class_pairs()[0, 0])  # aces against aces
+    6
+    """
+    group = CLASS_OF_HAND
+    a, b = _HAND_CARDS[:, 0], _HAND_CARDS[:, 1]
+    share_card = (a[:, None] == a) | (a[:, None] == b) | (b[:, None] == a) | (b[:, None] == b)
+    one_hot = np.eye(169, dtype=np.int64)[group]
+    pairs: Array = one_hot.T @ (~share_card).astype(np.int64) @ one_hot
     return pairs

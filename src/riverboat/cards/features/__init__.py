@@ -1,1 +1,1 @@
-"""Features of hands: strength, histograms, and the raw material of card abstraction."""
+"""Features of hands for card abstraction: strength, histograms, OCHS."""

@@ -1,1 +1,1 @@
-"""Commands about continuous games and tournaments."""
+"""Commands about continuous games, ICM, push/fold games and tournaments."""

@@ -1,234 +1,141 @@
-"""`riverboat tournament`: a whole tournament of push or fold, solved in a folder or read from it."""
+"""Output of `riverboat icm`, `pushfold` and `tournament`."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from riverboat.api import tournaments
+from riverboat.api.tournaments import IcmResult, PushFoldDecision, PushFoldResult, TournamentResult
+from riverboat.cli.terminal import plain_console, say
+from riverboat.core import files
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.formatting import format_bytes, format_seconds
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 
-from riverboat.cards.grid import CLASS_NAMES
-from riverboat.cli import signals
-from riverboat.cli.models.push_fold import grid_of, numbers, said, write_csv
-from riverboat.cli.progress import Bar, ProgressLine
-from riverboat.cli.terminal import duration, emit, plain_console, say
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.core.formatting import show_bytes, show_seconds
-from riverboat.core.tables import FIGURE, Column, ReportTable
-from riverboat.tournaments.equilibrium import share_of_hands
-from riverboat.tournaments.iteration import METHODS, Workers
-from riverboat.tournaments.ray_stages import RayStages
-from riverboat.tournaments.run import Progress, SolvedTournament, load, solve
-from riverboat.tournaments.showdown_orders import three_way, two_way
-from riverboat.tournaments.tournament import Tournament
-
-RATE = 0.25  # seconds of one core for a state and a step, on the machine it was tried on
-STEPS = 8  # that a run took there
+MAX_LINES_SHOWN = 64  # more decisions are shown only behind at most one all-in
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line says."""
-
-    small: bool = False
-    method: str | None = None  # None: pi-fp, or what a folder was solved by
-    iterations: int = 100
-    until: float = 0.5
-    time: str | None = None
-    threads: int = 2
-    cluster: str | None = None
-    out: Path | None = None
-    resume: bool = False
-    state: str | None = None
-    line: str | None = None
-    plot: Path | None = None
-    csv: Path | None = None
-    estimate: bool = False
-    json: bool = False
-
-    def __post_init__(self) -> None:
-        if self.method is not None and self.method not in METHODS:
-            raise unknown("method", self.method, METHODS)
-        if not self.until >= 0:
-            raise InputError(f"--until {self.until}: give % of the fee, such as 0.5")
-        if self.resume and self.out is None:
-            raise InputError("--resume: say where the run lives with --out DIR")
-        if self.time is not None:
-            duration(self.time)  # refused before anything is read
-        if self.plot is not None:
-            atomic_io.check_picture(self.plot)
-        if self.plot is not None and self.line is None:
-            raise InputError("--plot: say which decision with --line, such as --line F")
-
-
-def tournament(source: Path | None, options: Options) -> bool:
-    """Solve, or read what was solved; true when ε is small enough."""
-    if source is not None and source.is_dir():
-        if options.small or options.out is not None:
-            raise InputError(f"{source}: holds a run: --small and --out are for new ones")
-        solved = load(source)
-        return _report(solved, options)
-    if source is not None and options.small:
-        raise InputError(f"--small and {source}: give one of them")
-    asked = Tournament.small() if options.small else Tournament() if source is None else Tournament.read(source)
-    _asked(asked, options)
-    if options.estimate:
-        _estimate(asked, options)
-        return True
-    solved, stopped = _solve(asked, options)
-    if stopped is not None:
-        raise stopped
-    return _report(solved, options)
-
-
-def _solve(asked: Tournament, options: Options) -> tuple[SolvedTournament, signals.Interrupted | None]:
-    with Bar("equities, once") as bar:
-        (two_way if asked.players == 2 else three_way)(options.threads, bar)
-    with ProgressLine(f"tournament, {len(asked.states):,} states") as line, signals.noted() as interrupted:
-
-        def told(now: Progress) -> None:
-            known = "" if now.epsilon is None else f"ε {100 * now.epsilon / asked.fee:.3g} % of the fee"
-            line.update(now.share, known, f"step {now.step}")
-
-        def run(workers: Workers | None) -> SolvedTournament:
-            return solve(
-                asked,
-                options.method or METHODS[1],
-                steps=options.iterations,
-                until=options.until,
-                seconds=None if options.time is None else duration(options.time),
-                threads=options.threads,
-                workers=workers,
-                folder=options.out,
-                resume=options.resume,
-                progress=told,
-                stop=lambda: interrupted() is not None,
-            )
-
-        with ExitStack() as held:
-            if options.out is not None:
-                held.enter_context(atomic_io.held(options.out))
-            workers = None
-            if options.cluster is not None:
-                workers = held.enter_context(RayStages(asked, options.cluster, options.threads))
-            return run(workers), interrupted()
-
-
-def _asked(asked: Tournament, options: Options) -> tuple[int, ...] | None:
-    """The state that is to be shown; everybody's equal share where none is named."""
-    if options.state is None:
-        if options.line is None:
-            return None
-        if asked.units % asked.players:
-            raise InputError("--line: say where with --state, such as --state 5,5,5")
-        state = (asked.units // asked.players,) * asked.players
-    else:
-        stacks = numbers(options.state, "--state")
-        state = tuple(round(x) for x in stacks)
-        if state not in asked.number or any(x != round(x) for x in stacks):
-            units = f"{asked.units} units of {asked.unit:g} chips"
+def parse_numbers(text: str, what: str) -> tuple[float, ...]:
+    """Parse numbers such as `10,10,15`."""
+    values = []
+    for position, part in enumerate(text.split(","), 1):
+        if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", part, re.ASCII):
             raise InputError(
-                f"--state {shown(options.state)}: give whole numbers, 2 to {asked.players}, that make {units}"
+                f"{what} {short_repr(text)}: number {position}, {short_repr(part)}: write numbers such as 10,10,15"
             )
-    lines = asked.spot(state).lines
-    if options.line is not None and options.line not in lines:
-        some = ", ".join(map(shown, lines))
-        raise InputError(
-            f"--line {shown(options.line)}: nobody decides there; lines of {len(state)} players are {some}"
-        )
-    return state
+        values.append(float(part))
+    return tuple(values)
 
 
-def _estimate(asked: Tournament, options: Options) -> None:
-    states = [sum(len(state) == n for state in asked.states) for n in (2, 3)]
-    size = states[0] * 2 * 169 * 8 + states[1] * 6 * 169 * 8
-    seen = states[0] * 2 * 5 * 169 * 8 + states[1] * 3 * 25 * 169 * 8
-    seconds = STEPS * RATE * states[1] / options.threads
-    facts: dict[str, Any] = {
-        "states_of_two": states[0], "states_of_three": states[1], "places": sum(map(len, asked.states)),
-        "bytes_on_disk": size, "bytes_in_memory": size + seen + 150_000_000, "seconds": seconds,
-        "seconds_are": "a guess, from another machine",
-    }  # fmt: skip
-    if options.json:
-        emit(facts)
+def parse_blinds(text: str) -> tuple[float, float]:
+    """Parse the small and the big blind."""
+    pair = parse_numbers(text, "--blinds")
+    if len(pair) != 2:
+        raise InputError(f"--blinds {short_repr(text)}: give the small and the big blind, such as 0.5,1")
+    return pair[0], pair[1]
+
+
+def check_plot(plot: Path | None, line: str | None) -> None:
+    """Raise an error for a picture without a decision, or with an unknown suffix."""
+    if plot is not None:
+        files.check_image_path(plot)
+        if line is None:
+            raise InputError("--plot: name the decision with --line, such as --line F")
+
+
+def print_icm(result: IcmResult) -> None:
+    """Print values, finish probabilities, bubble factors and call-off equities."""
+    paid, total = range(len(result.payouts)), sum(result.payouts)
+    columns = (ReportColumn("player"), *(ReportColumn(n, FIGURE) for n in ("stack", "chips", "value", "prizes")))
+    columns += tuple(ReportColumn(f"place {k + 1}", FIGURE, rank=1) for k in paid)
+    rows = []
+    for i, (stack, value) in enumerate(zip(result.stacks, result.values, strict=True)):
+        share, prizes = stack / sum(result.stacks), value / total if total else 0.0
+        figures = f"{stack:g}", f"{share:.2%}", f"{value:.4g}", f"{prizes:.2%}"
+        rows.append((str(i + 1), *figures, *(f"{result.finish_probabilities[i, k]:.2%}" for k in paid)))
+    console = plain_console()
+    console.print(ReportTable("", columns, tuple(rows)))
+    if len(result.bubble_factors) > 1:
+        players = range(len(result.stacks))
+        heads = (ReportColumn("all-in"), *(ReportColumn(f"against {j + 1}", FIGURE) for j in players))
+        for title, table, form in (
+            ("bubble factors", result.bubble_factors, "{:.3f}"),
+            ("equity needed to call", result.call_off_equities, "{:.1%}"),
+        ):
+            lines = tuple(
+                (str(i + 1), *("–" if x is None else form.format(x) for x in row)) for i, row in enumerate(table)
+            )
+            console.print(ReportTable(title, heads, lines))
+
+
+def save_decisions(
+    decisions: Sequence[PushFoldDecision], line: str | None, plot: Path | None, csv: Path | None
+) -> None:
+    """Write a table of all decisions, and draw the grid of one of them."""
+    if csv is not None:
+        files.write_text(csv, tournaments.decisions_to_csv(decisions))
+        say(f"table: {csv}")
+    if plot is not None:
+        next(decision for decision in decisions if decision.line == line).grid().save(plot)
+        say(f"picture: {plot}")
+
+
+def decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> ReportTable:
+    """Return a table with one row per decision."""
+    columns = (ReportColumn("line"), ReportColumn("player"), ReportColumn("move"), ReportColumn("% of hands", FIGURE))
+    rows = tuple((d.line or "–", d.position, d.move, f"{100 * d.share:.1f}") for d in decisions)
+    return ReportTable(title, columns, rows)
+
+
+def print_push_fold(result: PushFoldResult, line: str | None) -> None:
+    """Print the decisions, the grid of one line, values and ε."""
+    console, decisions, unit = plain_console(), result.decisions, result.spot.unit
+    console.print(decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1]))
+    if line is not None:
+        console.print(result.grid(line))
+    pairs = zip(result.spot.positions, result.solution.values, strict=True)
+    console.print(f"values {', '.join(f'{who} {value:.4g}' for who, value in pairs)} {unit}", highlight=False)
+    kind = result.epsilon_is.replace(": ", "; ")
+    console.print(
+        f"ε {result.epsilon:.3g} {unit} ({kind}), {result.solution.method}, {result.solution.iterations} iterations",
+        highlight=False,
+    )
+
+
+def print_estimate(facts: dict[str, Any], threads: int) -> None:
+    """Print the size of a tournament and the estimated time."""
+    console = plain_console()
+    size, memory = format_bytes(facts["bytes_on_disk"]), format_bytes(facts["bytes_in_memory"])
+    console.print(
+        f"{facts['states_of_three']:,} states of three players, {facts['states_of_two']:,} of two; {size} on disk"
+    )
+    console.print(f"about {memory} of memory, {format_seconds(facts['seconds'])} on {threads} threads")
+
+
+def print_tournament(result: TournamentResult, line: str | None = None) -> None:
+    """Print ε and the error of ICM, and the requested state with the grid of one line."""
+    solved, console, errors = result.solved, plain_console(), result.icm_errors
+    console.print(
+        f"{len(solved.tournament.states):,} states, {solved.method}: {solved.steps} steps in "
+        f"{format_seconds(solved.seconds)}\n"
+        f"ε {solved.epsilon:.3g}, {solved.epsilon_percent:.3g} % of the fee of {solved.tournament.fee:g} (exact)\n"
+        f"error of ICM values: {errors[0]:.3g} on average, {errors[1]:.3g} at most",
+        highlight=False,
+    )
+    state = result.state
+    if state is None:
         return
-    console = plain_console()
-    console.print(f"{states[1]:,} states of three players, {states[0]:,} of two; {show_bytes(size)} on disk")
-    memory, spent = show_bytes(facts["bytes_in_memory"]), show_seconds(seconds)
-    console.print(f"about {memory} of memory, {spent} on {options.threads} threads")
-
-
-# --- what was found ---------------------------------------------------------------------------
-
-
-def _report(solved: SolvedTournament, options: Options) -> bool:
-    asked, state = solved.tournament, _asked(solved.tournament, options)
-    fine = solved.percent_of_fee <= options.until
-    away = np.abs(solved.values - asked.chip_model)[sum(len(s) for s in asked.states if len(s) < asked.players) :]
-    facts: dict[str, Any] = {
-        "tournament": asked.to_dict(), "states": len(asked.states), "method": solved.method, "steps": solved.steps,
-        "seconds": solved.seconds, "unit": "of the payouts", "fee": asked.fee,
-        "epsilon": solved.epsilon, "epsilon_percent_of_fee": solved.percent_of_fee,
-        "epsilon_is": "exact: best responses of one player as Markov decision problems",
-        "chip_model_error_mean": float(away.mean()), "chip_model_error_most": float(away.max()),
-    }  # fmt: skip
-    console = plain_console()
-    if not options.json:
-        console.print(
-            f"{len(asked.states):,} states, {solved.method}: {solved.steps} steps in {show_seconds(solved.seconds)}\n"
-            f"ε {solved.epsilon:.3g}, {solved.percent_of_fee:.3g} % of the fee of {asked.fee:g} (exact)\n"
-            f"the chip model is off by {facts['chip_model_error_mean']:.3g} on average, "
-            f"{facts['chip_model_error_most']:.3g} at most",
-            highlight=False,
+    console.print(decision_table(state.decisions, f"stacks {', '.join(map(str, state.stacks))} units"))
+    columns = (ReportColumn("player"), *(ReportColumn(name, FIGURE) for name in ("units", "value", "ICM")))
+    rows = [
+        (position, str(units), f"{value:.3f}", f"{model:.3f}")
+        for position, units, value, model in zip(
+            state.positions, state.stacks, state.values, state.icm_values, strict=True
         )
-    if state is not None:
-        facts["state"] = _show(solved, state, options)
-    if options.json:
-        emit(facts)
-    return fine
-
-
-def _show(solved: SolvedTournament, state: tuple[int, ...], options: Options) -> dict[str, Any]:
-    """The decisions of a state."""
-    asked, spot, strategy = solved.tournament, solved.tournament.spot(state), solved.strategy(state)
-    shares = share_of_hands(strategy)
-    first = asked.place(state, 0)
-    worth = solved.values[first : first + len(state)], asked.chip_model[first : first + len(state)]
-    if options.csv is not None:
-        write_csv(options.csv, strategy, list(spot.lines))
-        say(f"table: {options.csv}")
-    if not options.json:
-        console = plain_console()
-        columns = Column("line"), Column("player"), Column("move"), Column("% of hands", FIGURE)
-        rows = [
-            (line or "–", spot.positions[len(line)], "call" if "J" in line else "jam", f"{100 * shares[k]:.1f}")
-            for k, line in enumerate(spot.lines)
-        ]
-        console.print(ReportTable(f"stacks {', '.join(map(str, state))} units", columns, tuple(rows)))
-        heads = Column("player"), Column("units", FIGURE), Column("worth", FIGURE), Column("chip model", FIGURE)
-        body = [
-            (who, str(units), f"{value:.3f}", f"{model:.3f}")
-            for who, units, value, model in zip(spot.positions, state, *worth, strict=True)
-        ]
-        console.print(ReportTable("", heads, tuple(body)))
-    if options.line is not None:
-        grid = grid_of(
-            strategy[spot.lines.index(options.line)], f"{spot.positions[len(options.line)]} {said(options.line)}"
-        )
-        if options.plot is not None:
-            grid.save(options.plot)
-            say(f"picture: {options.plot}")
-        if not options.json:
-            plain_console().print(grid)
-    return {
-        "stacks": list(state), "positions": list(spot.positions), "values": worth[0].tolist(),
-        "chip_model": worth[1].tolist(),
-        "decisions": [
-            {"line": line, "position": spot.positions[len(line)], "hands_percent": 100 * float(shares[k]),
-             "all_in": dict(zip(CLASS_NAMES, strategy[k].tolist(), strict=True))}
-            for k, line in enumerate(spot.lines)
-        ],
-    }  # fmt: skip
+    ]
+    console.print(ReportTable("", columns, tuple(rows)))
+    if line is not None:
+        console.print(state.grid(line))

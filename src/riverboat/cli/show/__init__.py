@@ -1,1 +1,1 @@
-"""`riverboat show` for every kind of artefact."""
+"""`riverboat show` for every kind of artifact."""

@@ -1,274 +1,279 @@
-"""`riverboat show` for blueprints: facts, the preflop grids, and the strategy at any line on any board."""
+"""`riverboat show` for blueprints and agents: summary, preflop grids, and the strategy at any line on any board."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riverboat.cards.grid import Grid
-from riverboat.cards.notation import show_cards
+from riverboat.api import show as show_api
+from riverboat.api.artifacts import agent_blueprint, describe, load_blueprint, load_policy
+from riverboat.cards.grid import HandGrid
+from riverboat.cards.notation import format_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.show.spot import ROOT, View
+from riverboat.cli.show.spot import ROOT, ShowOptions
 from riverboat.cli.terminal import emit, plain_console, say
-from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
 from riverboat.games.holdem.menus import SEATS
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy, load_blueprint
-from riverboat.strategies.blueprint_values import blueprint_values
-from riverboat.strategies.files import newest
+from riverboat.reports import ledger
 from riverboat.strategies.reports import blueprint as report
-from riverboat.strategies.reports import values as values_report
-from riverboat.strategies.reports.blueprint import BlueprintNode
-from riverboat.strategies.reports.node import DIGITS
-from riverboat.strategies.reports.public_state import PlaceNode
+from riverboat.strategies.reports.blueprint import BUCKETS_TABLE, BlueprintNode
+from riverboat.strategies.reports.node import WEIGHT_DIGITS
+from riverboat.strategies.reports.public_state import PublicStateNode
+
+if TYPE_CHECKING:
+    from riverboat.strategies.blueprint import Blueprint
 
 PREFLOP = "preflop"
-THREADS = 2  # of walks that give values
-GRIDS = 6  # drawn of the preflop: the decisions that come most often
+MAX_GRIDS = 6  # preflop grids drawn: the most frequent decisions
 
 
-def show(folder: Path, line: str | None, view: View, json: bool, abstraction: Path | None = None) -> None:
-    """Facts of a blueprint; the grids of the first street; or one decision with its grids and table."""
+def show_blueprint(
+    folder: Path, line: str | None, view: ShowOptions, json: bool, abstraction: Path | None = None
+) -> None:
+    """Print the summary of a blueprint, the grids of the first street, or one decision with its grids and table."""
     if view.runouts:
-        raise InputError(f"{folder}: holds a blueprint; --runouts is for spots, here give --board")
+        raise InputError(f"{folder}: contains a blueprint; --runouts is for spots, here give --board")
     strategy = load_blueprint(folder, abstraction)
     if line == PREFLOP:
         show_preflop(strategy, view, json)
-    elif line is not None or view.asks:
-        show_node(strategy, "" if line in (None, ROOT) else str(line), view, json)
+    elif line is not None or view.needs_node:
+        show_decision(
+            show_api.blueprint_node(strategy, "" if line in (None, ROOT) else str(line), view.board), view, json
+        )
     else:
-        _facts(strategy, artifacts.manifest(newest(folder))["kind"], json)
+        entries = describe(folder).entries
+        _show_summary(strategy, "" if entries is None else entries["kind"], json)
 
 
-# --- facts ------------------------------------------------------------------------------------
+# --- Summary ---
 
 
-def _facts(strategy: BlueprintStrategy, kind: str, json: bool) -> None:
-    rules, tables = strategy.rules, strategy.average
-    bytes_each = max(table.dtype.itemsize for table in tables)
-    counts = strategy.tree.counts(strategy.buckets, bytes_each)
-    facts: dict[str, Any] = {
-        "kind": kind,
-        "game": rules.name,
-        "betting": "limit" if rules.limit else "no-limit",
-        "blinds": list(rules.blinds),
-        "stacks": None if rules.stacks is None else list(rules.stacks),
-        "abstraction": strategy.cards.name,
-        "abstraction_path": None if strategy.cards_path is None else str(strategy.cards_path),
-        "buckets": list(strategy.buckets),
-        "nodes": len(strategy.tree),
-        "infosets": sum(counts.infosets),
-        "infoset_actions": sum(counts.infoset_actions),
-        "table": str(tables[0].dtype),
-        "table_bytes": sum(int(table.nbytes) for table in tables),
-        "actions": list(strategy.moves(0)),
-    }
+def _show_summary(strategy: Blueprint, kind: str, json: bool) -> None:
+    facts = show_api.blueprint_summary(strategy, kind)
     menu = "" if strategy.menu is None else str(strategy.menu)
     if json:
-        emit(facts | {"menu": menu or None, "rules": str(rules)} | dict(strategy.provenance))
+        emit(facts | {"menu": menu or None, "rules": str(strategy.rules)} | dict(strategy.provenance))
         return
     console = plain_console()
     for key, value in (facts | dict(strategy.provenance)).items():
         if value is not None:
-            console.print(f"{key:>16}  {_shown(value)}")
+            console.print(f"{key:>16}  {_format_value(value)}")
     if menu:
         console.print(f"\n{menu}")
-    console.print(counts)
-    say("preflop draws the first grids; name a line for any other node, such as "
-        f"{_example(strategy)!r}")  # fmt: skip
+    console.print(strategy.tree.table_size(strategy.buckets, max(table.dtype.itemsize for table in strategy.average)))
+    say("'preflop' shows the first grids; name a line for any other node, such as "
+        f"{_example_line(strategy)!r}")  # fmt: skip
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(_shown(x) for x in value)
+        return " ".join(_format_value(x) for x in value)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _example(strategy: BlueprintStrategy) -> str:
-    """The line to the second street by calls alone."""
+def _example_line(strategy: Blueprint) -> str:
+    """Return the line to the second street by calls alone."""
     node = 0
     while strategy.tree.actor[node] >= 0 and strategy.tree.street[node] == 0:
         node = next(c for c in strategy.tree.children(node) if strategy.tree.label(c) == "c")
     return strategy.tree.line(node) if strategy.tree.actor[node] >= 0 else ROOT
 
 
-# --- the first street -------------------------------------------------------------------------
+# --- First street ---
 
 
-def show_preflop(strategy: BlueprintStrategy, view: View, json: bool, facts: Mapping[str, Any] | None = None) -> None:
-    """All decisions as a table and grids of the main ones; of one hand, the table alone. `facts` stand first in JSON."""
-    given = (
+def show_preflop(
+    strategy: Blueprint, view: ShowOptions, json: bool, extra_fields: Mapping[str, Any] | None = None
+) -> None:
+    """Print all preflop decisions as a table and grids of the most frequent ones; for one hand only the table.
+
+    `extra_fields` come first in JSON.
+    """
+    unsupported = (
         (f"--board {view.board}", view.board is not None), (f"--table {view.table}", view.table is not None),
         ("--range", view.range), ("--values", view.values),
     )  # fmt: skip
-    option = next((name for name, is_given in given if is_given), None)
+    option = next((name for name, is_set in unsupported if is_set), None)
     if option is not None:
-        raise InputError(f"preflop and {option}: name one line instead, such as {_example(strategy)!r} or root")
-    nodes = list(report.first_street(strategy))
+        raise InputError(f"preflop and {option}: name one line instead, such as {_example_line(strategy)!r} or root")
+    nodes = list(report.first_street_nodes(strategy))
     if view.player is not None:
-        nodes = [node for node in nodes if node.seat == report.seat_of(node, view.player)]
-    often = sorted(nodes, key=lambda node: -node.chance)[:GRIDS]
-    main = [node for node in nodes if node in often]
-    table = report.overview(nodes, view.hand)
+        nodes = [node for node in nodes if node.seat == report.parse_seat(node, view.player)]
+    frequent = sorted(nodes, key=lambda node: -node.reach_probability)[:MAX_GRIDS]
+    main = [node for node in nodes if node in frequent]
+    table = report.decisions_table(nodes, view.hand)
     if view.sort is not None:
         table = table.sorted(view.sort)
     if view.picture is not None:
         for node in main:
             where = f"-{node.line}" if node.node else ""
-            _draw(report.grid(node), view.picture.with_stem(view.picture.stem + where))
+            _save_grid(report.strategy_grid(node), view.picture.with_stem(view.picture.stem + where))
     if json:
-        told = [] if view.hand is not None else [_told(node, None, None) for node in main]
-        emit({**(facts or {}), "game": strategy.rules.name, **table.to_dict(), "nodes": told})
+        node_fields = [] if view.hand is not None else [_node_to_dict(node, None, None) for node in main]
+        emit({**(extra_fields or {}), "game": strategy.rules.name, **table.to_dict(), "nodes": node_fields})
         return
     console = plain_console()
     console.print(table.top(view.limit))
     if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
     if view.hand is not None:
         return
     for node in main:
         console.print()
         console.print(report.headline(node), style="bold")
-        console.print(report.grid(node) or report.table(node))
+        console.print(report.strategy_grid(node) or report.hands_table(node))
     if len(nodes) > len(main):
-        say(f"the {len(main)} that come most often of {len(nodes):,} decisions; name a line to see another")
+        say(f"shown: the {len(main)} most frequent of {len(nodes):,} decisions; name a line to see another")
 
 
-# --- one node ---------------------------------------------------------------------------------
+# --- One node ---
 
 
-def show_node(
-    strategy: BlueprintStrategy, line: str, view: View, json: bool, facts: dict[str, Any] | None = None
+def show_decision(
+    node: PublicStateNode, view: ShowOptions, json: bool, extra_fields: dict[str, Any] | None = None
 ) -> None:
-    """Who gets there with what, and what is played. `facts` stand first in JSON."""
-    place = strategy.tree.find(line)
-    strategy.moves(place)  # refuses where nobody acts
-    need_board(strategy.rules, int(strategy.tree.street[place]), line, view.board)
-    show_place(report.at_line(strategy, line, view.board or ""), view, json, facts)
-
-
-def need_board(rules: Rules, street: int, line: str, board: str | None) -> None:
-    """Refuse a later street without its cards, and say how they are given."""
-    need = rules.board_sizes[street]
-    if need and board is None:
-        such, cards = show_cards(rules.deck.cards[::-1][:need]), f"{need} card{'s' * (need != 1)}"
-        raise InputError(f"line {line!r} is on the {rules.streets[street]}: give its {cards} with --board {such}")
-
-
-def show_place(node: PlaceNode, view: View, json: bool, facts: dict[str, Any] | None = None) -> None:
-    """A place with its grids and table, or what else is asked for; `facts` stand first in JSON."""
+    """Print a public state with its grids and table, or the requested part of it; `extra_fields` come first in JSON."""
     if view.picture is not None:
-        _draw(report.grid(node, view.player), view.picture)
+        _save_grid(report.strategy_grid(node, view.player), view.picture)
     if view.values:
         if not isinstance(node, BlueprintNode):
-            raise InputError(f"--values at {node.line!r}: of blueprints; name the folder of one, without options")
-        _values(node, view, json)
+            raise InputError(f"--values at {node.line!r}: only for blueprints; name the folder of one, without options")
+        _show_values(node, view, json)
         return
     if view.range:
-        _range(node, view.player, json)
+        _show_range(node, view.player, json)
         return
     if view.hand is not None:
-        told = report.hand(node, view.hand, view.player)
+        hand = report.hand_report(node, view.hand, view.player)
         if json:
-            emit((facts or {}) | told)
+            emit((extra_fields or {}) | hand)
         else:
-            _hand(told)
+            _print_hand(hand)
         return
     if json:
-        emit((facts or {}) | _told(node, view.table, view.player, view.sort))
+        emit((extra_fields or {}) | _node_to_dict(node, view.table, view.player, view.sort))
         return
     console = plain_console()
     if view.table is None:
         console.print(report.headline(node), style="bold")
-        for part in (report.sides(node), report.actions(node)):
+        for part in (report.ranges_table(node), report.actions_table(node)):
             console.print(part)
             console.print()
-        # Both ranges, unless one was asked for: what is played, and whom it is played against.
-        seats = [report.seat_of(node, view.player)] if view.player is not None else [node.seat, 1 - node.seat]
-        for grid in (report.grid(node, seat) for seat in seats):
+        # By default both ranges: the strategy of the player to act, and the opponent's range.
+        seats = [report.parse_seat(node, view.player)] if view.player is not None else [node.seat, 1 - node.seat]
+        for grid in (report.strategy_grid(node, seat) for seat in seats):
             if grid is not None:
                 console.print(grid)
                 console.print()
-    table = _table(node, view.table, view.player, view.sort)
+    table = _hand_table(node, view.table, view.player, view.sort)
     console.print(table.top(view.limit))
     if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
 
 
-def _values(node: BlueprintNode, view: View, json: bool) -> None:
-    """EVs of all hands: those of self-play beside those of best responses."""
+def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
+    """Print the EVs of all hands in self-play and against best responses."""
     if view.range:
-        raise InputError("--values and --range: one at a time")
-    seat = report.seat_of(node, view.player)
-    with ProgressLine("values on all boards that may come"):
-        values = blueprint_values(node.strategy, node.line, node.board, threads=THREADS)
-    if view.hand is not None:
-        one = values_report.hand(values, view.hand, seat)
+        raise InputError("--values and --range: give only one of them")
+    with ProgressLine("values on all runouts"):
+        values = show_api.node_values(node, player=view.player, hand=view.hand, table=view.table)
+    if values.hand is not None:
+        hand = values.hand
         if json:
-            emit(one)
+            emit(hand)
         else:
-            figures = f"EV {one['ev']:,.2f}, of the best response {one['best']:,.2f}"
-            plain_console().print(f"{one['hand']} ({one['player']}): weight {100 * one['weight']:.1f} %, {figures}")
+            figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
+            plain_console().print(f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}")
         return
-    table = values_report.table(values, seat, view.table)
-    table = table if view.sort is None else table.sorted(view.sort)
+    assert values.hands is not None
+    table = values.hands if view.sort is None else values.hands.sorted(view.sort)
     if json:
-        sides = {
-            str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values_report.sides(values)
-        }
-        emit(report.summary(node) | {"values": sides | {"unit": values.unit}, "table": table.to_dict()})
+        sides = {str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values.seats}
+        emit(report.node_summary(node) | {"values": sides | {"unit": values.unit}, "table": table.to_dict()})
         return
     console = plain_console()
     console.print(report.headline(node), style="bold")
-    console.print(values_report.sides(values))
+    console.print(values.seats)
     console.print()
     console.print(table.top(view.limit))
     if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; raise --limit")
+        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
 
 
-def _range(node: PlaceNode, player: str | None, json: bool) -> None:
-    """A range as text, alone on stdout."""
-    seat = report.seat_of(node, player)
-    held = node.range(seat)
-    if held is None:
-        raise InputError(f"--range at {node.line!r}: hands of one card make no range")
-    text = held.text(node.board, DIGITS)
+def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:
+    """Print a range as text, with nothing else on stdout."""
+    seat = report.parse_seat(node, player)
+    hand_range = node.range(seat)
+    if hand_range is None:
+        raise InputError(f"--range at {node.line!r}: hands of one card have no range notation")
+    text = hand_range.text(node.board, WEIGHT_DIGITS)
     if json:
-        where = {"line": node.line, "board": show_cards(node.board), "player": SEATS[seat]}
-        emit(where | {"range": text, "combos": held.combos, "digits": DIGITS})
+        where = {"line": node.line, "board": format_cards(node.board), "player": SEATS[seat]}
+        emit(where | {"range": text, "combos": hand_range.combos, "digits": WEIGHT_DIGITS})
     else:
         print(text)
 
 
-def _hand(told: dict[str, Any]) -> None:
-    """One hand in two lines."""
-    where = f"at {told['line'] or ROOT}" + (f" on {told['board']}" if told["board"] else "")
+def _print_hand(hand: dict[str, Any]) -> None:
+    """Print one hand in two lines."""
+    where = f"at {hand['line'] or ROOT}" + (f" on {hand['board']}" if hand["board"] else "")
     console = plain_console()
     console.print(
-        f"{told['hand']} ({told['player']}) {where}: weight {100 * told['weight']:.1f} %"
-        + (f", bucket {told['bucket']:,}" if "bucket" in told else ""),
+        f"{hand['hand']} ({hand['player']}) {where}: weight {100 * hand['weight']:.1f} %"
+        + (f", bucket {hand['bucket']:,}" if "bucket" in hand else ""),
     )
-    if told["frequencies"]:
-        moves = (f"{name} {100 * share:.1f} %" for name, share in told["frequencies"].items())
+    if hand["frequencies"]:
+        moves = (f"{name} {100 * share:.1f} %" for name, share in hand["frequencies"].items())
         console.print("  ".join(moves))
 
 
-def _table(node: PlaceNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
-    table = report.table(node, by, player)
+def _hand_table(node: PublicStateNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
+    table = report.hands_table(node, by, player)
     return table if sort is None else table.sorted(sort)
 
 
-def _told(node: PlaceNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
-    """A node for JSON."""
-    return report.summary(node) | {"table": _table(node, by, player, sort).to_dict()}
+def _node_to_dict(node: PublicStateNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
+    """Return a node for JSON."""
+    return report.node_summary(node) | {"table": _hand_table(node, by, player, sort).to_dict()}
 
 
-def _draw(grid: Grid | None, path: Path) -> None:
+def _save_grid(grid: HandGrid | None, path: Path) -> None:
     if grid is None:
-        raise InputError(f"picture {path}: hands of one card have no grid; leave --picture out")
+        raise InputError(f"picture {path}: hands of one card have no grid; leave out --picture")
     grid.save(path)
     say(f"picture: {path}")
+
+
+# --- Agents: their strategy after action translation and post-processing ---
+
+
+def show_agent(name: str, line: str | None, view: ShowOptions, json: bool, game: str | None = None) -> None:
+    """Print the strategy of an agent at a line, by default at the first decision, with ranges of self-play.
+
+    An agent that plays a blueprint also has the preflop decisions, buckets and values of the blueprint.
+    """
+    if view.runouts:
+        raise InputError(f"agent {name!r}: --runouts is for spots, here give --board")
+    with ProgressLine(f"reading {name}"):
+        agent, rules = load_policy(name, game)
+    moves = "" if line in (None, ROOT) else str(line)
+    strategy = agent_blueprint(agent) if line == PREFLOP or view.values or view.table == BUCKETS_TABLE else None
+    if strategy is not None and line == PREFLOP:
+        show_preflop(strategy, view, json, {"agent": name})
+        return
+    if strategy is not None:
+        show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json, {"agent": name})
+        return
+    if line == PREFLOP or view.values:
+        option = PREFLOP if line == PREFLOP else "--values"
+        raise InputError(f"agent {name!r}: {option} is for agents that play a blueprint; name a line, such as {ROOT}")
+    node = show_api.agent_node(agent, rules, moves, view.board)
+    measurements = ledger.describe_shipped_agent() if name == "default" and line is None else []
+    if measurements and not json:
+        table, _ = ledger.shipped_measurement_table()
+        for part in (measurements[0], ledger.MEASUREMENTS_HEADING, table, ""):
+            plain_console().print(part)
+    facts = {"agent": name, "game": rules.name}
+    show_decision(node, view, json, facts | ({"known": measurements} if measurements else {}))

@@ -1,45 +1,49 @@
-"""What is told where no value is certified: what each player earns, and what each could gain by deviating alone."""
+"""Output for games without a certified value: values of all players, gains of unilateral deviations, and team-maxmin."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riverboat.cli.progress import ProgressLine
+from riverboat.api.solve import team_values
+from riverboat.cli.display import StageDisplay
 from riverboat.cli.terminal import emit, plain_console
 from riverboat.core.claims import to_dicts
-from riverboat.core.tables import FIGURE, Column, ReportTable
-from riverboat.evaluation.quality import Measured
-from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import Result
-from riverboat.trees.compile import compile_game, histories
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 
-_COLUMNS = (
-    Column("player"), Column("value", FIGURE), Column("best response", FIGURE, rank=2), Column("gain", FIGURE),
+if TYPE_CHECKING:
+    from riverboat.evaluation.quality import StrategyQuality
+    from riverboat.solvers.result import Result
+
+_PLAYER_COLUMNS = (
+    ReportColumn("player"), ReportColumn("value", FIGURE), ReportColumn("best response", FIGURE, rank=2),
+    ReportColumn("gain", FIGURE),
 )  # fmt: skip
 
 
-def _players(values: tuple[float, ...], gains: tuple[float, ...]) -> ReportTable:
-    told = enumerate(zip(values, gains, strict=True))
-    rows = [(str(p), f"{value:.9f}", f"{value + gain:.9f}", f"{gain:.3e}") for p, (value, gain) in told]
-    return ReportTable("", _COLUMNS, tuple(rows))
+def _player_table(values: tuple[float, ...], gains: tuple[float, ...]) -> ReportTable:
+    players = enumerate(zip(values, gains, strict=True))
+    rows = [(str(p), f"{value:.9f}", f"{value + gain:.9f}", f"{gain:.3e}") for p, (value, gain) in players]
+    return ReportTable("", _PLAYER_COLUMNS, tuple(rows))
 
 
-def report(results: list[Result]) -> None:
-    """Answers as tables."""
+def print_multiplayer_results(results: list[Result]) -> None:
+    """Print results as tables."""
     console, first = plain_console(), results[0]
     players = len(first.values)
-    console.print(f"{first.game}: {players} players, {first.infosets:,} information sets; figures in {first.unit}")
+    console.print(f"{first.game}: {players} players, {first.infosets:,} information sets; values in {first.unit}")
     for r in results:
-        how = f"{r.schedule}" + (f" {r.traversal}" if r.traversal != "full" else "")
+        method = f"{r.schedule}" + (f" {r.traversal}" if r.traversal != "full" else "")
         gain = f"{r.exploitability:.3e}"
-        told = f"ε {gain}, the largest gain of a player" if players > 2 else f"exploitability {gain}"
-        console.print(f"{how}, {r.iterations:,} iterations, {r.seconds:.2f} s: {told}; NashConv {r.nash_conv:.3e}")
-        console.print(_players(r.values, r.gains))
+        measure = f"ε {gain}, the largest gain by deviating alone" if players > 2 else f"exploitability {gain}"
+        console.print(
+            f"{method}, {r.iterations:,} iterations, {r.seconds:.2f} s: {measure}; NashConv {r.nash_conv:.3e}"
+        )
+        console.print(_player_table(r.values, r.gains))
     console.print(f"guarantee {first.guarantee}")
 
 
-def exploitability(name: str, quality: Measured, json: bool) -> None:
-    """Gains of all players who deviate alone."""
+def print_multiplayer_exploitability(name: str, quality: StrategyQuality, json: bool) -> None:
+    """Print the gain of each player who deviates alone."""
     players = len(quality.values)
     facts: dict[str, Any] = {
         "game": name, "players": players, "exploitability": quality.exploitability,
@@ -52,50 +56,49 @@ def exploitability(name: str, quality: Measured, json: bool) -> None:
         return
     console = plain_console()
     figure = f"{quality.exploitability:.9g} {quality.unit} ({quality.kind})"
-    told = f"ε {figure}, the largest gain of a player who deviates alone" if players > 2 else f"exploitability {figure}"
-    console.print(f"{name}: {players} players; {told}; NashConv {quality.nash_conv:.9g}")
-    console.print(_players(quality.values, quality.gains))
+    measure = (
+        f"ε {figure}, the largest gain of a player who deviates alone" if players > 2 else f"exploitability {figure}"
+    )
+    console.print(f"{name}: {players} players; {measure}; NashConv {quality.nash_conv:.9g}")
+    console.print(_player_table(quality.values, quality.gains))
 
 
-_TEAM = (
-    Column("against player"), Column("with correlation", FIGURE), Column("plans", FIGURE, rank=2),
-    Column("without, at least", FIGURE), Column("at most", FIGURE), Column("seconds", FIGURE, rank=3),
+_TEAM_COLUMNS = (
+    ReportColumn("against player"), ReportColumn("with correlation", FIGURE), ReportColumn("plans", FIGURE, rank=2),
+    ReportColumn("without, lower bound", FIGURE), ReportColumn("upper bound", FIGURE),
+    ReportColumn("seconds", FIGURE, rank=3),
 )  # fmt: skip
 
 
-def team(spec: str, adversary: int | None, seconds: float, seed: int, json: bool) -> None:
-    """What a team of all others can hold each player down to, or one of them."""
-    from riverboat.solvers.exact.team_maxmin import team_maxmin  # brings SciPy and HiGHS along
-
-    tree = histories(compile_game(make_game(spec)))
-    chosen = [adversary] if adversary is not None else list(range(tree.players))
-    results = []
-    with ProgressLine(f"{tree.name}: teams against one player") as line:
-        for p in chosen:
-            line.update(None, f"player {p}")
-            results.append(team_maxmin(tree, p, seconds=seconds, seed=seed))
+def solve_team_maxmin(spec: str, adversary: int | None, seconds: float, seed: int, json: bool) -> None:
+    """Compute team-maxmin values: what one player, or each in turn, gets against a team of all others."""
+    with StageDisplay() as display:
+        solved = team_values(spec, adversary, seconds=seconds, seed=seed, observer=display)
     if json:
-        told = [
+        teams = [
             {
-                "adversary": one.adversary, "correlated_low": one.correlated[0], "correlated_high": one.correlated[1],
-                "plans": one.plans, "alone_low": one.alone[0], "alone_high": one.alone[1], "boxes": one.boxes,
-                "seconds": one.seconds,
+                "adversary": result.adversary, "correlated_low": result.correlated[0],
+                "correlated_high": result.correlated[1],
+                "plans": result.plans, "alone_low": result.uncorrelated[0], "alone_high": result.uncorrelated[1],
+                "boxes": result.boxes,
+                "seconds": result.seconds,
             }
-            for one in results
+            for result in solved.teams
         ]  # fmt: skip
-        emit({"game": tree.name, "unit": tree.unit, "values_are": "what the adversary earns", "teams": told})
+        emit({"game": solved.game, "unit": solved.unit, "values_are": "what the adversary earns", "teams": teams})
         return
     rows = [
         (
-            str(one.adversary), f"{sum(one.correlated) / 2:.9f}", str(one.plans), f"{one.alone[0]:.9f}",
-            f"{one.alone[1]:.9f}", f"{one.seconds:.1f}",
+            str(result.adversary), f"{sum(result.correlated) / 2:.9f}", str(result.plans), f"{result.uncorrelated[0]:.9f}",
+            f"{result.uncorrelated[1]:.9f}", f"{result.seconds:.1f}",
         )
-        for one in results
+        for result in solved.teams
     ]  # fmt: skip
     console = plain_console()
-    console.print(f"{tree.name}: what a player earns against a team of all others; figures in {tree.unit}")
-    console.print(ReportTable("", _TEAM, tuple(rows)))
+    console.print(f"{solved.game}: value of each player against a team of all others, in {solved.unit}")
+    console.print(ReportTable("", _TEAM_COLUMNS, tuple(rows)))
     console.print(
-        "with correlation: the team draws a joint plan in secret; without: members mix on their own, and the value is "
-        "between the proved bound and what the best profile found allows"
+        "with correlation: the team samples a joint plan in secret; without: members randomize independently, and the "
+        "value is "
+        "between the proved bound and the value of the best profile found"
     )

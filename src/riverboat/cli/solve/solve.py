@@ -1,317 +1,251 @@
-"""The commands that solve."""
+"""`riverboat solve`: call `rb.solve`, and print its results."""
 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riverboat.cli import device_notes, signals
-from riverboat.cli.progress import Live, ProgressLine
-from riverboat.cli.solve import multiplayer
-from riverboat.cli.solve.options import SolveOptions
-from riverboat.cli.terminal import COMPILING, emit, plain_console, say
-from riverboat.compiled.jit import on_disk
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, MemoryLimitError, UnsavedError, shown
-from riverboat.core.formatting import quote, show_bytes, show_seconds
-from riverboat.core.tables import FIGURE, Column, ReportTable
-from riverboat.engines.devices import CUDA, check_device
-from riverboat.engines.rules import board_loops
-from riverboat.engines.tables import table_format
+from riverboat.api.boards import solve_boards
+from riverboat.api.estimate import estimate
+from riverboat.api.solve import (
+    CompiledGame,
+    SolveInterrupted,
+    check_choices,
+    compile_for_solving,
+    missed_target_reason,
+)
+from riverboat.api.solve import solve as solve_game
+from riverboat.api.spots import spot_from_match_state, spot_from_texts
+from riverboat.cli.display import StageDisplay
+from riverboat.cli.solve import estimates, multiplayer
+from riverboat.cli.solve.display import SolveDisplay
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core import files
+from riverboat.core.errors import InputError, UnsavedError
+from riverboat.core.formatting import format_bytes, shell_quote
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 from riverboat.games.base import Game
 from riverboat.games.holdem.match_state import TAG
-from riverboat.games.registry import SPOT
-from riverboat.solvers import schedules, traversals
-from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.limits import answer_for
-from riverboat.solvers.result import DONE, EXACT_METHODS, STALLED, Progress, Result
-from riverboat.solvers.run import Run
-from riverboat.solvers.selection import bytes_of_tables, caution, default_dtype, default_schedule
-from riverboat.solvers.solver_run import finish
-from riverboat.solvers.tabular import rules
-from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, solver_tree
+from riverboat.games.registry import SPOT, game_from_spec
+from riverboat.games.spots.spot import Spot
+from riverboat.strategies.reports.node import node_summary
+
+if TYPE_CHECKING:
+    from riverboat.solvers.result import Result
+
+
+def is_match_state(name: str) -> bool:
+    """Return whether a name is a match state."""
+    return name.lstrip().startswith(TAG)
 
 
 def is_spot(name: str) -> bool:
-    """Whether `riverboat.cli.solve.spots` solves it: a spot by flags, one in a file, or a match state."""
-    return name == SPOT or Path(name).suffix.lower() == ".toml" or name.lstrip().startswith(TAG)
+    """Return whether a name is a spot: `spot` with flags, a file, or a match state."""
+    return name == SPOT or Path(name).suffix.lower() == ".toml" or is_match_state(name)
 
 
-Unsaved: TypeAlias = list[UnsavedError]  # told after the answer
+class SolveCommand(NamedTuple):
+    """A call of `riverboat solve`, with its options in groups."""
+
+    name: str
+    schedules: list[str | None]
+    options: dict[str, Any]  # of `rb.solve`
+    spot_options: dict[str, Any]  # of `spot_from_texts`, those given
+    state_options: dict[str, Any]  # of `spot_from_match_state`, those given
+    boards: str | None
+    keep: bool
+    line: str | None
+    estimate: bool
+    plot: Path | None
+    json: bool
 
 
-def command(spec: str | Game, names: list[str | None], options: SolveOptions, plot: Path | None, json: bool) -> bool:
-    """Solve, print the answer, draw it, and say what is missing; true unless a target was missed."""
-    unsaved = Unsaved()
-    results = solve_all(spec, names, options, unsaved)
-    if json:
-        emit(to_dict(results, options))
+def run_solve(call: SolveCommand) -> bool:
+    """Solve, print and plot; return False if a target was missed."""
+    _check_boards_options(call)
+    is_about_spots = is_spot(call.name) or bool(call.spot_options or call.state_options or call.boards)
+    if call.estimate:
+        check_choices(*(call.options[name] for name in ("method", "traversal", "device", "dtype")))
+        game = read_spot(call) if is_about_spots else call.name
+        with StageDisplay() as display:
+            facts = estimate(
+                game, schedule=call.schedules[0], threads=call.options["threads"],
+                traversal=call.options["traversal"], observer=display,
+            )  # fmt: skip
+        estimates.print_estimate(facts, call.json)
+        return True
+    if not is_about_spots:
+        return _solve_and_print(call, call.name)
+    spot = read_spot(call)
+    if call.options["method"] == "cfr" and len(call.schedules) > 1:
+        raise InputError("--schedule: give only one for spots")
+    return _solve_and_print(call, spot) if call.boards is None else _solve_boards(call, spot, call.boards)
+
+
+def _check_boards_options(call: SolveCommand) -> None:
+    for flag, given in (("--keep", call.keep), ("--line", call.line is not None)):
+        if given and call.boards is None:
+            raise InputError(f"{flag} needs --boards")
+    if call.keep and call.options["out"] is None:
+        raise InputError("--keep needs --out, the folder of the solutions")
+    if call.boards is not None and is_match_state(call.name):
+        raise InputError("--boards is for spots; a match state has its own board, and its ranges depend on it")
+    if call.plot is not None and call.boards is not None:
+        raise InputError("--plot draws one run, but --boards makes many; leave one out")
+
+
+def read_spot(call: SolveCommand) -> Spot:
+    """Return the spot of a file, of flags, or of a match state."""
+    given, of_state = [_flag(name) for name in call.spot_options], [_flag(name) for name in call.state_options]
+    if is_match_state(call.name):
+        if given:
+            raise InputError(f"{given[0]} is for 'riverboat solve spot'; give bet sizes for a match state with --menu")
+        with StageDisplay() as display:
+            return spot_from_match_state(call.name, observer=display, **call.state_options)
+    if of_state:
+        raise InputError(f"{of_state[0]} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
+    if call.name == SPOT:
+        return spot_from_texts(**call.spot_options)
+    if not is_spot(call.name):
+        raise InputError(f"{call.name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
+    if given:
+        raise InputError(f"{given[0]} is for 'riverboat solve spot'; {call.name} defines it already")
+    spot = game_from_spec(call.name)
+    assert isinstance(spot, Spot)
+    return spot
+
+
+def _flag(name: str) -> str:
+    return "--game" if name == "table_game" else f"--{name.replace('_', '-')}"
+
+
+# --- solving ---
+
+
+class Solved(NamedTuple):
+    """A result, and why it missed its target."""
+
+    result: Result
+    reason: str | None
+    unsaved: UnsavedError | None  # raised after the result is printed
+
+
+def _solve_and_print(call: SolveCommand, game: str | Game) -> bool:
+    solved = _solve_all(game, call.schedules, call.options)
+    results = [each.result for each in solved]
+    facts = [each.result.to_dict() | {"reason": each.reason} for each in solved]
+    best = min(facts, key=lambda entry: float(entry["exploitability"]))
+    if is_match_state(call.name):
+        assert isinstance(game, Spot)
+        best |= {
+            "match_state": call.name.strip(), "ranges": call.state_options.get("ranges"),
+            "behind": list(game.behind), "played": game.played,
+        }  # fmt: skip
+    if call.json:
+        emit(best | ({"runs": facts} if len(facts) > 1 else {}))
+    elif isinstance(game, Spot) and results[0].method == "cfr":
+        _print_spot_result(results[0], best)
     else:
-        report(results)
-    return finished(results, [missed(r, options) for r in results], plot, unsaved)
+        _print_results(results)
+    if call.plot is not None:
+        from riverboat.reports.plots.results import plot_convergence
 
-
-def finished(results: list[Result], reasons: Iterable[str | None], plot: Path | None, unsaved: Unsaved) -> bool:
-    """Once the answer is told: its picture, what could not be written, and why targets were missed; true if none was."""
-    if plot is not None:
-        from riverboat.reports.plots.runs import convergence
-
-        convergence(results, plot)
-        say(f"picture: {plot}")
-    if unsaved:
-        raise unsaved[0]
-    told = [reason for reason in reasons if reason is not None]
-    for reason in told:
+        plot_convergence(results, call.plot)
+        say(f"picture: {call.plot}")
+    for each in solved:
+        if each.unsaved is not None:
+            raise each.unsaved
+    missed = [each.reason for each in solved if each.reason is not None]
+    for reason in missed:
         say(reason)
-    return not told
+    return not missed
 
 
-def check_words(options: SolveOptions) -> None:
-    """Refuse names that no solve takes, before anything is built."""
-    if options.method not in ("cfr", *EXACT_METHODS):
-        raise InputError(f"method {shown(options.method)}: one of cfr, {', '.join(EXACT_METHODS)}")
-    traversals.parse(options.traversal)
-    answer_for(options.limits, options.answer, cards=options.cards is not None)
-    check_device(options.device)
-    if options.dtype is not None:
-        table_format(options.dtype)
-
-
-def solve_all(spec: str | Game, names: list[str | None], options: SolveOptions, unsaved: Unsaved) -> list[Result]:
+def _solve_all(game: str | Game, schedules: Sequence[str | None], options: dict[str, Any]) -> list[Solved]:
     """Solve with each schedule in turn; the tree is compiled once."""
-    check_words(options)
-    method = options.method
-    if options.resume and options.out is None:
-        raise InputError("--resume needs --out, the folder of the run to go on with")
-    if options.resume and method != "cfr":
-        raise InputError(f"--resume goes on with a CFR run; method {method} starts anew")
-    others = (names != [None], options.traversal != "full", options.cards is not None, options.device == CUDA)
-    if method != "cfr" and (any(others) or options.answer is not None):
-        raise InputError(f"--schedule, --traversal, --cards, --answer and --device belong to method cfr, not {method}")
-    if len(names) > 1 and options.resume:
-        raise InputError("--resume goes on with one schedule at a time")
-    made = _prepared(spec)
-    options = options.for_game(made)
-    if method != "cfr":
-        device_notes.tell(options.device, f"method {method} runs on processors")
-        with held(options.out):
-            return [_exact(made, method, options, unsaved)]
-    tree = None if options.resume else solver_tree(made)
-    results = []
-    for schedule in names:
-        out = options.out
-        if out is not None and schedule is not None and len(names) > 1:
-            out = out / schedule.replace(":", "-").replace(",", "-")
-        source = spec if options.resume else made
-        results.append(_one(source, tree, schedule, replace(options, out=out), unsaved))
-    return results
+    if len(schedules) == 1:
+        return [_solve_one(game, schedules[0], options)]
+    if options["resume"]:
+        raise InputError("--resume continues one schedule at a time")
+    with StageDisplay() as display:
+        compiled = compile_for_solving(game, display)
+    folders = [
+        None if options["out"] is None else Path(options["out"]) / str(name).replace(":", "-").replace(",", "-")
+        for name in schedules
+    ]
+    return [_solve_one(compiled, name, options | {"out": out}) for name, out in zip(schedules, folders, strict=True)]
 
 
-def need(tree: AnyTree, schedule: str | None, dtype: str | None, cards: object = None, traversal: str = "full") -> int:
-    """Bytes that the tables of a solver will take."""
-    parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
-    kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
-    return bytes_of_tables(tree, parsed, kind, traversal, tied=cards is not None)
+def _solve_one(game: str | Game | CompiledGame, schedule: str | None, options: Mapping[str, Any]) -> Solved:
+    """Solve, with progress; an interrupt saves the run between two steps."""
+    unsaved: UnsavedError | None = None
+    with SolveDisplay() as display:
+        try:
+            result = solve_game(game, schedule=schedule, observer=display, **options)
+        except UnsavedError as error:
+            unsaved, result = error, error.result
+        except SolveInterrupted as stopped:
+            display.close()
+            run, folder = stopped.run, stopped.run.folder
+            if folder is None:
+                folder = Path("runs") / f"{files.safe_file_name(run.tree.name)}-{clock.strftime('%Y%m%d-%H%M%S')}"
+                run.save(folder)
+            say(f"saved under {folder} (continue with --out {shell_quote(folder)} --resume)")
+            raise
+        assert display.current is not None
+        return Solved(result, missed_target_reason(result, display.current.limits, options["until"]), unsaved)
 
 
-def _announce(tree: AnyTree, size: int) -> None:
-    """Say what will be allocated before it is."""
-    say(f"{tree.name}: {tree.infoset_count:,} information sets, tables of {show_bytes(size)}")
-
-
-def already_compiled(tree: AnyTree) -> bool:
-    """Whether an earlier process has left the loops on disk."""
-    plain, dtype = schedules.parse("dcfr"), "float64"
-    on_boards = isinstance(tree, BoardTree)
-    return on_disk(
-        board_loops(None, table_format(dtype)).work if on_boards else rules.kernels(plain, dtype).full_iterations
-    )
-
-
-def _prepared(spec: str | Game) -> Game:
-    """A game with the values of the smaller ones that it needs, while a line tells of their solving."""
-    lines: list[ProgressLine] = []
-
-    def note(name: str, width: float, wanted: float) -> None:
-        if not lines:
-            lines.append(ProgressLine("solving smaller games first"))
-        lines[0].update(None, f"{name}: value known to {width:.2g}, wanted {wanted:.2g}")
-
-    try:
-        return make_game(spec, note)
-    finally:
-        for line in lines:
-            line.done()
-
-
-def start(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveOptions) -> Run:
-    """A run, with its tables allocated; their size is told before, and refused above `--memory`."""
-    if tree is not None:
-        size = need(tree, schedule, options.dtype, options.cards, options.traversal)
-        limit = options.memory
-        if isinstance(tree, BoardTree) or tree.table > 1_000_000:
-            _announce(tree, size)
-        if limit is not None and size > limit:
-            raise MemoryLimitError(
-                f"{tree.name}: the tables need {show_bytes(size)}, and --memory allows {show_bytes(limit)}"
-                + ("; --dtype 16-bit needs the least" if isinstance(tree, BoardTree) else "")
-            )
-    if tree is not None:
-        device_notes.tell(options.device, _unfit(tree, options))
-    return Run(
-        game, schedule, options.traversal, seed=options.seed, threads=options.threads, dtype=options.dtype,
-        device=options.device, out=options.out, resume=options.resume, log=options.log,
-        check_every=options.check_every, checkpoint_seconds=options.checkpoint_seconds, tree=tree,
-        cards=options.cards, answer=options.answer,
-    )  # fmt: skip
-
-
-def _unfit(tree: AnyTree, options: SolveOptions) -> str | None:
-    """Why a GPU would not do, or None."""
-    if not isinstance(tree, BoardTree):
-        return "GPUs solve spots and whole games of hold'em"
-    if options.traversal != "full":
-        return f"traversal {options.traversal!r} runs on processors"
-    return "buckets are tied on processors" if options.cards is not None else None
-
-
-def held(out: Path | None) -> AbstractContextManager[None]:
-    """No other process writes to the folder of a run."""
-    return nullcontext() if out is None else atomic_io.held(out)
-
-
-def go(run: Run, options: SolveOptions, unsaved: Unsaved) -> Result:
-    """Let a run go on until it is done; an interrupt saves it, between two steps."""
-    live = _live(f"{run.tree.name} {run.solver.schedule}", run.tree.unit, options)
-    if not already_compiled(run.tree):
-        live.update(None, COMPILING)
-    told: list[str] = []
-
-    def watch(now: Progress) -> None:
-        live(now)
-        if run.trouble is not None and not told:
-            told.append(str(run.trouble))
-            say(f"warning: {run.trouble}; the run goes on and tries again")
-
-    try:
-        with signals.noted() as interrupted:
-
-            def stop(now: Progress) -> bool:
-                came = interrupted()
-                if came is not None:
-                    raise came
-                return False
-
-            result = finish(run, options.limits, watch, interrupt=[stop])
-            say_where_it_rose(result)
-            return result
-    except UnsavedError as error:
-        unsaved.append(error)
-        last: Result = error.result
-        return last
-    except KeyboardInterrupt:
-        live.done()
-        if run.folder is None:
-            folder = Path("runs") / f"{atomic_io.file_name(run.tree.name)}-{clock.strftime('%Y%m%d-%H%M%S')}"
-            run.save(folder)
-            say(f"saved under {folder} (go on with --out {quote(folder)} --resume)")
-        else:
-            say(f"saved under {run.folder} (go on with --out {quote(run.folder)} --resume)")
-        raise
-    finally:
-        live.done()
-
-
-def _one(game: Any, tree: AnyTree | None, schedule: str | None, options: SolveOptions, unsaved: Unsaved) -> Result:
-    with held(options.out):
-        run = start(game, tree, schedule, options)
-        doubt = caution(run.solver.schedule, options.traversal)
-        if doubt is not None:
-            say(f"warning: {doubt}")
-        return go(run, options, unsaved)
-
-
-def _live(title: str, unit: str, options: SolveOptions) -> Live:
-    return Live(title, unit, iterations=options.iterations, seconds=options.time, until=options.target)
-
-
-def _exact(made: Any, method: str, options: SolveOptions, unsaved: Unsaved) -> Result:
-    live = _live(f"{made.name} {method}", made.unit, options)
-    from riverboat.solvers.exact.solve import solve_exact  # brings SciPy and HiGHS along
-
-    try:
-        return solve_exact(
-            made, method, options.limits, out=options.out, seed=options.seed, log=options.log,
-            check_every=options.check_every, callback=live,
+def _solve_boards(call: SolveCommand, spot: Spot, boards: str) -> bool:
+    with SolveDisplay() as display:
+        solved = solve_boards(
+            spot, boards, schedule=call.schedules[0], keep=call.keep, line=call.line or "", observer=display,
+            **call.options,
         )  # fmt: skip
-    except UnsavedError as error:
-        unsaved.append(error)
-        result: Result = error.result
-        return result
-    finally:
-        live.done()
+    if call.json:
+        emit(solved.to_dict())
+    else:
+        plain_console().print(solved.table)
+        if call.options["out"] is not None:
+            say(f"written to {Path(call.options['out']) / 'aggregate.csv'} and aggregate.json")
+    return solved.reached
 
 
-_COLUMNS = (
-    Column("method"), Column("iterations", FIGURE, rank=2), Column("seconds", FIGURE, rank=3),
-    Column("value (certified)", FIGURE), Column("exploitability", FIGURE), Column("NashConv", FIGURE, rank=4),
+# --- printing ---
+
+_RESULT_COLUMNS = (
+    ReportColumn("method"), ReportColumn("iterations", FIGURE, rank=2), ReportColumn("seconds", FIGURE, rank=3),
+    ReportColumn("value (certified)", FIGURE), ReportColumn("exploitability", FIGURE),
+    ReportColumn("NashConv", FIGURE, rank=4),
 )  # fmt: skip
 
 
-def say_where_it_rose(result: Result) -> None:
-    """Say where the answer is not that of the last iteration."""
-    best, last = result.answer_iteration, result.history[-1].exploitability if result.history else None
-    if best is not None and best < result.iterations and last is not None:
-        say(
-            f"exploitability rose to {last:.4g} {result.unit} after iteration {best:,}: the answer is that of iteration "
-            f"{best:,}, the best check, {result.exploitability:.4g} {result.unit}; --answer last takes the last one"
-        )
-
-
-def missed(result: Result, options: SolveOptions) -> str | None:
-    """Why the target was not reached, and what was; None where it was."""
-    if result.reached:
-        return None
-    iterations, time = options.iterations, options.time
-    if iterations is not None and result.iterations >= iterations:
-        why = f"--iterations {iterations} came first"
-    elif time is not None and result.seconds >= time:
-        why = f"--time {show_seconds(time)} came first"
-    else:
-        why = "more iterations no longer help" if result.ended in (STALLED, DONE) else "it was stopped"
-    reached = f"exploitability {result.exploitability:.4g} {result.unit}"
-    work = f"after {result.iterations:,} iterations and {show_seconds(result.seconds)}"
-    asked = options.until if options.until is not None else f"{options.target:g}"
-    return f"--until {asked} was not reached: {reached} {work}; {why}"
-
-
-def to_dict(results: Sequence[Result], options: SolveOptions) -> dict[str, Any]:
-    """What `--json` prints: the best, and all where there are several."""
-    told = [r.to_dict() | {"reason": missed(r, options)} for r in results]
-    best = min(told, key=lambda one: float(one["exploitability"]))
-    return best | ({"runs": told} if len(told) > 1 else {})
-
-
-def report(results: list[Result]) -> None:
-    """The answer as a table."""
+def _print_results(results: list[Result]) -> None:
+    """Print the results as a table."""
     first = results[0]
     if not first.certified:
-        multiplayer.report(results)
+        multiplayer.print_multiplayer_results(results)
         return
     rows = []
     for r in results:
-        how = r.schedule if r.method == "cfr" else r.method
+        method = r.schedule if r.method == "cfr" else r.method
         assert r.value_low is not None
         assert r.value_high is not None
         half = (r.value_high - r.value_low) / 2
-        name = f"{how}" + (f" {r.traversal}" if r.traversal not in (None, "full") else "")
+        name = f"{method}" + (f" {r.traversal}" if r.traversal not in (None, "full") else "")
         figures = f"{r.value:.9f} ± {half:.1e}", f"{r.exploitability:.3e}", f"{r.nash_conv:.3e}"
         rows.append((name, f"{r.iterations:,}", f"{r.seconds:.2f}", *figures))
     console = plain_console()
-    console.print(f"{first.game}: {first.infosets:,} information sets; figures in {first.unit}")
-    console.print(ReportTable("", _COLUMNS, tuple(rows)))
+    console.print(f"{first.game}: {first.infosets:,} information sets; values in {first.unit}")
+    console.print(ReportTable("", _RESULT_COLUMNS, tuple(rows)))
+
+
+def _print_spot_result(result: Result, facts: Mapping[str, Any]) -> None:
+    console = plain_console()
+    console.print(
+        f"{facts['game']}: exploitability {facts['exploitability_pct']:.4g} % of the pot after {facts['iterations']:,} "
+        f"iterations, {facts['seconds']:.2f} s; {format_bytes(facts['memory_mb'] * 1e6)}, threads: {facts['threads']}"
+    )
+    console.print(node_summary(result.strategy[""]))  # type: ignore[arg-type]  # the solution of a spot

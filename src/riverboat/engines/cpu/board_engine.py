@@ -1,72 +1,89 @@
-"""`BoardWalker`: the walks over a `BoardTree` on processors, and the memory that they learn in."""
+"""`CpuBoardEngine` and `CpuBatchEngine`: traversals of board trees on processors, with their tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, TypeVar
 
 import numpy as np
 
-from riverboat.compiled.simd import decode
-from riverboat.core.errors import InputError, check_threads
+from riverboat.compiled.simd import decode_codes
+from riverboat.core.errors import InputError, MemoryLimitError, check_threads
+from riverboat.core.formatting import format_bytes
+from riverboat.core.resources import available_memory
 from riverboat.engines.cpu._kernels import board as kernels
-from riverboat.engines.cpu._kernels.node import EVALUATE, LEARN, RESPOND, BoardTables
-from riverboat.engines.cpu.ties import Ties
-from riverboat.engines.cpu.workspace import BLOCKS, Rooms
-from riverboat.engines.protocol import Start
-from riverboat.engines.roots import Root
-from riverboat.engines.rules import LocalRule, board_loops
-from riverboat.engines.tables import Format, allocate, block, format_of, reading
+from riverboat.engines.cpu._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE, BoardTables
+from riverboat.engines.cpu.ties import TiedRows
+from riverboat.engines.cpu.workspace import MAX_BLOCKS, EngineWorkspace
+from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.roots import RootState
+from riverboat.engines.rules import LocalRule, board_kernels
+from riverboat.engines.tables import (
+    TableFormat,
+    allocate_tables,
+    format_of_average,
+    table_block,
+    table_bytes,
+    tables_from_average,
+)
 from riverboat.games.base import Array
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.trees.betting import BettingShape, make_shape
 from riverboat.trees.boards import BoardTree
 
-NO_STEP = np.zeros((1, 6))
+ZERO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])
 
 
-class BoardWalker:
-    """A `Walker` on threads; bitwise equal on any number of them. `learner` and `reader` make one.
+class CpuBoardEngine:
+    """A `BoardEngine` on threads, bitwise equal on any number of them. `create` and `from_average` make one.
 
-    Values come in chips, whatever scale walks use inside.
+    Values are in chips, independent of the internal scale.
     """
 
     def __init__(
         self,
         tree: BoardTree,
-        form: Format,
+        form: TableFormat,
         tables: BoardTables,
         *,
         threads: int = 1,
         rule: LocalRule | None = None,
-        rooms: Rooms | None = None,
+        workspace: EngineWorkspace | None = None,
         stakes: float = 0.0,
     ) -> None:
-        """Where `rooms` are given, walks of other trees share them: this one is walked by one thread at a time.
+        """Use given tables. With `workspace`, engines share memory, and one thread at a time traverses this tree.
 
-        `stakes`: regrets of a move count by this power of the pot that the smallest move leads to over its own.
+        `stakes`: regrets of an action are weighted by (pot of the smallest action / own pot) to this power.
         """
         check_threads(threads)
-        if int(tree.forest.width.max(initial=0)) > kernels.MAX_WIDTH:
-            raise InputError(f"{tree.name}: {tree.forest.width.max()} moves at one node, more than {kernels.MAX_WIDTH}")
+        if int(tree.forest.width.max(initial=0)) > kernels.MAX_NODE_ACTIONS:
+            raise InputError(
+                f"{tree.name}: {tree.forest.width.max()} actions at one node, more than {kernels.MAX_NODE_ACTIONS}"
+            )
         self.tree, self.form, self._tables = tree, form, tables
         self._forest = tree.forest._replace(share=tree.forest.share**stakes)
-        self.loops = board_loops(rule, form)
-        self._rooms = Rooms(tree, form.work, threads if tree.streets > 1 else 1) if rooms is None else rooms
-        self.threads, self.scale = self._rooms.threads if rooms is None else 1, self._rooms.scale
-        predictive, apart = len(tables.prediction) > 0, tables.opp_regret is not tables.regret
-        self.root = Root(tree, self.scale, predictive=predictive, apart=apart)
+        self.kernels = board_kernels(rule, form)
+        self._workspace = (
+            EngineWorkspace(tree, form.compute, threads if tree.streets > 1 else 1) if workspace is None else workspace
+        )
+        self.threads, self.scale = self._workspace.threads if workspace is None else 1, self._workspace.scale
+        predictive, simultaneous = len(tables.prediction) > 0, tables.opp_regret is not tables.regret
+        self.root = RootState(tree, self.scale, predictive=predictive, simultaneous=simultaneous)
         self._stride = np.uint64(tree.stride)
         self._parents = np.array(tree.deals.parents, np.int32)
         children = int(tree.boards.child[1]) - int(tree.boards.child[0]) if tree.streets > 1 else 0
-        count = min(BLOCKS, children)
-        first = tree.street_at[1] if tree.streets > 1 else 0
+        count = min(MAX_BLOCKS, children)
+        first = tree.street_start[1] if tree.streets > 1 else 0
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
         self._counter = np.zeros(1, np.int64)
-        self._dealt = self.root.weights  # how hands come to the root in the walk that comes next
+        self._root_reach = self.root.weights  # reach at the root in the next traversal
 
     @staticmethod
-    def learner(
+    def create(
         tree: BoardTree,
-        form: Format,
+        form: TableFormat,
         *,
         predictive: bool = False,
         simultaneous: bool = False,
@@ -74,214 +91,354 @@ class BoardWalker:
         rule: LocalRule | None = None,
         memory: int | None = None,
         stakes: float = 0.0,
-    ) -> BoardWalker:
-        """A walker with tables of its own. `simultaneous`: both players of an iteration answer the same profile."""
+    ) -> CpuBoardEngine:
+        """Create an engine with its own tables.
+
+        `simultaneous`: both players of an iteration update against the same profile.
+        """
         check_threads(threads)
-        tables = allocate(tree, form, predictive=predictive, apart=simultaneous, memory=memory)
-        return BoardWalker(tree, form, tables, threads=threads, rule=rule, stakes=stakes)
+        tables = allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous, memory=memory)
+        return CpuBoardEngine(tree, form, tables, threads=threads, rule=rule, stakes=stakes)
 
     @staticmethod
-    def reader(tree: BoardTree, average: Array, threads: int = 1, root: Array | None = None) -> BoardWalker:
-        """A walker that evaluates and responds to a table of averages, which stays where it is; `root` are the gadget's."""
-        walker = BoardWalker(tree, format_of(average.dtype), reading(tree, average), threads=threads)
-        if root is not None:
-            walker.write("root_average", root)
-        return walker
+    def from_average(
+        tree: BoardTree, average: Array, threads: int = 1, root_average: Array | None = None
+    ) -> CpuBoardEngine:
+        """Create an engine that evaluates and responds to a table of averages, without a copy.
+
+        `root_average` is the gadget's table.
+        """
+        engine = CpuBoardEngine(
+            tree, format_of_average(average.dtype), tables_from_average(tree, average), threads=threads
+        )
+        if root_average is not None:
+            engine.write("root_average", root_average)
+        return engine
 
     # --- tables -----------------------------------------------------------------------------
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The tables that are kept."""
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the stored tables."""
         own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
-        return own + self.root.names
+        return own + self.root.table_names
 
     @property
     def nbytes(self) -> int:
-        """Memory of the tables, copies that simultaneous players answer included."""
+        """Memory of the tables in bytes, including the copies of simultaneous updates."""
         return sum({id(table): table.nbytes for table in self._tables[:5]}.values())
 
     def read(self, name: str) -> Array:
-        """A table: the walker's own memory."""
-        if name not in self.names:
-            raise InputError(f"{self.tree.name}: no table {name!r}; there are {', '.join(self.names)}")
-        table: Array = self.root.read(name) if name in self.root.names else getattr(self._tables, name)
+        """Return a table: the engine's own memory, not a copy."""
+        if name not in self.table_names:
+            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
+        table: Array = self.root.read(name) if name in self.root.table_names else getattr(self._tables, name)
         return table
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
-        """Set the numbers of a table from a place on."""
+        """Write numbers into a table from index `start` on."""
         table = self.read(name)[start : start + len(numbers)]
         if table.shape != numbers.shape:
             raise InputError(f"{self.tree.name}: {numbers.shape} numbers do not fit into table {name!r} at {start}")
         table[:] = numbers
 
-    def play(self, board: int, node: int) -> Array:
-        """What the averages, and locks, play at a decision. float64 [moves, rows]"""
-        at, width, rows = block(self.tree, board, node)
-        weights = np.asarray(decode(self._tables.average[at : at + width * rows]), float).reshape(width, rows)
+    def average_strategy(self, board: int, node: int) -> Array:
+        """Return the average strategy, with locks, at a decision. float64 [actions, rows]"""
+        at, width, rows = table_block(self.tree, board, node)
+        weights = np.asarray(decode_codes(self._tables.average[at : at + width * rows]), float).reshape(width, rows)
         index, locked = self._tables.lock, self._tables.locked
-        for _, _, start in index[(index[:, 0] == board) & (index[:, 1] == node)]:  # also where its player never gets to
-            given = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
-            weights = np.where(given >= 0, given, weights)
+        for _, _, start in index[
+            (index[:, 0] == board) & (index[:, 1] == node)
+        ]:  # also where the player's reach is zero
+            lock_strategy = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
+            weights = np.where(lock_strategy >= 0, lock_strategy, weights)
         total = weights.sum(axis=0)
         return np.where(total > 1e-30, weights / np.where(total > 1e-30, total, 1.0), 1.0 / width)
 
-    # --- walks ------------------------------------------------------------------------------
+    # --- traversals -------------------------------------------------------------------------
 
-    def _work(
+    def _run_kernel(
         self,
         steps: Array,
         mode: int,
         players: tuple[int, int],
         phases: Any,
         thread: int = 0,
-        place: Array = FROM_ROOT,
-        home: int = 0,  # the thread that opens the root
+        subtree: Array = FROM_ROOT,
+        root_thread: int = 0,  # the thread that processes the root
     ) -> None:
-        t, root, rooms = self.tree, self.root, self._rooms
-        self.loops.work(
-            self._forest, t.seats, t.boards, self._parents, self._dealt, root.state, self._stride, self._tables, steps, mode,
-            *players, *phases, self._blocks, self._counter, rooms.out(home), rooms.frames[thread],
-            rooms.dealt[home], place,
+        """Run the kernel for some iterations, players and phases on one thread."""
+        t, root, workspace = self.tree, self.root, self._workspace
+        self.kernels.traverse(
+            self._forest, t.seats, t.boards, self._parents, self._root_reach, root.state, self._stride, self._tables, steps,
+            mode, *players, *phases, self._blocks, self._counter, workspace.block_values(root_thread),
+            workspace.vectors[thread], workspace.exit_reaches[root_thread], subtree,
         )  # fmt: skip
 
-    def _threaded(self, step: Array, mode: int, me: int) -> None:
-        players, share = (me, me + 1), (kernels.SHARE, kernels.CLOSE)
-        self._work(step, mode, players, (kernels.OPEN, kernels.SHARE))
-        self._rooms.on_all(lambda thread: self._work(step, mode, players, share, thread))
-        self._work(step, mode, players, (kernels.CLOSE, kernels.WHOLE))
+    def _run_threaded(self, step: Array, mode: int, me: int) -> None:
+        """Traverse the tree for one player: the root on one thread, later streets on all threads."""
+        players, phases = (me, me + 1), (kernels.NEXT_STREETS, kernels.ROOT_UP)
+        self._run_kernel(step, mode, players, (kernels.ROOT_DOWN, kernels.NEXT_STREETS))
+        self._workspace.run_on_threads(lambda thread: self._run_kernel(step, mode, players, phases, thread))
+        self._run_kernel(step, mode, players, (kernels.ROOT_UP, kernels.FULL_TRAVERSAL))
 
-    def learn(self, steps: Array, start: Start | None = None, *, thread: int = 0) -> None:
-        """Iterations in which the players take turns, or answer the same profile where the walker was made so.
+    def iterate(self, steps: Array, start: SubtreeStart | None = None, *, thread: int = 0) -> None:
+        """Run iterations with alternating updates, or with simultaneous ones if the engine was created so.
 
-        `thread`: whose room is used, where several walkers share rooms.
+        `thread`: index of the vectors to use, if several engines share a workspace.
         """
         tables = self._tables
         if tables.opp_regret is tables.regret:
-            self._learn(steps, start, thread)
+            self._iterate_in_turns(steps, start, thread)
             return
         for i in range(len(steps)):
-            self._copy_seen()
-            self._learn(steps[i : i + 1], start, thread)
+            self._copy_opponent_tables()
+            self._iterate_in_turns(steps[i : i + 1], start, thread)
 
-    def _copy_seen(self) -> None:
-        """Before an iteration in which both players answer the same profile."""
+    def _copy_opponent_tables(self) -> None:
+        """Copy the tables before an iteration with simultaneous updates."""
         tables = self._tables
         if tables.opp_regret is not tables.regret:
-            self.root.copy_seen()
+            self.root.copy_opponent_tables()
             tables.opp_regret[:] = tables.regret
             tables.opp_prediction[:] = tables.prediction
 
-    def learn_tied(self, steps: Array, ties: Ties) -> None:
-        """The same where rows share buckets: after a player's walk its rows are tied together."""
+    def iterate_tied(self, steps: Array, ties: TiedRows) -> None:
+        """Run iterations of a card abstraction: after a player's traversal, rows of a bucket get their mean."""
         tables = self._tables
         for step in steps:
-            self._copy_seen()
-            self._dealt = self.root.weights
+            self._copy_opponent_tables()
+            self._root_reach = self.root.weights
             unfloored = step[None].copy()
             unfloored[0, 2] = -np.inf
             for me in (0, 1):
                 if self.threads == 1:
-                    self._work(unfloored, LEARN, (me, me + 1), (kernels.OPEN, kernels.WHOLE))
+                    self._run_kernel(unfloored, UPDATE, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL))
                 else:
-                    self._threaded(unfloored, LEARN, me)
-                ties.tie(self._rooms, tables.regret, me, step[2], int(step[4]))
+                    self._run_threaded(unfloored, UPDATE, me)
+                ties.average_rows(self._workspace, tables.regret, me, step[2], int(step[4]))
                 if len(tables.prediction):
-                    ties.tie(self._rooms, tables.prediction, me, turn=int(step[4]))
+                    ties.average_rows(self._workspace, tables.prediction, me, rounding_step=int(step[4]))
 
-    def tied_averages(self, ties: Ties, turn: int) -> Array:
-        """A copy of the averages in which rows that share a bucket have the bucket's."""
+    def tied_averages(self, ties: TiedRows, turn: int) -> Array:
+        """Return a copy of the averages in which all rows of a bucket have the bucket's average."""
         table = self._tables.average.copy()
         for me in (0, 1):
-            ties.tie(self._rooms, table, me, turn=turn)
+            ties.average_rows(self._workspace, table, me, rounding_step=turn)
         return table
 
-    def _learn(self, steps: Array, start: Start | None, thread: int) -> None:
-        self._dealt = self.root.weights
+    def _iterate_in_turns(self, steps: Array, start: SubtreeStart | None, thread: int) -> None:
+        """Run iterations with alternating updates."""
+        self._root_reach = self.root.weights
         if self.threads == 1 or start is not None:
-            place = FROM_ROOT if start is None else self._set_out(start, (0, 1), thread)[0]
-            self._work(steps, LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
+            subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
+            self._run_kernel(
+                steps, UPDATE, (0, 2), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, subtree, thread
+            )
             return
         for i in range(len(steps)):
             for me in (0, 1):
-                self._threaded(steps[i : i + 1], LEARN, me)
+                self._run_threaded(steps[i : i + 1], UPDATE, me)
 
-    def warm(self) -> None:
-        """Compile, or load what was compiled."""
-        self._work(NO_STEP[:0], LEARN, (0, 2), (kernels.OPEN, kernels.WHOLE))
+    def compile(self) -> None:
+        """Compile the kernels, or load them from the cache."""
+        self._run_kernel(ZERO_STEP[:0], UPDATE, (0, 2), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL))
 
-    def evaluate(self, player: int, start: Start | None = None, *, thread: int = 0) -> Array:
-        """What each row of a player wins from a node on, and after each move there. float64 [1 + moves, rows]"""
-        return self._values(EVALUATE, player, start, thread)
+    def strategy_values(self, player: int, start: SubtreeStart | None = None, *, thread: int = 0) -> Array:
+        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
+        return self._root_values(EVALUATE, player, start, thread)
 
-    def respond(self, player: int, start: Start | None = None, *, thread: int = 0) -> Array:
-        """The same when the player does the best that there is against the opponent's averages."""
-        return self._values(RESPOND, player, start, thread)
+    def best_response_values(self, player: int, start: SubtreeStart | None = None, *, thread: int = 0) -> Array:
+        """Return the same values when the player plays a best response to the opponent's average strategy."""
+        return self._root_values(BEST_RESPONSE, player, start, thread)
 
-    def round_values(self, player: int, start: Start | None = None, *, respond: bool = False) -> Array:
-        """What each row of a player wins from each node of a round on, the first one or a later one. float64 [nodes, rows]
+    def street_values(self, player: int, start: SubtreeStart | None = None, *, best_response: bool = False) -> Array:
+        """Return the values of a player's rows at each node of a street, from the root or from `start` on.
 
-        Values are sums over the opponent's hands, each times its weight and what it played on the way. With `respond` the
-        player does its best from the node on: counterfactual best-response values, before division.
+        float64 [nodes, rows]. Values are sums over the opponent's hands, each times its weight and its own probabilities to
+        reach the node. With `best_response` the player plays a best response from the node on: counterfactual best-response
+        values, before division.
         """
-        unit = self._walk(RESPOND if respond else EVALUATE, player, start, 0)
+        unit = self._traverse(BEST_RESPONSE if best_response else EVALUATE, player, start, 0)
         board, first = (0, 0) if start is None else (start.board, start.node)
         nodes = range(first, int(self.tree.forest.end[first]))
-        return np.array([self._read(player, board, node, 0) for node in nodes]) * unit
+        return np.array([self._read_values(player, board, node, 0) for node in nodes]) * unit
 
-    def earnings(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
-        """What a player wins on average from the root, in chips."""
-        unit = self._walk(RESPOND if respond else EVALUATE, player, None, thread)
-        return self.root.earnings(player, self._read(player, 0, 0, thread) * unit, respond=respond)
+    def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
+        """Return the expected value of a player at the root, in chips."""
+        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, thread)
+        return self.root.expected_value(player, self._read_values(player, 0, 0, thread) * unit, respond=respond)
 
     @property
-    def constant(self) -> float | None:
-        """What both players earn together, in chips; None where that depends on what they do."""
-        return self.root.constant
+    def constant_sum(self) -> float | None:
+        """Sum of both players' values, in chips; None if it depends on their strategies."""
+        return self.root.constant_sum
 
     def margins(self) -> Array:
-        """How much less than its stop pay-off or shift each hand gets by entering, at best. float64 [1326], NaN elsewhere"""
-        if self.root.gadget is None:
-            raise InputError(f"{self.tree.name}: nothing stands at the root, so there are no margins")
-        return self.root.margins(self._values(RESPOND, self.root.gadget.player, None, 0)[0])
+        """Return the margin of each hand: stop pay-off or shift minus the best-response value of entering. float64 [1326]
 
-    def _values(self, mode: int, me: int, start: Start | None, thread: int) -> Array:
-        unit = self._walk(mode, me, start, thread)
+        NaN where a hand has no choice.
+        """
+        if self.root.gadget is None:
+            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
+        return self.root.margins(self._root_values(BEST_RESPONSE, self.root.gadget.player, None, 0)[0])
+
+    def _root_values(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> Array:
+        """Return the values at a node and after each action there, in chips."""
+        unit = self._traverse(mode, me, start, thread)
         f, (board, node) = self.tree.forest, (0, 0) if start is None else (start.board, start.node)
         nodes, child = [node], node + 1
         for _ in range(int(f.width[node])):
             nodes.append(child)
             child = int(f.end[child])
-        return np.array([self._read(me, board, n, thread) for n in nodes]) * unit
+        return np.array([self._read_values(me, board, n, thread) for n in nodes]) * unit
 
-    def _read(self, me: int, board: int, node: int, thread: int) -> Array:
-        """Values that the last walk left at a node, in its unit. float64 [rows]"""
+    def _read_values(self, me: int, board: int, node: int, thread: int) -> Array:
+        """Return the values of the last traversal at a node, in internal units. float64 [rows]"""
         at, rows = int(self.tree.seats[me].value[node]), int(self.tree.boards.rows[board, me])
-        values: Array = self._rooms.frames[thread][me].value[at : at + rows].astype(float)
+        values: Array = self._workspace.vectors[thread][me].value[at : at + rows].astype(float)
         return values
 
-    def _walk(self, mode: int, me: int, start: Start | None, thread: int) -> float:
-        """Values of one player at all nodes of the first street, or from a node on. What their unit is in chips."""
-        self._dealt, unit = self.root.dealt(1 - me)
+    def _traverse(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> float:
+        """Compute the values of one player on the first street, or from a node on, and return their unit in chips."""
+        self._root_reach, unit = self.root.normalized_reach(1 - me)
         if start is not None:
-            place, unit = self._set_out(start, (me,), thread)
-            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, place, thread)
+            subtree, unit = self._set_start_reach(start, (me,), thread)
+            self._run_kernel(
+                ZERO_STEP, mode, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, subtree, thread
+            )
         elif self.threads == 1:
-            self._work(NO_STEP, mode, (me, me + 1), (kernels.OPEN, kernels.WHOLE), thread, FROM_ROOT, thread)
+            self._run_kernel(
+                ZERO_STEP, mode, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, FROM_ROOT, thread
+            )
         else:
-            self._threaded(NO_STEP, mode, me)
+            self._run_threaded(ZERO_STEP, mode, me)
         return unit / self.scale
 
-    def _set_out(self, start: Start, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
-        """Put reach where a walk from a node begins. The place for the loops, and what the opponent's is in units of."""
+    def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
+        """Write the reach at the start of a subtree.
+
+        Returns the subtree for the kernel, and the unit of the opponent's reach.
+        """
         tree, largest = self.tree, 1.0
         for me in players:
-            room, seat = self._rooms.frames[thread][me], tree.seats[me]
-            room.opp[:] = 0
-            room.own[:] = 0
-            mine, theirs = start.reach[me], start.reach[1 - me]
-            largest = max(float(theirs.max(initial=0.0)), 1e-300)
+            vectors, seat = self._workspace.vectors[thread][me], tree.seats[me]
+            vectors.opp[:] = 0
+            vectors.own[:] = 0
+            own_reach, opp_reach = start.reach[me], start.reach[1 - me]
+            largest = max(float(opp_reach.max(initial=0.0)), 1e-300)
             own, opp = int(seat.own[start.node]), int(seat.opp[start.node])
-            room.own[own : own + len(mine)] = mine / max(float(mine.max(initial=0.0)), 1e-300)
-            room.opp[opp : opp + len(theirs)] = theirs / largest
+            vectors.own[own : own + len(own_reach)] = own_reach / max(float(own_reach.max(initial=0.0)), 1e-300)
+            vectors.opp[opp : opp + len(opp_reach)] = opp_reach / largest
         return np.array([start.board, tree.street_of(start.board), start.node]), largest
+
+
+# --- batches of subgames with one betting tree and different boards, ranges and gadgets ------------------
+
+T = TypeVar("T")
+
+
+def trees_of_one_shape(
+    games: Sequence[BoardGame], shape_factory: Callable[[BoardGame, int], BettingShape] | None = None
+) -> list[BoardTree]:
+    """Build the trees of games with the same betting, which share the shape of the first. The betting is not checked.
+
+    `shape_factory` returns the shape of a game for a number of hands, for example from a cache.
+    """
+    if not games:
+        return []
+    hands = max(int(np.count_nonzero(w)) for game in games for w in game.weights)
+    shape = (shape_factory or shape_for_game)(games[0], hands)
+    return [BoardTree(game, shape) for game in games]
+
+
+def shape_for_game(game: BoardGame, hands: int) -> BettingShape:
+    """Return the shape of a game's betting for a number of hands."""
+    return make_shape(game.betting, len(game.deals) + 1, hands)
+
+
+class CpuBatchEngine:
+    """An engine for each of some trees of one shape (`trees_of_one_shape`), with shared threads and workspace."""
+
+    def __init__(
+        self,
+        trees: Sequence[BoardTree],
+        form: TableFormat,
+        *,
+        predictive: bool = False,
+        simultaneous: bool = False,
+        threads: int = 1,
+        rule: LocalRule | None = None,
+        memory: int | None = None,
+        stakes: float = 0.0,
+    ) -> None:
+        if not trees or any(tree.shape is not trees[0].shape for tree in trees):
+            raise InputError("a batch needs at least one tree, all of one shape: make them with trees_of_one_shape")
+        required = table_bytes(
+            sum(tree.table_size for tree in trees), form, predictive=predictive, simultaneous=simultaneous
+        )
+        allowed = min(x for x in (memory, available_memory(), required) if x is not None)
+        if required > allowed:
+            raise MemoryLimitError(
+                f"{len(trees)} subgames: the tables need {format_bytes(required)} and {format_bytes(allowed)} are allowed; "
+                "solve fewer at once"
+            )
+        single = len(trees) == 1  # then the threads share its boards
+        self.workspace = EngineWorkspace(trees[0], form.compute, 1 if single else threads)
+        self.engines = [
+            CpuBoardEngine(
+                tree,
+                form,
+                allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous),
+                threads=threads,
+                rule=rule,
+                workspace=None if single and threads > 1 else self.workspace,
+                stakes=stakes,
+            )
+            for tree in trees
+        ]
+
+    def map_engines(self, task: Callable[[CpuBoardEngine, int], T], indices: Sequence[int] | None = None) -> list[T]:
+        """Run a task for all engines, or for some, on all threads.
+
+        The task receives the engine and the thread, whose vectors it may use.
+        """
+        selected = range(len(self.engines)) if indices is None else indices
+        results: list[T | None] = [None] * len(selected)
+        turns = count()
+
+        def work(thread: int) -> None:
+            while (turn := next(turns)) < len(selected):
+                results[turn] = task(self.engines[selected[turn]], thread)
+
+        self.workspace.run_on_threads(work)
+        return results  # type: ignore[return-value]
+
+    def iterate(self, steps: Array, indices: Sequence[int] | None = None) -> None:
+        """Run the same iterations in all subgames, or in some."""
+        self.map_engines(lambda engine, thread: engine.iterate(steps, thread=thread), indices)
+
+    def expected_values(
+        self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
+    ) -> list[float]:
+        """Return the expected value of a player in each subgame, in chips."""
+        return self.map_engines(
+            lambda engine, thread: engine.expected_value(player, respond=respond, thread=thread), indices
+        )
+
+    @property
+    def trees(self) -> list[BoardTree]:
+        """Trees of the batch."""
+        return [engine.tree for engine in self.engines]
+
+    @property
+    def constant_sums(self) -> list[float | None]:
+        """Sum of both players' values in each subgame, see `CpuBoardEngine.constant_sum`."""
+        return [engine.constant_sum for engine in self.engines]
+
+    def averages(self) -> list[tuple[Array, Array | None]]:
+        """Return the table of averages of each subgame, and that of its gadget or None."""
+        return [
+            (w.read("average"), w.read("root_average") if "root_average" in w.table_names else None)
+            for w in self.engines
+        ]

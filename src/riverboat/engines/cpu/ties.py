@@ -1,10 +1,10 @@
 """Rows that share a bucket: a card abstraction on top of a `BoardTree`.
 
-A walk that learns on boards changes the regret of each row by what its hand gained. Where several hands share a bucket,
-the bucket's regret changes by what they gained together. Its rows have the same regret before, and the schedule's factors
-are the same for all, so what the bucket has afterwards is the mean of its rows; the floor comes after the mean. Averages are
-sums, and a mean of sums may be taken at any time. So the walk stays as it is: between two walks rows that share a bucket
-are tied together.
+A traversal updates the regret of each row with the gain of its hand. With a card abstraction, the regret of a bucket
+changes by the joint gain of its hands. The rows of a bucket have the same regret before, and the schedule's factors are
+equal for all, so the new regret of the bucket is the mean of its rows. The floor is applied after the mean. Averages are
+sums, so their mean may be taken at any time. So the traversal stays unchanged, and rows of a bucket are averaged
+between two traversals.
 """
 
 from __future__ import annotations
@@ -14,48 +14,51 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.core.errors import InputError
-from riverboat.engines.cpu._kernels import tie as kernels
-from riverboat.engines.cpu.workspace import Rooms, aligned
+from riverboat.engines.cpu._kernels import node as kernels
+from riverboat.engines.cpu.workspace import EngineWorkspace, aligned_zeros
 from riverboat.games.base import Array
-from riverboat.trees.boards import NOWHERE, BoardTree
+from riverboat.trees.boards import NO_ROW, BoardTree
 
 
-class Ties:
-    """Which rows of a tree's boards share a bucket, and what each of them stands for."""
+class TiedRows:
+    """Buckets of the rows of a tree's boards, and the weight of each row in its bucket."""
 
     def __init__(self, tree: BoardTree, cards: CardAbstraction) -> None:
-        _check(tree, cards)
+        _check_abstraction(tree, cards)
         self.tree, self.cards = tree, cards
         rows: list[tuple[Array, Array] | None] = [None, None]
-        self._streets: list[list[kernels.StreetRows]] = [[], []]
-        alike = np.array_equal(tree.held[0], tree.held[1])
+        self._streets: list[list[kernels.TiedStreetRows]] = [[], []]
+        same_hands = np.array_equal(tree.held[0], tree.held[1])
         for street in range(tree.streets):
             for player in (0, 1):
-                if player == 0 or not alike:
-                    rows[player] = _rows(tree, cards, street, player)
+                if player == 0 or not same_hands:
+                    rows[player] = _row_buckets(tree, cards, street, player)
                 bucket, weight = rows[player] or rows[0]  # type: ignore[misc]
-                self._streets[player].append(_street(tree, street, player, bucket, weight, cards.counts[street]))
+                self._streets[player].append(_tied_street(tree, street, player, bucket, weight, cards.counts[street]))
 
     @property
     def nbytes(self) -> int:
-        """Memory of the maps."""
+        """Memory of the maps in bytes."""
         arrays = {id(a): a.nbytes for side in self._streets for s in side for a in (s.bucket, s.weight)}
         return sum(arrays.values())
 
-    def tie(self, rooms: Rooms, table: Array, player: int, floor: float = -np.inf, turn: int = 0) -> None:
-        """Give rows that share a bucket the mean of their numbers, not below the floor."""
+    def average_rows(
+        self, workspace: EngineWorkspace, table: Array, player: int, floor: float = -np.inf, rounding_step: int = 0
+    ) -> None:
+        """Replace the entries of rows that share a bucket by their mean, not below the floor."""
         for s in self._streets[player]:
             counter = np.zeros(1, np.int64)
 
-            def work(thread: int, s: kernels.StreetRows = s, counter: Array = counter) -> None:
-                mean = np.zeros(s.buckets, rooms.dtype)
-                room = aligned(self.tree.stride, rooms.dtype)
-                kernels.tie(table, s, floor, turn, counter, mean, room)
+            def work(thread: int, s: kernels.TiedStreetRows = s, counter: Array = counter) -> None:
+                mean = np.zeros(s.buckets, workspace.dtype)
+                vector = aligned_zeros(self.tree.stride, workspace.dtype)
+                kernels.average_tied_rows(table, s, floor, rounding_step, counter, mean, vector)
 
-            rooms.on_all(work)
+            workspace.run_on_threads(work)
 
 
-def _check(tree: BoardTree, cards: CardAbstraction) -> None:
+def _check_abstraction(tree: BoardTree, cards: CardAbstraction) -> None:
+    """Raise InputError if the abstraction does not fit the tree."""
     game = tree.game
     if game.board or cards.deck != game.deck or cards.deals[: tree.streets - 1] != tuple(game.deals):
         raise InputError(
@@ -63,37 +66,40 @@ def _check(tree: BoardTree, cards: CardAbstraction) -> None:
             f"{tuple(game.deals)} from {len(game.deck.cards)} on {'a board' if game.board else 'no board'}"
         )
     if len(cards.streets) < tree.streets:
-        raise InputError(f"{cards.name}: buckets for {len(cards.streets)} streets, and {tree.name} has {tree.streets}")
+        raise InputError(f"{cards.name}: buckets for {len(cards.streets)} streets, but {tree.name} has {tree.streets}")
 
 
-def _rows(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> tuple[Array, Array]:
-    """Bucket of each row on the boards of a street, and its share of the bucket. int32, float64 [rows of all boards]"""
+def _row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> tuple[Array, Array]:
+    """Return the bucket of each row on the boards of a street, and its share of the bucket.
+
+    int32, float64 [rows of all boards]
+    """
     buckets, weights = [], []
-    for b in range(tree.street_at[street], tree.street_at[street + 1]):
-        reps = tree.reps(b, player)
-        board = _in_order(tree, b)
+    for b in range(tree.street_start[street], tree.street_start[street + 1]):
+        reps = tree.representatives(b, player)
+        board = _board_in_deal_order(tree, b)
         dealt = np.concatenate([HAND_CARDS[reps], np.broadcast_to(board, (len(reps), len(board)))], axis=1)
         buckets.append(cards.buckets(dealt.astype(np.uint8), check=False)[:, 0, street])
         row_of = tree.row_of[b, player]
-        hands = np.bincount(row_of[row_of != NOWHERE], minlength=len(reps))
-        weights.append(hands * float(_members(tree, b)))
+        hands = np.bincount(row_of[row_of != NO_ROW], minlength=len(reps))
+        weights.append(hands * float(_deal_count(tree, b)))
     bucket = np.concatenate(buckets).astype(np.int32)
     weight = np.concatenate(weights)
     total = np.bincount(bucket, weight, minlength=cards.counts[street])
     return bucket, weight / total[bucket]
 
 
-def _in_order(tree: BoardTree, board: int) -> Array:
-    """The cards of a board, deal after deal. uint8 [cards]"""
+def _board_in_deal_order(tree: BoardTree, board: int) -> Array:
+    """Return the cards of a board in the order of the deals. uint8 [cards]"""
     deals: list[tuple[int, ...]] = []
     while board > 0:
-        deals.insert(0, tree.deals.dealt(board))
+        deals.insert(0, tree.deals.dealt_cards(board))
         board = int(tree.deals.parents[board])
     return np.array([card for deal in deals for card in deal], np.uint8)
 
 
-def _members(tree: BoardTree, board: int) -> int:
-    """How many ways of dealing a board stands for."""
+def _deal_count(tree: BoardTree, board: int) -> int:
+    """Return the number of deals that a board represents."""
     count = 1
     while board > 0:
         count *= int(tree.boards.member[board + 1] - tree.boards.member[board])
@@ -101,11 +107,11 @@ def _members(tree: BoardTree, board: int) -> int:
     return count
 
 
-def _street(
+def _tied_street(
     tree: BoardTree, street: int, player: int, bucket: Array, weight: Array, buckets: int
-) -> kernels.StreetRows:
-    here = slice(tree.street_at[street], tree.street_at[street + 1])
+) -> kernels.TiedStreetRows:
+    here = slice(tree.street_start[street], tree.street_start[street + 1])
     rows = tree.rows[here, player].astype(np.int64)
     first = np.cumsum(rows) - rows
     slots = int(tree.forest.slots[street, player])
-    return kernels.StreetRows(tree.boards.base[here, player].copy(), rows, first, bucket, weight, slots, buckets)
+    return kernels.TiedStreetRows(tree.boards.base[here, player].copy(), rows, first, bucket, weight, slots, buckets)

@@ -1,4 +1,4 @@
-"""Room for walks: the vectors of one walk, for each thread and player, and the threads."""
+"""Memory of traversals, for each thread and player, and the thread pool."""
 
 from __future__ import annotations
 
@@ -9,81 +9,89 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS
-from riverboat.compiled.simd import LANES
-from riverboat.core import cores
+from riverboat.cards.deck import NUM_HANDS
+from riverboat.compiled.simd import SIMD_WIDTH
+from riverboat.core import resources
 from riverboat.core.errors import check_threads
 from riverboat.engines.cpu._kernels import board as kernels
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.trees.boards import BoardTree
 
-BLOCKS = 48  # of boards that are summed together, whatever the number of threads
+MAX_BLOCKS = 48  # blocks of boards that are summed together, independent of the number of threads
 
 
-def aligned(count: int, dtype: Any) -> Array:
-    """Zeros that begin where a vector register's worth of memory begins: crossing that line costs."""
+def aligned_zeros(count: int, dtype: Any) -> Array:
+    """Return zeros aligned to 64 bytes: loads of SIMD vectors across cache lines are slow."""
     size = np.dtype(dtype).itemsize
-    room = np.zeros(count * size + 64, np.uint8)
-    start = -room.ctypes.data % 64
-    return room[start : start + count * size].view(dtype)
+    memory = np.zeros(count * size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count * size].view(dtype)
 
 
-def scale_of(betting: BettingTree) -> float:
-    """Pay-offs times this are what walks see: regrets of many iterations stay below two, where 16-bit tables end."""
-    return 1.0 / (256.0 * max(float(np.abs(betting.pay).max(initial=0.0)), 1e-9))
+def payoff_scale(betting: BettingTree) -> float:
+    """Return the internal scale of pay-offs.
+
+    It keeps regrets of many iterations below two, the limit of 16-bit tables.
+    """
+    return 1.0 / (256.0 * max(float(np.abs(betting.payoffs).max(initial=0.0)), 1e-9))
 
 
-class Rooms:
-    """Room for walks of a tree on some threads. Pay-offs are kept here as walks see them, times `scale`."""
+class EngineWorkspace:
+    """Memory for traversals of a tree on some threads. Pay-offs are stored here, multiplied by `scale`."""
 
     def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1) -> None:
         check_threads(threads)
         self.tree, self.dtype = tree, np.dtype(dtype)
-        self.threads = min(threads, cores.available_cores())
-        self.scale = scale_of(tree.betting)
-        self._outs: dict[int, Array] = {}
+        self.threads = min(threads, resources.available_cores())
+        self.scale = payoff_scale(tree.betting)
+        self._block_values: dict[int, Array] = {}
 
     @cached_property
-    def frames(self) -> list[tuple[kernels.WalkVectors, kernels.WalkVectors]]:
-        """For each thread and player."""
-        return [(self._frames(0), self._frames(1)) for _ in range(self.threads)]
+    def vectors(self) -> list[tuple[kernels.TraversalVectors, kernels.TraversalVectors]]:
+        """Vectors of each thread and player."""
+        return [(self._allocate_vectors(0), self._allocate_vectors(1)) for _ in range(self.threads)]
 
     @cached_property
-    def dealt(self) -> list[tuple[tuple[Array, Array], tuple[Array, Array]]]:
-        """What others copy from the room of the thread that opens the root: each array that is handed over costs time."""
-        return [((a.dealt_own, a.dealt_opp), (b.dealt_own, b.dealt_opp)) for a, b in self.frames]
+    def exit_reaches(self) -> list[tuple[tuple[Array, Array], tuple[Array, Array]]]:
+        """Reach arrays that other threads copy from the thread at the root; few arguments keep kernel calls fast."""
+        return [((a.dealt_own, a.dealt_opp), (b.dealt_own, b.dealt_opp)) for a, b in self.vectors]
 
-    def out(self, home: int) -> Array:
-        """Room for what the blocks of boards gain, of the thread that opens the root: others that share it write there."""
-        if home not in self._outs:
+    def block_values(self, root_thread: int) -> Array:
+        """Return memory for the values of the blocks of boards, for the thread at the root.
+
+        Threads that share its work write there.
+        """
+        if root_thread not in self._block_values:
             f = self.tree.forest
             deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
-            self._outs[home] = aligned(BLOCKS * deals * (self.tree.stride + 1) * LANES, self.dtype)
-        return self._outs[home]
+            self._block_values[root_thread] = aligned_zeros(
+                MAX_BLOCKS * deals * (self.tree.stride + 1) * SIMD_WIDTH, self.dtype
+            )
+        return self._block_values[root_thread]
 
-    def _frames(self, me: int) -> kernels.WalkVectors:
+    def _allocate_vectors(self, me: int) -> kernels.TraversalVectors:
         tree, seat, stride, dtype = self.tree, self.tree.seats[me], self.tree.stride, self.dtype
-        deals = int(tree.forest.deal_at[-1]) * (stride + 1) * LANES
-        pay = aligned(seat.pay.size, dtype).reshape(seat.pay.shape)
+        deals = int(tree.forest.deal_at[-1]) * (stride + 1) * SIMD_WIDTH
+        pay = aligned_zeros(seat.pay.size, dtype).reshape(seat.pay.shape)
         pay[:] = seat.pay * self.scale
-        return kernels.WalkVectors(
-            own=aligned(seat.rows[0] * stride, dtype),
-            sigma=aligned(seat.rows[0] * stride, dtype),
-            opp=aligned(seat.rows[1] * stride, dtype),
-            value=aligned(seat.rows[2] * stride, dtype),
-            reach=aligned((stride + 1) * LANES, dtype),
-            worth=aligned((stride + 1) * LANES, dtype),
-            forgone=aligned((stride + 1) * LANES, dtype),
-            held=aligned(52 * LANES, dtype),
-            beaten=aligned(2 * HANDS * LANES, dtype),
-            blocked=aligned(4 * HANDS * LANES, dtype),
-            dealt_own=aligned(deals, dtype),
-            dealt_opp=aligned(deals, dtype),
-            gained=aligned(deals, dtype),
+        return kernels.TraversalVectors(
+            own=aligned_zeros(seat.rows[0] * stride, dtype),
+            sigma=aligned_zeros(seat.rows[0] * stride, dtype),
+            opp=aligned_zeros(seat.rows[1] * stride, dtype),
+            value=aligned_zeros(seat.rows[2] * stride, dtype),
+            reach=aligned_zeros((stride + 1) * SIMD_WIDTH, dtype),
+            terminal_value=aligned_zeros((stride + 1) * SIMD_WIDTH, dtype),
+            fold_value=aligned_zeros((stride + 1) * SIMD_WIDTH, dtype),
+            held=aligned_zeros(52 * SIMD_WIDTH, dtype),
+            beaten=aligned_zeros(2 * NUM_HANDS * SIMD_WIDTH, dtype),
+            blocked=aligned_zeros(4 * NUM_HANDS * SIMD_WIDTH, dtype),
+            dealt_own=aligned_zeros(deals, dtype),
+            dealt_opp=aligned_zeros(deals, dtype),
+            exit_value=aligned_zeros(deals, dtype),
             pay=pay,
-            kids=np.zeros(kernels.MAX_WIDTH, np.int64),
-            weight=np.zeros(kernels.MAX_WIDTH, dtype),
+            child_offsets=np.zeros(kernels.MAX_NODE_ACTIONS, np.int64),
+            weight=np.zeros(kernels.MAX_NODE_ACTIONS, dtype),
             board=np.zeros(tree.streets, np.int64),
             next=np.zeros(tree.streets, np.int64),
         )
@@ -92,8 +100,8 @@ class Rooms:
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(max(self.threads - 1, 1), thread_name_prefix="riverboat")
 
-    def on_all(self, task: Callable[[int], None]) -> None:
-        """Do a task on every thread, told its number."""
+    def run_on_threads(self, task: Callable[[int], None]) -> None:
+        """Run a task on every thread with the thread's index."""
         others = [self._pool.submit(task, k) for k in range(1, self.threads)]
         task(0)
         for other in others:

@@ -1,4 +1,4 @@
-"""`CudaBatch` and `CudaWalker`: the walks over board trees on a GPU, and the memory that they learn in."""
+"""`CudaBatchEngine` and `CudaBoardEngine`: traversals of board trees on a GPU, with their tables."""
 
 from __future__ import annotations
 
@@ -9,77 +9,163 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.errors import InputError, MemoryLimitError
-from riverboat.core.formatting import show_bytes
-from riverboat.engines.cpu.board_engine import NO_STEP, BoardWalker
-from riverboat.engines.cpu.workspace import scale_of
-from riverboat.engines.cuda._kernels.board import DeviceTables, Room
-from riverboat.engines.cuda._kernels.node import EVALUATE, LEARN, RESPOND
-from riverboat.engines.cuda.compilation import OWN_MEMORY, SIMULATED, compiled, cuda, prepare, threads_for, why_not
-from riverboat.engines.cuda.layout import first_regrets, lay_out, of_games
-from riverboat.engines.cuda.roots import DeviceRoots
-from riverboat.engines.protocol import Start
-from riverboat.engines.roots import Root
-from riverboat.engines.tables import BEHIND, Format, format_of, table_bytes
+from riverboat.core.formatting import format_bytes
+from riverboat.engines.cpu._kernels.node import NO_GADGET
+from riverboat.engines.cpu.board_engine import ZERO_STEP, CpuBoardEngine
+from riverboat.engines.cpu.workspace import payoff_scale
+from riverboat.engines.cuda._kernels.board import CudaBoardTables, CudaWorkspace
+from riverboat.engines.cuda._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE
+from riverboat.engines.cuda._kernels.root import CudaGadgets
+from riverboat.engines.cuda.compilation import (
+    MAX_SHARED_MEMORY,
+    SIMULATED,
+    compile_traversal,
+    cuda,
+    cuda_unavailable_reason,
+    prepare_kernel,
+    threads_per_block,
+)
+from riverboat.engines.cuda.layout import locked_regrets, make_layout, select_games
+from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.roots import RootState
+from riverboat.engines.tables import TABLE_PADDING, TableFormat, format_of_average, table_bytes
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
 
-BLOCKS = 400  # blocks that a device runs at a time, about: pieces of work are cut for them
-FEW_OF = 16  # fewer than one of so many results are copied one by one
-FEW = 3  # threads of a block in the simulator, where each is a thread of Python
+# --- gadgets ------------------------------------------------------------------------------------------
+
+DEVICE_GADGET_TABLES = ("regret", "average", "prediction", "opp_regret", "opp_prediction")
 
 
-class CudaBatch:
-    """Trees of one number of streets, learning side by side on a device.
+class CudaRootStates:
+    """Gadgets of many games on a GPU, with a copy on the processor. Iterations update the device, `download` the copy."""
 
-    What a tree learns does not depend on how many blocks the device runs. On its neighbours it depends only where it has
-    several streets, and to rounding: by the work of all it is chosen how many boards are summed together.
+    def __init__(self, roots: Sequence[RootState]) -> None:
+        self.roots = roots
+        states = [root.state for root in roots]
+        self.has_gadgets = any(state.kind != NO_GADGET for state in states)
+        sets = np.array([len(state.row) for state in states], np.int32)
+        self._at = np.concatenate([[0], np.cumsum(sets)])
+        constants = {
+            "kind": np.array([state.kind for state in states], np.int32),
+            "player": np.array([state.player for state in states], np.int32),
+            "at": self._at[:-1].astype(np.int64),
+            "sets": sets,
+        }
+        for name in ("row", "share", "factor", "offset", "entry"):
+            constants[name] = _concatenate(
+                [getattr(state, name) for state in states], np.int32 if name == "row" else float
+            )
+        self._device_is_newer = False  # whether iterations have changed the tables on the device since the last copy
+        self.simultaneous = any(state.opp_regret is not state.regret for state in states)
+        tables = {name: cuda.to_device(self._flatten(name)) for name in DEVICE_GADGET_TABLES}
+        if not self.simultaneous:
+            tables |= {f"opp_{name}": tables[name] for name in ("regret", "prediction")}
+        self.arrays: Any = CudaGadgets(**{name: cuda.to_device(x) for name, x in constants.items()}, **tables)
+
+    def _flatten(self, name: str) -> Array:
+        """Return one table of all games as a flat array."""
+        numbers = np.zeros(max(2 * int(self._at[-1]), 1))
+        for g, root in enumerate(self.roots):
+            own = getattr(root.state, name).ravel()
+            numbers[2 * self._at[g] : 2 * self._at[g] + len(own)] = own
+        return numbers
+
+    def mark_updated(self) -> None:
+        """Mark the tables on the device as newer than the copy."""
+        self._device_is_newer = self.has_gadgets
+
+    def download(self) -> None:
+        """Copy the tables to the processor if the device has newer ones."""
+        if not self._device_is_newer:
+            return
+        for name in DEVICE_GADGET_TABLES if self.simultaneous else DEVICE_GADGET_TABLES[:3]:
+            numbers = getattr(self.arrays, name).copy_to_host()
+            for g, root in enumerate(self.roots):
+                own = getattr(root.state, name)
+                own[:] = numbers[2 * self._at[g] : 2 * self._at[g] + own.size].reshape(own.shape)
+        self._device_is_newer = False
+
+    def upload(self) -> None:
+        """Copy the processor's tables to the device."""
+        for name in DEVICE_GADGET_TABLES if self.simultaneous else DEVICE_GADGET_TABLES[:3]:
+            getattr(self.arrays, name).copy_to_device(self._flatten(name))
+        self._device_is_newer = False
+
+    def copy_opponent_tables(self) -> None:
+        """Copy the tables before an iteration with simultaneous updates."""
+        self.arrays.opp_regret.copy_to_device(self.arrays.regret)
+        self.arrays.opp_prediction.copy_to_device(self.arrays.prediction)
+
+
+def _concatenate(parts: Sequence[Array], dtype: Any) -> Array:
+    """Concatenate arrays; an empty result gets one element."""
+    joined = np.concatenate(parts).astype(dtype)
+    return joined if len(joined) else np.zeros(1, dtype)
+
+
+TARGET_BLOCKS = 400  # approximate number of resident blocks, for which work items are sized
+PARTIAL_COPY_FACTOR = 16  # if less than one in this many results is needed, they are copied one by one
+SIMULATED_THREADS = 3  # threads of a block in the simulator, where each one is a Python thread
+
+
+class CudaBatchEngine:
+    """Engine for trees with one number of streets, in parallel on a device.
+
+    The results of a tree do not depend on the number of resident blocks. They depend on the other trees only if there are
+    several streets, and only by rounding: the total work determines how many boards are summed together.
     """
 
     def __init__(
         self,
         trees: Sequence[BoardTree],
-        form: Format,
+        form: TableFormat,
         *,
         predictive: bool = False,
         simultaneous: bool = False,
         threads: int | None = None,
-        near: bool | None = None,
-        learns: bool = True,
+        shared_slots: bool | None = None,
+        trainable: bool = True,
         stakes: float = 0.0,
     ) -> None:
-        """`near`: whether vectors of the last street lie in a block's own memory; None: where they fit."""
-        reason = why_not()
+        """Allocate tables on the device. `shared_slots`: use shared memory for the last street; None: if it fits."""
+        reason = cuda_unavailable_reason()
         if reason is not None:
-            raise InputError(f"{trees[0].name}: no walk on a GPU: {reason}")
-        self.trees, self.form, self.predictive, self.staked = tuple(trees), form, predictive, stakes != 0
-        self.layout = layout = lay_out(trees, form.work, BLOCKS, stakes=stakes)
-        self.scales = np.array([scale_of(tree.betting) for tree in trees])
+            raise InputError(f"{trees[0].name}: no CUDA engine: {reason}")
+        self.trees, self.form, self.predictive, self.weighs_stakes = tuple(trees), form, predictive, stakes != 0
+        self.layout = layout = make_layout(trees, form.compute, TARGET_BLOCKS, stakes=stakes)
+        self.scales = np.array([payoff_scale(tree.betting) for tree in trees])
         self.roots = [
-            Root(tree, scale, predictive=predictive, apart=simultaneous)
+            RootState(tree, scale, predictive=predictive, simultaneous=simultaneous)
             for tree, scale in zip(trees, self.scales, strict=True)
         ]
-        size = np.dtype(form.work).itemsize
-        _, most, whole = layout.memory(size)
-        self.near = whole * size <= OWN_MEMORY if near is None else near
-        self.memory = (whole if self.near else most) * size
-        self.threads = threads or (FEW if SIMULATED else threads_for(layout.stride, self.memory, layout.streets == 1))
-        size = int(layout.table[-1]) + BEHIND
-        self._check_memory(table_bytes(size, form, predictive=predictive, apart=simultaneous))
+        size = np.dtype(form.compute).itemsize
+        _, shared_without_slots, shared_with_slots = layout.shared_memory(size)
+        self.shared_slots = shared_with_slots * size <= MAX_SHARED_MEMORY if shared_slots is None else shared_slots
+        self.memory = (shared_with_slots if self.shared_slots else shared_without_slots) * size
+        self.threads = threads or (
+            SIMULATED_THREADS if SIMULATED else threads_per_block(layout.stride, self.memory, layout.streets == 1)
+        )
+        size = int(layout.table[-1]) + TABLE_PADDING
+        self._check_memory(table_bytes(size, form, predictive=predictive, simultaneous=simultaneous))
         self._program, self._boards, self._items = (
             type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
         )
-        self._listed = layout.items
-        self._chosen: tuple[int, ...] | None = None
-        self.tables: Any = self._allocate(size, simultaneous) if learns else self._reading(size)
-        self.gadgets = DeviceRoots(self.roots)
-        sums, slots, _ = layout.memory(np.dtype(form.work).itemsize)
+        self._host_items = layout.items
+        self._selected_games: tuple[int, ...] | None = None
+        self.tables: Any = self._allocate(size, simultaneous) if trainable else self._allocate_average(size)
+        self.gadgets = CudaRootStates(self.roots)
+        sums, slots, _ = layout.shared_memory(np.dtype(form.compute).itemsize)
         sizes = [layout.streets, layout.stride, layout.hands, sums, layout.moves, slots, layout.slots]
-        self._sizes, self._no_step, self._nothing = map(cuda.to_device, (np.array(sizes), NO_STEP, np.zeros((0, 6))))
-        self._walked: tuple[bool, tuple[int, ...] | None] | None = None  # whose results are on the device still
-        self._room: Any = self._make_room(1)
-        self.blocks = self._resident()
-        self._room = self._make_room(self.blocks)
-        self._deal([root.weights for root in self.roots])
+        self._sizes, self._zero_step, self._no_steps = map(
+            cuda.to_device, (np.array(sizes), ZERO_STEP, np.zeros((0, 6)))
+        )
+        # The evaluation whose results are still on the device.
+        self._evaluated: tuple[bool, tuple[int, ...] | None] | None = None
+        self._workspace: Any = self._allocate_workspace(1)
+        self.blocks = self._max_resident_blocks()
+        self._workspace = self._allocate_workspace(self.blocks)
+        self._set_root_reach([root.weights for root in self.roots])
 
     # --- memory -----------------------------------------------------------------------------
 
@@ -87,308 +173,335 @@ class CudaBatch:
         free = free_bytes()
         if free is not None and need > free:
             raise MemoryLimitError(
-                f"{self.trees[0].name}: the tables need {show_bytes(need)} and the device has {show_bytes(free)} free"
+                f"{self.trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
             )
 
-    def _allocate(self, size: int, apart: bool) -> DeviceTables:
-        form, guesses = self.form, size if self.predictive else 0
+    def _allocate(self, size: int, apart: bool) -> CudaBoardTables:
+        form, prediction_size = self.form, size if self.predictive else 0
         regret, average, prediction = (
             _zeros(size, form.regret),
             _zeros(size, form.average),
-            _zeros(guesses, form.regret),
+            _zeros(prediction_size, form.regret),
         )
-        for low, numbers in first_regrets(self.trees, self.layout, form):
+        for low, numbers in locked_regrets(self.trees, self.layout, form):
             regret[low : low + len(numbers)].copy_to_device(numbers)
-        seen = (_zeros(size, form.regret), _zeros(guesses, form.regret)) if apart else (regret, prediction)
-        return DeviceTables(regret, average, prediction, *seen, _upload(self.layout.lock), _upload(self.layout.locked))
+        opponent_tables = (
+            (_zeros(size, form.regret), _zeros(prediction_size, form.regret)) if apart else (regret, prediction)
+        )
+        return CudaBoardTables(
+            regret, average, prediction, *opponent_tables, _upload(self.layout.lock), _upload(self.layout.locked)
+        )
 
-    def _reading(self, size: int) -> DeviceTables:
-        """Tables of averages alone."""
-        none = _zeros(0, self.form.regret)
+    def _allocate_average(self, size: int) -> CudaBoardTables:
+        """Allocate tables of averages only."""
+        empty = _zeros(0, self.form.regret)
         average = _zeros(size, self.form.average)
-        return DeviceTables(none, average, none, none, none, _upload(self.layout.lock), _upload(self.layout.locked))
+        return CudaBoardTables(
+            empty, average, empty, empty, empty, _upload(self.layout.lock), _upload(self.layout.locked)
+        )
 
-    def _make_room(self, blocks: int) -> Room:
+    def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
         at, games = self.layout, len(self.trees)
-        slots = 0 if self.near else blocks * at.slots
+        slots = 0 if self.shared_slots else blocks * at.slots
         sizes = (games * 2, games * 2, slots, at.inner, at.parts, 2 * games * (1 + at.moves))
-        return Room(*(_zeros(count * at.stride, self.form.work) for count in sizes))
+        return CudaWorkspace(*(_zeros(count * at.stride, self.form.compute) for count in sizes))
 
-    def _resident(self) -> int:
-        """How many blocks are at work on the device at the same time: they wait for each other, so no more may start."""
+    def _max_resident_blocks(self) -> int:
+        """Return the most blocks that are resident at the same time.
+
+        Blocks wait for each other, so no more may be launched.
+        """
         if SIMULATED:
             return 1
-        mode = LEARN if len(self.tables.regret) else RESPOND
-        self._launch(NO_STEP[:0], mode, (0, 2), 1)  # compiles
-        (made,) = self._kernel(mode).overloads.values()
-        return int(made.max_cooperative_grid_blocks(self.threads, self.memory))
+        mode = UPDATE if len(self.tables.regret) else BEST_RESPONSE
+        self._launch(ZERO_STEP[:0], mode, (0, 2), 1)  # compiles
+        (compiled,) = self._kernel(mode).overloads.values()
+        return int(compiled.max_cooperative_grid_blocks(self.threads, self.memory))
 
     def read(self, game: int, name: str) -> Array:
-        """A table of a game, copied from the device."""
+        """Return a table of a game, copied from the device."""
         low, high = self.layout.table[game : game + 2]
-        cells: Array = getattr(self.tables, name)[low : high + BEHIND].copy_to_host()
+        cells: Array = getattr(self.tables, name)[low : high + TABLE_PADDING].copy_to_host()
         return cells
 
     def write(self, game: int, name: str, numbers: Array, start: int = 0) -> None:
-        """Set the numbers of a table from a place on."""
-        low, self._walked = int(self.layout.table[game]) + start, None
+        """Write numbers into a table of a game from index `start` on."""
+        low, self._evaluated = int(self.layout.table[game]) + start, None
         getattr(self.tables, name)[low : low + len(numbers)].copy_to_device(np.ascontiguousarray(numbers))
 
-    # --- walks ------------------------------------------------------------------------------
+    # --- traversals -------------------------------------------------------------------------
 
-    def _deal(self, dealt: Sequence[tuple[Array, Array]]) -> None:
-        """Set how hands come to the roots."""
+    def _set_root_reach(self, dealt: Sequence[tuple[Array, Array]]) -> None:
+        """Set the reach at the roots."""
         stride, games = self.layout.stride, len(self.trees)
-        own, opp = (np.zeros((games, 2, stride), self.form.work) for _ in range(2))
-        for g, both in enumerate(dealt):
-            for p, weights in enumerate(both):
+        own, opp = (np.zeros((games, 2, stride), self.form.compute) for _ in range(2))
+        for g, ranges in enumerate(dealt):
+            for p, weights in enumerate(ranges):
                 own[g, p, : len(weights)] = 1
                 opp[g, p, : len(weights)] = weights
-        self._come(own, opp)
+        self._upload_root_reach(own, opp)
 
-    def _come(self, own: Array, opp: Array) -> None:
-        self._room.root_own.copy_to_device(own.ravel())
-        self._room.root_opp.copy_to_device(opp.ravel())
+    def _upload_root_reach(self, own: Array, opp: Array) -> None:
+        self._workspace.root_own.copy_to_device(own.ravel())
+        self._workspace.root_opp.copy_to_device(opp.ravel())
 
     def _kernel(self, mode: int) -> Any:
-        return compiled(
-            self.form, mode, guesses=self.predictive, locked=len(self.layout.lock) > 0, gadget=self.gadgets.there,
-            near=self.near, alone=self.layout.streets == 1, staked=self.staked,
+        return compile_traversal(
+            self.form, mode, predictive=self.predictive, locked=len(self.layout.lock) > 0, gadget=self.gadgets.has_gadgets,
+            shared_slots=self.shared_slots, one_street=self.layout.streets == 1, weighs_stakes=self.weighs_stakes,
         )  # fmt: skip
 
     def _launch(self, steps: Array, mode: int, players: tuple[int, int], blocks: int | None = None) -> None:
         counters = np.zeros(1 + 2 * max(len(steps), 1), np.int64)
         arguments = [
-            self._program, self._boards, self._items, self._room, self.gadgets.arrays, self.tables, self._sizes,
-            self._nothing, *players, cuda.to_device(counters),
+            self._program, self._boards, self._items, self._workspace, self.gadgets.arrays, self.tables, self._sizes,
+            self._no_steps, *players, cuda.to_device(counters),
         ]  # fmt: skip
         kernel = self._kernel(mode)
-        prepare(kernel, tuple(arguments))
+        prepare_kernel(kernel, tuple(arguments))
         if len(steps):
-            arguments[7] = self._no_step if steps is NO_STEP else cuda.to_device(np.ascontiguousarray(steps))
+            arguments[7] = self._zero_step if steps is ZERO_STEP else cuda.to_device(np.ascontiguousarray(steps))
         kernel[self.blocks if blocks is None else blocks, self.threads, 0, self.memory](*arguments)
         cuda.synchronize()
 
-    def _among(self, games: Sequence[int] | None) -> None:
-        """Walk these games from now on, or all."""
+    def _select_games(self, games: Sequence[int] | None) -> None:
+        """Restrict the next traversals to some games, or to all."""
         chosen = None if games is None or len(games) == len(self.trees) else tuple(games)
-        if chosen != self._chosen:
-            whole = self.layout.items
-            items = whole if chosen is None else of_games(whole, self.layout.boards.game, chosen)
-            there = zip(items, self._listed, self._items, strict=True)  # nothing is sent that is there already
-            self._items = type(items)(*(sent if np.array_equal(new, old) else _upload(new) for new, old, sent in there))
-            self._listed, self._chosen = items, chosen
+        if chosen != self._selected_games:
+            all_items = self.layout.items
+            items = all_items if chosen is None else select_games(all_items, self.layout.boards.game, chosen)
+            arrays = zip(items, self._host_items, self._items, strict=True)  # only changed arrays are uploaded
+            self._items = type(items)(
+                *(sent if np.array_equal(new, old) else _upload(new) for new, old, sent in arrays)
+            )
+            self._host_items, self._selected_games = items, chosen
 
-    def warm(self) -> None:
-        """Compile what solving needs."""
-        for mode in (LEARN, RESPOND):
-            self._launch(NO_STEP[:0], mode, (0, 2))
+    def compile(self) -> None:
+        """Compile the kernels for updates and best responses."""
+        for mode in (UPDATE, BEST_RESPONSE):
+            self._launch(ZERO_STEP[:0], mode, (0, 2))
 
-    def learn(self, steps: Array, among: Sequence[int] | None = None) -> None:
-        """The same iterations in all games, or in some."""
-        self._among(among)
-        self._walked = None
-        apart = self.tables.opp_regret is not self.tables.regret
-        for some in (steps[i : i + 1] for i in range(len(steps))) if apart else (steps,):
-            if apart:
-                self._copy_seen()
-            self._launch(some, LEARN, (0, 2))
-        self.gadgets.learnt()
+    def iterate(self, steps: Array, indices: Sequence[int] | None = None) -> None:
+        """Run the same iterations in all games, or in some."""
+        self._select_games(indices)
+        self._evaluated = None
+        simultaneous = self.tables.opp_regret is not self.tables.regret
+        for launch_steps in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
+            if simultaneous:
+                self._copy_opponent_tables()
+            self._launch(launch_steps, UPDATE, (0, 2))
+        self.gadgets.mark_updated()
 
-    def _copy_seen(self) -> None:
-        """Before an iteration in which both answer the same profile."""
-        self.gadgets.copy_seen()
+    def _copy_opponent_tables(self) -> None:
+        """Copy the tables before an iteration with simultaneous updates."""
+        self.gadgets.copy_opponent_tables()
         self.tables.opp_regret.copy_to_device(self.tables.regret)
         if self.predictive:
             self.tables.opp_prediction.copy_to_device(self.tables.prediction)
 
-    def _results(self, games: Sequence[int], player: int) -> Array:
-        """Values at the roots of games and after each move there. float [games, 1 + moves, stride]"""
-        one, count = (1 + self.layout.moves) * self.layout.stride, len(self.trees)
-        result = self._room.result[player * count * one : (player + 1) * count * one]
-        if len(games) * FEW_OF < count:
-            flat: Array = np.concatenate([result[g * one : (g + 1) * one].copy_to_host() for g in games])
+    def _download_values(self, games: Sequence[int], player: int) -> Array:
+        """Copy the values at the roots of games and after each action there. float [games, 1 + actions, stride]"""
+        game_size, count = (1 + self.layout.moves) * self.layout.stride, len(self.trees)
+        result = self._workspace.result[player * count * game_size : (player + 1) * count * game_size]
+        if len(games) * PARTIAL_COPY_FACTOR < count:
+            flat: Array = np.concatenate([result[g * game_size : (g + 1) * game_size].copy_to_host() for g in games])
         else:
-            flat = result.copy_to_host().reshape(-1, one)[games]
+            flat = result.copy_to_host().reshape(-1, game_size)[games]
         return flat.reshape(len(games), 1 + self.layout.moves, self.layout.stride)
 
-    def values(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[Array]:
-        """For each game, or some, what each row of a player wins, and after each move at the root.
+    def values(self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None) -> list[Array]:
+        """Return the values of a player's rows at the root of each game, or of some, and after each action there.
 
-        float64 [1 + moves, rows]
+        float64 [1 + actions, rows]
         """
-        some, results = self._look(player, respond, among)
-        units = [self.roots[g].dealt(1 - player)[1] / self.scales[g] for g in some]
+        games, results = self._evaluate(player, respond, indices)
+        units = [self.roots[g].normalized_reach(1 - player)[1] / self.scales[g] for g in games]
         return [
             values[: 1 + int(self.trees[g].forest.width[0]), : int(self.trees[g].rows[0, player])].astype(float) * unit
-            for g, values, unit in zip(some, results, units, strict=True)
+            for g, values, unit in zip(games, results, units, strict=True)
         ]
 
-    def _look(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
-        """The games that are asked for, and their results."""
-        self._among(among)
-        self.gadgets.fetch()
-        mode, asked = RESPOND if respond else EVALUATE, (respond, self._chosen)
-        if self.gadgets.there:
-            self._deal([root.dealt(1 - player)[0] for root in self.roots])
-            self._launch(NO_STEP, mode, (player, player + 1))
-            self._deal([root.weights for root in self.roots])
-        elif self._walked != asked:  # hands come as they always do, so both players may be walked at once
-            self._launch(NO_STEP, mode, (0, 2))
-            self._walked = asked
-        some = list(range(len(self.trees)) if among is None else among)
-        return some, self._results(some, player)
+    def _evaluate(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
+        """Return the selected games and their results."""
+        self._select_games(among)
+        self.gadgets.download()
+        mode, evaluation = BEST_RESPONSE if respond else EVALUATE, (respond, self._selected_games)
+        if self.gadgets.has_gadgets:
+            self._set_root_reach([root.normalized_reach(1 - player)[0] for root in self.roots])
+            self._launch(ZERO_STEP, mode, (player, player + 1))
+            self._set_root_reach([root.weights for root in self.roots])
+        elif self._evaluated != evaluation:  # the root reach is fixed, so one launch evaluates both players
+            self._launch(ZERO_STEP, mode, (0, 2))
+            self._evaluated = evaluation
+        games = list(range(len(self.trees)) if among is None else among)
+        return games, self._download_values(games, player)
 
-    def earnings(self, player: int, *, respond: bool = False, among: Sequence[int] | None = None) -> list[float]:
-        """What a player wins on average in each game, or in some, in chips."""
-        if self.gadgets.there:
-            some = range(len(self.trees)) if among is None else among
-            values = self.values(player, respond=respond, among=among)
-            return [self.roots[g].earnings(player, v[0], respond=respond) for g, v in zip(some, values, strict=True)]
-        games, results = self._look(player, respond, among)
-        chips = np.einsum("gr,gr->g", results[:, 0], self._worth[player][games])
+    def expected_values(
+        self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
+    ) -> list[float]:
+        """Return the expected value of a player in each game, or in some, in chips."""
+        if self.gadgets.has_gadgets:
+            selected = range(len(self.trees)) if indices is None else indices
+            values = self.values(player, respond=respond, indices=indices)
+            return [
+                self.roots[g].expected_value(player, v[0], respond=respond)
+                for g, v in zip(selected, values, strict=True)
+            ]
+        games, results = self._evaluate(player, respond, indices)
+        chips = np.einsum("gr,gr->g", results[:, 0], self._chip_weights[player][games])
         return [float(x) for x in chips]
 
     @cached_property
-    def _worth(self) -> Array:
-        """What a number of the device is in chips won on average, where no gadget deals. float64 [2, games, stride]"""
-        worth = np.zeros((2, len(self.trees), self.layout.stride))
+    def _chip_weights(self) -> Array:
+        """Factors from results of the device to expected chips, for games without gadgets. float64 [2, games, stride]"""
+        weights = np.zeros((2, len(self.trees), self.layout.stride))
         for g, (tree, root) in enumerate(zip(self.trees, self.roots, strict=True)):
             for p in (0, 1):
-                unit = root.dealt(1 - p)[1] / self.scales[g] / tree.total
-                worth[p, g, : len(tree.weights[p])] = tree.weights[p] * tree.row_hands[p] * unit
-        return worth
+                unit = root.normalized_reach(1 - p)[1] / self.scales[g] / tree.total
+                weights[p, g, : len(tree.weights[p])] = tree.weights[p] * tree.hands_per_row[p] * unit
+        return weights
 
     @property
-    def constants(self) -> list[float | None]:
-        """For each game what both players earn together, see `CudaWalker.constant`."""
-        return [root.constant for root in self.roots]
+    def constant_sums(self) -> list[float | None]:
+        """Sum of both players' values in each game, see `CudaBoardEngine.constant_sum`."""
+        return [root.constant_sum for root in self.roots]
 
     def averages(self) -> list[tuple[Array, Array | None]]:
-        """For each game the averages, and those of its gadget where there is one."""
-        self.gadgets.fetch()
+        """Return the table of averages of each game, and that of its gadget or None."""
+        self.gadgets.download()
         table: Array = self.tables.average.copy_to_host()
         starts = self.layout.table
         return [
-            (table[starts[g] : starts[g + 1] + BEHIND], root.read("root_average") if root.names else None)
+            (table[starts[g] : starts[g + 1] + TABLE_PADDING], root.read("root_average") if root.table_names else None)
             for g, root in enumerate(self.roots)
         ]
 
 
-class CudaWalker:
-    """A `Walker` on a device: a batch of one tree. What begins at a node is read by the processor, from a copy."""
+class CudaBoardEngine:
+    """A `BoardEngine` on a device: a batch of one tree. Traversals that begin below the root run on the processor."""
 
     threads = 1
 
     def __init__(
         self,
         tree: BoardTree,
-        form: Format,
+        form: TableFormat,
         *,
         predictive: bool = False,
         simultaneous: bool = False,
         stakes: float = 0.0,
     ) -> None:
         self.tree, self.form = tree, form
-        self.batch = CudaBatch([tree], form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
+        self.batch = CudaBatchEngine([tree], form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
         self.root = self.batch.roots[0]
-        self._copy: BoardWalker | None = None
+        self._cpu_copy: CpuBoardEngine | None = None
 
     @staticmethod
-    def reader(tree: BoardTree, average: Array, root: Array | None = None) -> CudaWalker:
-        """A walker that evaluates and responds to a table of averages, of which it keeps a copy; `root` are the gadget's."""
-        walker = CudaWalker.__new__(CudaWalker)
-        walker.tree, walker.form = tree, format_of(average.dtype)
-        walker.batch = CudaBatch([tree], walker.form, learns=False)
-        walker.root, walker._copy = walker.batch.roots[0], None
-        walker.batch.write(0, "average", np.asarray(average[: tree.table]))
-        if root is not None and walker.root.gadget is not None:
-            walker.root.read("root_average")[:] = root
-        return walker
+    def from_average(tree: BoardTree, average: Array, root_average: Array | None = None) -> CudaBoardEngine:
+        """Create an engine that evaluates and responds to a copy of a table of averages.
+
+        `root_average` is the gadget's table.
+        """
+        engine = CudaBoardEngine.__new__(CudaBoardEngine)
+        engine.tree, engine.form = tree, format_of_average(average.dtype)
+        engine.batch = CudaBatchEngine([tree], engine.form, trainable=False)
+        engine.root, engine._cpu_copy = engine.batch.roots[0], None
+        engine.batch.write(0, "average", np.asarray(average[: tree.table_size]))
+        if root_average is not None and engine.root.gadget is not None:
+            engine.root.read("root_average")[:] = root_average
+        return engine
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The tables that are kept."""
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the stored tables."""
         own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self.batch.tables, name)))
-        return own + self.root.names
+        return own + self.root.table_names
 
     def read(self, name: str) -> Array:
-        """A table; those of the tree are copies."""
-        if name not in self.names:
-            raise InputError(f"{self.tree.name}: no table {name!r}; there are {', '.join(self.names)}")
-        self.batch.gadgets.fetch()
-        return self.root.read(name) if name in self.root.names else self.batch.read(0, name)
+        """Return a table; those of the tree are copies."""
+        if name not in self.table_names:
+            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
+        self.batch.gadgets.download()
+        return self.root.read(name) if name in self.root.table_names else self.batch.read(0, name)
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
-        """Set the numbers of a table from a place on."""
-        self._copy = None
-        if name in self.root.names:
-            self.batch.gadgets.fetch()
+        """Write numbers into a table from index `start` on."""
+        self._cpu_copy = None
+        if name in self.root.table_names:
+            self.batch.gadgets.download()
             self.root.read(name)[start : start + len(numbers)] = numbers
-            self.batch.gadgets.send()
+            self.batch.gadgets.upload()
         else:
             self.batch.write(0, name, numbers, start)
 
-    def learn(self, steps: Array, start: Start | None = None) -> None:
-        """Iterations, both players in each."""
+    def iterate(self, steps: Array, start: SubtreeStart | None = None) -> None:
+        """Run iterations of both players."""
         if start is not None:
-            raise InputError(f"{self.tree.name}: learning from a node is for the processor: take device='cpu'")
-        self._copy = None
-        self.batch.learn(steps)
+            raise InputError(f"{self.tree.name}: iterations from a node are not supported on a GPU: use device='cpu'")
+        self._cpu_copy = None
+        self.batch.iterate(steps)
 
-    def warm(self) -> None:
-        """Compile what solving needs."""
-        self.batch.warm()
-
-    @property
-    def _reader(self) -> BoardWalker:
-        if self._copy is None:
-            root = self.read("root_average") if self.root.names else None
-            self._copy = BoardWalker.reader(self.tree, self.read("average"), root=root)
-        return self._copy
-
-    def evaluate(self, player: int, start: Start | None = None) -> Array:
-        """What each row of a player wins from a node on, and after each move there. float64 [1 + moves, rows]"""
-        return self.batch.values(player)[0] if start is None else self._reader.evaluate(player, start)
-
-    def respond(self, player: int, start: Start | None = None) -> Array:
-        """The same when the player does the best that there is against the opponent's averages."""
-        return self.batch.values(player, respond=True)[0] if start is None else self._reader.respond(player, start)
-
-    def earnings(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
-        """What a player wins on average from the root, in chips."""
-        return self.batch.earnings(player, respond=respond)[0]
+    def compile(self) -> None:
+        """Compile the kernels for updates and best responses."""
+        self.batch.compile()
 
     @property
-    def constant(self) -> float | None:
-        """What both players earn together, in chips; None where that depends on what they do."""
-        return self.root.constant
+    def _cpu_engine(self) -> CpuBoardEngine:
+        """Engine on the processor with a copy of the averages."""
+        if self._cpu_copy is None:
+            root = self.read("root_average") if self.root.table_names else None
+            self._cpu_copy = CpuBoardEngine.from_average(self.tree, self.read("average"), root_average=root)
+        return self._cpu_copy
+
+    def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
+        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
+        return self.batch.values(player)[0] if start is None else self._cpu_engine.strategy_values(player, start)
+
+    def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
+        """Return the same values when the player plays a best response to the opponent's average strategy."""
+        return (
+            self.batch.values(player, respond=True)[0]
+            if start is None
+            else self._cpu_engine.best_response_values(player, start)
+        )
+
+    def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
+        """Return the expected value of a player at the root, in chips."""
+        return self.batch.expected_values(player, respond=respond)[0]
+
+    @property
+    def constant_sum(self) -> float | None:
+        """Sum of both players' values, in chips; None if it depends on their strategies."""
+        return self.root.constant_sum
 
     def margins(self) -> Array:
-        """How much less than its stop pay-off or shift each hand gets by entering, at best. float64 [1326], NaN elsewhere"""
-        if self.root.gadget is None:
-            raise InputError(f"{self.tree.name}: nothing stands at the root, so there are no margins")
-        return self.root.margins(self.respond(self.root.gadget.player)[0])
+        """Return the margin of each hand: stop pay-off or shift minus the best-response value of entering. float64 [1326]
 
-    def play(self, board: int, node: int) -> Array:
-        """What the averages, and locks, play at a decision. float64 [moves, rows]"""
-        return self._reader.play(board, node)
+        NaN where a hand has no choice.
+        """
+        if self.root.gadget is None:
+            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
+        return self.root.margins(self.best_response_values(self.root.gadget.player)[0])
+
+    def average_strategy(self, board: int, node: int) -> Array:
+        """Return the average strategy, with locks, at a decision. float64 [actions, rows]"""
+        return self._cpu_engine.average_strategy(board, node)
 
 
 def free_bytes() -> int | None:
-    """Memory that the device has free; None in the simulator."""
+    """Return the free memory of the device in bytes; None in the simulator."""
     return None if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
 def _upload(numbers: Array) -> Any:
-    """An array on the device; an empty one still has a place."""
+    """Copy an array to the device; an empty one gets memory as well."""
     if not len(numbers):
         return cuda.to_device(np.zeros(1, numbers.dtype))[:0]
     return cuda.to_device(np.ascontiguousarray(numbers))
 
 
 def _zeros(count: int, dtype: Any) -> Any:
-    """Zeros on the device."""
+    """Allocate zeros on the device."""
     array = cuda.device_array(max(count, 1), dtype)
     array[:] = 0
     return array[:count]

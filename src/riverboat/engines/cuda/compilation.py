@@ -1,7 +1,7 @@
-"""Compiling the walk for a GPU (`_cuda_kernels`), and whether there is one to run it on.
+"""Compilation of the board traversal for a GPU, and detection of CUDA devices.
 
 Numba compiles for the device when a kernel is first launched. Without a device its simulator runs the same functions in
-Python (`NUMBA_ENABLE_CUDASIM=1`), a thread for each thread: good for tests of small trees.
+Python (`NUMBA_ENABLE_CUDASIM=1`), one Python thread for each CUDA thread, for tests of small trees.
 """
 
 from __future__ import annotations
@@ -16,110 +16,140 @@ from numba import from_dtype
 
 from riverboat.core.errors import InputError
 from riverboat.engines.cuda._kernels import board as kernels
+from riverboat.engines.cuda._kernels import intrinsics
 from riverboat.engines.cuda._kernels import node as node_kernels
-from riverboat.engines.cuda._kernels import numbers
 from riverboat.engines.cuda._kernels import root as root_kernels
-from riverboat.engines.tables import Format
+from riverboat.engines.tables import TableFormat
 
-cuda: Any = numbers.cuda
-SIMULATED: bool = numbers.SIMULATED
-OWN_MEMORY = 232_448  # bytes that a block may have for itself
-ALL_MEMORY, BLOCK_MEMORY = 233_472, 1024  # of one of the device's processors; what each block takes of it besides
-QUARTERS, QUARTER_REGISTERS, WARP = 4, 16_384, 32  # its parts, their registers; threads that go together
-DYNAMIC = 8  # the driver's number for a function's own memory
-DEVICE = {} if SIMULATED else {"forceinline": True}
-# A function stands below those that it calls.
-ORDER = (
-    "everyone", "next_piece", "clear_lists", "sum_all", "spend", "pay", "weigh", "descend_theirs", "descend_mine",
-    "go_down", "absorb", "weight_of", "ascend", "hold", "go_up", "add_up", "root_weight", "adders", "block_sum",
-    "root_total", "root_share", "enter_root", "absorb_root", "learn_root", "copy", "sit", "bring", "arrive", "followed",
-    "finish", "bring_steps", "read_op", "foresee", "step_of", "follow", "inner_board", "collect", "last_boards",
+cuda: Any = intrinsics.cuda
+SIMULATED: bool = intrinsics.SIMULATED
+MAX_SHARED_MEMORY = 232_448  # most bytes of shared memory for a block
+SM_SHARED_MEMORY, BLOCK_RESERVED_MEMORY = (
+    233_472,
+    1024,
+)  # shared memory of a multiprocessor; what each block reserves of it
+SM_PARTITIONS, PARTITION_REGISTERS, WARP_SIZE = (
+    4,
+    16_384,
+    32,
+)  # partitions of a multiprocessor, registers of each, threads of a warp
+DYNAMIC_MEMORY_ATTRIBUTE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+DEVICE_FUNCTION_OPTIONS = {} if SIMULATED else {"forceinline": True}
+# A function follows those that it calls.
+DEVICE_FUNCTIONS = (
+    "grid_barrier", "next_work_item", "clear_lists", "running_sums", "write_terminal_values", "terminal_values",
+    "action_weight", "push_opponent_reach", "push_own_reach", "push_reach_down", "update_regret", "own_action_weight",
+    "decision_value", "apply_lock", "pull_values_up", "sum_action_values", "root_action_weight", "num_summing_threads",
+    "block_sum", "root_weight_sum", "root_probability", "enter_root", "update_root_regret", "update_root", "block_copy",
+    "load_board", "gather_reach", "set_root_reach", "sum_over_members", "add_root_values", "load_ops", "read_op",
+    "prefetch_op", "schedule_step", "run_program", "process_inner_board", "sum_exit_values", "process_last_boards",
 )  # fmt: skip
 
 
-def why_not() -> str | None:
-    """Why nothing can run on a GPU here, or None."""
+def cuda_unavailable_reason() -> str | None:
+    """Return why CUDA is not available, or None if it is."""
     if SIMULATED:
         return None
     try:
-        return None if cuda.is_available() else "no CUDA device is there"
-    except Exception as error:  # a driver that is there and does not answer
-        return f"CUDA does not answer: {error}".splitlines()[0]
+        return None if cuda.is_available() else "there is no CUDA device"
+    except Exception as error:  # a driver that is installed but does not work
+        return f"CUDA does not work: {error}".splitlines()[0]
 
 
 @cache
-def compiled(
-    form: Format, mode: int, guesses: bool, locked: bool, gadget: bool, near: bool, alone: bool, staked: bool
+def compile_traversal(
+    form: TableFormat,
+    mode: int,
+    predictive: bool,
+    locked: bool,
+    gadget: bool,
+    shared_slots: bool,
+    one_street: bool,
+    weighs_stakes: bool,
 ) -> Any:
-    """The kernel `walk` for tables of a format, a mode, a schedule that predicts or not, and locks or none.
+    """Compile the kernel `traverse` for a table format, a mode, a predictive schedule or not, and locks or none.
 
-    Each has constants of its own: what is not needed is not in the code.
+    Each variant has its own constants, so code that is not needed is left out.
     """
-    work = np.dtype(form.work)
+    work = np.dtype(form.compute)
     names: dict[str, Any] = {**vars(root_kernels), **vars(node_kernels), **vars(kernels)}
-    names.update(MODE=mode, GUESSES=guesses, LOCKED=locked, GADGET=gadget, NEAR=near, ALONE=alone, STAKED=staked)
+    names.update(
+        MODE=mode,
+        PREDICTIVE=predictive,
+        LOCKED=locked,
+        HAS_GADGET=gadget,
+        SHARED_SLOTS=shared_slots,
+        ONE_STREET=one_street,
+        WEIGHS_STAKES=weighs_stakes,
+    )
     names["real"] = np.float32 if work == np.float32 else np.float64
-    names["KIND"] = from_dtype(work)
-    device = cuda.jit(device=True, **DEVICE)
+    names["COMPUTE_TYPE"] = from_dtype(work)
+    device = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)
     wide = work == np.float64
-    names["divide"] = device(numbers.divide if wide else numbers.divide_fast)
-    inner = {**vars(numbers), "threshold": device(numbers.threshold)}
-    for what, kind in (("regret", form.regret), ("average", form.average)):
-        read, write = numbers.OF.get(kind, (numbers.fetch, numbers.keep))
-        names[f"fetch_{what}"], names[f"keep_{what}"] = device(bound(read, inner)), device(bound(write, inner))
-    for name in ORDER:
-        names[name] = device(bound(names[name], names))
-    limits = {} if SIMULATED else {"max_registers": _registers(alone)}
-    return cuda.jit(bound(kernels.walk, names), **limits)
+    names["divide"] = device(intrinsics.divide if wide else intrinsics.divide_fast)
+    inner = {**vars(intrinsics), "rounding_threshold": device(intrinsics.rounding_threshold)}
+    for table, kind in (("regret", form.regret), ("average", form.average)):
+        read, write = intrinsics.CODECS.get(kind, (intrinsics.load_entry, intrinsics.store_entry))
+        names[f"fetch_{table}"], names[f"keep_{table}"] = (
+            device(bind_globals(read, inner)),
+            device(bind_globals(write, inner)),
+        )
+    for name in DEVICE_FUNCTIONS:
+        names[name] = device(bind_globals(names[name], names))
+    limits = {} if SIMULATED else {"max_registers": _max_registers(one_street)}
+    return cuda.jit(bind_globals(kernels.traverse, names), **limits)
 
 
-def threads_for(stride: int, memory: int, alone: bool) -> int:
-    """Threads of a block: as many of all blocks as can be at work on one of the device's processors at a time.
+def threads_per_block(stride: int, memory: int, one_street: bool) -> int:
+    """Return the threads of a block that give the most active threads on a multiprocessor.
 
-    Three blocks are better than one or two of as many threads: while one waits for its threads, others go on.
+    Three blocks are better than one or two with as many threads in total: while one waits for its threads, others continue.
     """
-    warps = QUARTERS * (QUARTER_REGISTERS // (WARP * _registers(alone)))
+    warps = SM_PARTITIONS * (PARTITION_REGISTERS // (WARP_SIZE * _max_registers(one_street)))
 
-    def at_work(threads: int) -> int:
-        blocks = min(ALL_MEMORY // (memory + BLOCK_MEMORY), warps * WARP // threads)
+    def active_threads(threads: int) -> int:
+        blocks = min(SM_SHARED_MEMORY // (memory + BLOCK_RESERVED_MEMORY), warps * WARP_SIZE // threads)
         return threads * blocks * min(blocks, 3)
 
-    return max(range(2 * WARP, min(max(2 * WARP, stride), warps * WARP) + 1, WARP), key=at_work)
+    return max(
+        range(2 * WARP_SIZE, min(max(2 * WARP_SIZE, stride), warps * WARP_SIZE) + 1, WARP_SIZE), key=active_threads
+    )
 
 
-def _registers(alone: bool) -> int:
-    """Of a thread: with fewer it keeps more elsewhere, with more there are fewer threads."""
-    return 96 if alone else 128
+def _max_registers(one_street: bool) -> int:
+    """Return the registers of a thread: fewer spill to memory, more leave fewer threads."""
+    return 96 if one_street else 128
 
 
-def prepare(kernel: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile a kernel by a launch in which nothing is done, and let its blocks have all memory that they may have for
-    themselves, which numba does not ask for."""
+def prepare_kernel(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile a kernel by an empty launch, and raise its limit of dynamic shared memory, which Numba does not do."""
     if SIMULATED or kernel.overloads:
         return
     kernel[1, 32](*arguments)
-    (made,) = kernel.overloads.values()
-    handle = made._codelibrary.get_cufunc().handle
-    number = ctypes.c_void_p(getattr(handle, "value", None) or int(handle))
+    (compiled,) = kernel.overloads.values()
+    handle = compiled._codelibrary.get_cufunc().handle
+    function = ctypes.c_void_p(getattr(handle, "value", None) or int(handle))
     driver = ctypes.CDLL("libcuda.so.1")
-    if driver.cuFuncSetAttribute(number, DYNAMIC, OWN_MEMORY):
+    if driver.cuFuncSetAttribute(function, DYNAMIC_MEMORY_ATTRIBUTE, MAX_SHARED_MEMORY):
         device = ctypes.c_int(cuda.get_current_device().id)
-        code = driver.cuKernelSetAttribute(DYNAMIC, OWN_MEMORY, number, device)
+        code = driver.cuKernelSetAttribute(DYNAMIC_MEMORY_ATTRIBUTE, MAX_SHARED_MEMORY, function, device)
         if code:
-            raise InputError(f"the device does not give blocks {OWN_MEMORY} bytes of their own: error {code}")
+            raise InputError(
+                f"the device does not allow {MAX_SHARED_MEMORY} bytes of shared memory for a block: CUDA error {code}"
+            )
 
 
-def bound(function: Any, names: dict[str, Any]) -> FunctionType:
-    """A function that finds other ones under the names that it uses."""
+def bind_globals(function: Any, names: dict[str, Any]) -> FunctionType:
+    """Return a function with the same code and other globals."""
     return FunctionType(function.__code__, names, function.__name__)
 
 
 @cache
-def part_on_device(loop: Any) -> Any:
-    """A part of compiled loops (`riverboat.compiled.jit.part`), and those that it calls, for the device."""
+def compile_for_device(loop: Any) -> Any:
+    """Compile an inlined function (`riverboat.compiled.jit.inline`), and those that it calls, for the device."""
     function = loop.py_func
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
         if hasattr(names.get(name), "py_func"):
-            names[name] = part_on_device(names[name])
-    return cuda.jit(device=True, **DEVICE)(bound(function, names))
+            names[name] = compile_for_device(names[name])
+    return cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)(bind_globals(function, names))

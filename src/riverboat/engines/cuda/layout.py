@@ -1,7 +1,6 @@
-"""Many trees laid out for a GPU: the betting of their shapes, their boards, and the pieces of work for blocks of threads.
+"""Layout of many trees for a GPU: programs of their betting, their boards, and the work items of thread blocks.
 
-Trees of one number of streets stand one after the other, whatever their betting, boards and rows; a single spot is a batch
-of one.
+Trees with one number of streets are concatenated, with any betting, boards and rows; a single spot is a batch of one.
 """
 
 from __future__ import annotations
@@ -11,148 +10,166 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.core.errors import InputError
-from riverboat.engines.cpu.locks import lock_arrays
-from riverboat.engines.cuda._kernels.board import EXIT, INNER, LAST, Boards, Items, Program
-from riverboat.engines.cuda._kernels.node import CHUNK, ENTRIES, FRONT, SIDE
-from riverboat.engines.cuda.program import Place, Programs, Span, Street
-from riverboat.engines.tables import BEHIND, Format, hold
+from riverboat.engines.cuda._kernels.board import (
+    EXIT_WIDTH,
+    INNER_WIDTH,
+    LAST_WIDTH,
+    CudaBoards,
+    CudaProgram,
+    CudaWorkItems,
+)
+from riverboat.engines.cuda._kernels.node import MAX_PAID_TERMINALS, OP_WINDOW_SHORTS, PAID_VECTORS, SUM_CHUNK
+from riverboat.engines.cuda.program import NodeSlots, OpSpan, ProgramBuilder, StreetProgramBuilder
+from riverboat.engines.tables import TABLE_PADDING, TableFormat, lock_arrays, write_locked_regrets
 from riverboat.games.base import Array
-from riverboat.trees.boards import NOWHERE, BoardTree
-from riverboat.trees.streets import Shape
+from riverboat.trees.betting import BettingShape
+from riverboat.trees.boards import NO_ROW, BoardTree
 
-CARDS_OF = np.zeros((HANDS, 52), np.int32)
-CARDS_OF[np.arange(HANDS)[:, None], HAND_CARDS] = 1
-PIECES = 8  # for each block, at least: some are longer than others
+HAND_CARD_MATRIX = np.zeros((NUM_HANDS, 52), np.int32)
+HAND_CARD_MATRIX[np.arange(NUM_HANDS)[:, None], HAND_CARDS] = 1
+ITEMS_PER_BLOCK = 8  # work items for each block at least, because their lengths differ
 
 
-class Layout(NamedTuple):
+class CudaLayout(NamedTuple):
     """All arrays, in the processor's memory."""
 
-    program: Program
-    boards: Boards
-    items: Items
+    program: CudaProgram
+    boards: CudaBoards
+    items: CudaWorkItems
     streets: int
     stride: int
-    hands: int  # most on a board
-    slots: int  # of the last street
-    inner: int  # slots of boards of the streets before
+    hands: int  # most hands on a board
+    slots: int  # slots of the last street
+    inner: int  # slots of all boards of earlier streets
     parts: int
-    moves: int  # most at a root
-    table: Array  # int64 [games + 1]: where the tables of each game begin
-    lock: Array  # int32 [locks * 2], see `_cuda_kernels.DeviceTables`
+    moves: int  # most actions at a root
+    table: Array  # int64 [games + 1]: offset of the tables of each game
+    lock: Array  # int32 [locks * 2], see `CudaBoardTables`
     locked: Array  # float [numbers]
 
-    def memory(self, itemsize: int) -> tuple[int, int, int]:
-        """A block's own memory: numbers in front of the running sums, in front of the slots, and in all."""
+    def shared_memory(self, itemsize: int) -> tuple[int, int, int]:
+        """Return the sizes of shared memory: before the running sums, before the slots, and in total."""
         ups = 2 * self.stride if self.streets > 1 else 0
-        shorts = FRONT + 10 * self.stride + 3 * self.hands + 53 + 2 * ENTRIES + ups
-        sums = -(-2 * shorts // (SIDE * itemsize)) * SIDE
-        chunks = -(-self.hands // CHUNK)
-        slots = sums + 3 * ENTRIES + SIDE * (3 * self.hands + 56 + 2 * chunks)
+        shorts = OP_WINDOW_SHORTS + 10 * self.stride + 3 * self.hands + 53 + 2 * MAX_PAID_TERMINALS + ups
+        sums = -(-2 * shorts // (PAID_VECTORS * itemsize)) * PAID_VECTORS
+        chunks = -(-self.hands // SUM_CHUNK)
+        slots = sums + 3 * MAX_PAID_TERMINALS + PAID_VECTORS * (3 * self.hands + 56 + 2 * chunks)
         return sums, slots, slots + self.slots * self.stride
 
 
-def lay_out(trees: Sequence[BoardTree], work: str, blocks: int, stakes: float = 0.0) -> Layout:
-    """Trees for a device that runs so many blocks at a time."""
+def make_layout(trees: Sequence[BoardTree], work: str, blocks: int, stakes: float = 0.0) -> CudaLayout:
+    """Lay out trees for a device with this many resident blocks."""
     if not trees:
         raise InputError("no games for the device")
     streets = trees[0].streets
     if any(tree.streets != streets for tree in trees):
         raise InputError("games of one batch must have the same number of streets")
     shapes = {id(tree.shape): tree.shape for tree in trees}
-    programs = Programs(work, stakes)
-    work_of = _groups_wanted(trees, blocks)
-    scripts: dict[int, Script] = {}
+    programs = ProgramBuilder(work, stakes)
+    num_groups = _num_root_groups(trees, blocks)
+    betting_programs: dict[int, BettingPrograms] = {}
     offsets: dict[int, int] = {}
     count = 0
     for key, shape in shapes.items():
         offsets[key] = count
-        scripts[key] = _script(programs, shape, streets, count, work_of)
+        betting_programs[key] = _compile_betting(programs, shape, streets, count, num_groups)
         count += len(shape.forest.actor)
-    boards, table, inner = _boards(trees, scripts, work)
-    boards, lock, locked = _locks(trees, offsets, boards, work)
+    boards, table, inner = _concatenate_boards(trees, betting_programs, work)
+    boards, lock, locked = _concatenate_locks(trees, offsets, boards, work)
     stride = -(-int(boards.rows.max()) // 32) * 32
-    items, parts = _items(trees, scripts, boards, blocks)
+    items, parts = _make_work_items(trees, betting_programs, boards, blocks)
     moves = max(int(shape.forest.width[0]) for shape in shapes.values())
-    return Layout(
+    return CudaLayout(
         programs.arrays(), boards, items, streets, stride, int(boards.hands.max()),
-        max(script.most for script in scripts.values()), inner, parts, moves, table, lock, locked,
+        max(script.most for script in betting_programs.values()), inner, parts, moves, table, lock, locked,
     )  # fmt: skip
 
 
 # --- betting ------------------------------------------------------------------------------------------------------
 
 
-class Script(NamedTuple):
-    """The programs of a shape."""
+class BettingPrograms(NamedTuple):
+    """Programs of a shape."""
 
-    inner: list[list[tuple[Span, Span]]]  # [street][root], for each player
-    size: list[int]  # slots of a board, for each street before the last
-    exits: list[list[tuple[Place, Place]]]  # [street][exit]
-    roots: list[list[tuple[Place, Place]]]  # [street][root], of streets before the last
-    last: list[tuple[int, int, Span, Span]]  # groups of roots of the last street: first root, end
-    most: int  # slots of the last street
+    inner: list[list[tuple[OpSpan, OpSpan]]]  # [street][root], for each player
+    size: list[int]  # slots of a board, for each earlier street
+    exits: list[list[tuple[NodeSlots, NodeSlots]]]  # [street][exit]
+    roots: list[list[tuple[NodeSlots, NodeSlots]]]  # [street][root], of earlier streets
+    last: list[
+        tuple[int, int, OpSpan, OpSpan]
+    ]  # groups of roots of the last street: first root, end, operations of each player
+    most: int  # most slots of the last street
 
 
-def _roots(shape: Shape, street: int) -> list[int]:
-    """The roots of a street, as nodes."""
+def _street_roots(shape: BettingShape, street: int) -> list[int]:
+    """Return the roots of a street, as nodes."""
     f = shape.forest
     return [int(n) for n in f.root[f.root_at[f.batch_at[street]] : f.root_at[f.batch_at[street + 1]]]]
 
 
-def _script(programs: Programs, shape: Shape, streets: int, offset: int, groups: int) -> Script:
-    """Programs for all streets."""
-    script = Script([], [], [], [], [], 0)
-    sources: tuple[list[Place] | None, list[Place] | None] = (None, None)
+def _compile_betting(
+    programs: ProgramBuilder, shape: BettingShape, streets: int, offset: int, groups: int
+) -> BettingPrograms:
+    """Compile the programs of all streets of a shape."""
+    betting = BettingPrograms([], [], [], [], [], 0)
+    sources: tuple[list[NodeSlots] | None, list[NodeSlots] | None] = (None, None)
     for s in range(streets - 1):
-        walks = [Street(programs, shape, s, me, offset) for me in (0, 1)]
+        builders = [StreetProgramBuilder(programs, shape, s, me, offset) for me in (0, 1)]
         pieces = []
-        for me, walk in enumerate(walks):
+        for me, builder in enumerate(builders):
             source = sources[me]
             pieces.append(
-                [walk.stays(n, None if source is None else source[k]) for k, n in enumerate(_roots(shape, s))]
+                [
+                    builder.compile_inner_root(n, None if source is None else source[k])
+                    for k, n in enumerate(_street_roots(shape, s))
+                ]
             )
-        script.inner.append([(a[0], b[0]) for a, b in zip(*pieces, strict=True)])
-        script.roots.append([(a[1], b[1]) for a, b in zip(*pieces, strict=True)])
-        places = [[walk.exits[k] for k in range(len(walk.exits))] for walk in walks]
-        script.exits.append(list(zip(places[0], places[1], strict=True)))
-        script.size.append(max(walk.most for walk in walks))
-        sources = (places[0], places[1])
-    roots = list(enumerate(_roots(shape, streets - 1)))
-    walks = [Street(programs, shape, streets - 1, me, offset) for me in (0, 1)]
-    for some in _groups(roots, shape.forest.end, groups):
-        spans = [walk.passes(some, sources[me]) for me, walk in enumerate(walks)]
-        script.last.append((some[0][0], some[-1][0] + 1, spans[0], spans[1]))
-    return script._replace(most=max(walk.most for walk in walks))
+        betting.inner.append([(a[0], b[0]) for a, b in zip(*pieces, strict=True)])
+        betting.roots.append([(a[1], b[1]) for a, b in zip(*pieces, strict=True)])
+        exit_slots = [[builder.exits[k] for k in range(len(builder.exits))] for builder in builders]
+        betting.exits.append(list(zip(exit_slots[0], exit_slots[1], strict=True)))
+        betting.size.append(max(builder.max_slots for builder in builders))
+        sources = (exit_slots[0], exit_slots[1])
+    roots = list(enumerate(_street_roots(shape, streets - 1)))
+    builders = [StreetProgramBuilder(programs, shape, streets - 1, me, offset) for me in (0, 1)]
+    for group in _group_roots(roots, shape.forest.end, groups):
+        spans = [builder.compile_last_roots(group, sources[me]) for me, builder in enumerate(builders)]
+        betting.last.append((group[0][0], group[-1][0] + 1, spans[0], spans[1]))
+    return betting._replace(most=max(builder.max_slots for builder in builders))
 
 
-def _groups(roots: list[tuple[int, int]], end: Array, count: int) -> list[list[tuple[int, int]]]:
-    """Roots in some groups of about the same size."""
+def _group_roots(roots: list[tuple[int, int]], end: Array, count: int) -> list[list[tuple[int, int]]]:
+    """Split roots into groups of about the same size."""
     sizes = np.cumsum([int(end[n]) - n for _, n in roots])
-    cut = [roots[0:0]]
-    for root, behind in zip(roots, sizes, strict=True):
-        if cut[-1] and behind > len(cut) * sizes[-1] / count:
-            cut.append([])
-        cut[-1].append(root)
-    return cut
+    groups_so_far = [roots[0:0]]
+    for root, cumulative in zip(roots, sizes, strict=True):
+        if groups_so_far[-1] and cumulative > len(groups_so_far) * sizes[-1] / count:
+            groups_so_far.append([])
+        groups_so_far[-1].append(root)
+    return groups_so_far
 
 
 # --- boards -------------------------------------------------------------------------------------------------------
 
 
-def _boards(trees: Sequence[BoardTree], scripts: dict[int, Script], work: str) -> tuple[Boards, Array, int]:
-    """The boards of all games; where tables begin; how many slots boards before the last street have."""
-    parts: dict[str, list[Array]] = {name: [] for name in Boards._fields}
-    table = np.concatenate([[0], np.cumsum([tree.table for tree in trees])])
+def _concatenate_boards(
+    trees: Sequence[BoardTree], scripts: dict[int, BettingPrograms], work: str
+) -> tuple[CudaBoards, Array, int]:
+    """Concatenate the boards of all games.
+
+    Returns them with the table offsets and the number of slots of earlier streets.
+    """
+    parts: dict[str, list[Array]] = {name: [] for name in CudaBoards._fields}
+    table = np.concatenate([[0], np.cumsum([tree.table_size for tree in trees])])
     board = member = up = down = hand = inner = 0
     for g, tree in enumerate(trees):
         b, n = tree.boards, len(tree.boards.rows)
-        street = np.repeat(np.arange(tree.streets), np.diff(tree.street_at))
+        street = np.repeat(np.arange(tree.streets), np.diff(tree.street_start))
         slots = np.array([*scripts[id(tree.shape)].size, 0])
         slot_at = np.concatenate([[0], np.cumsum(slots[street])])
-        hand_at, listed, rep = tree.running_lists()
+        hand_at, listed, rep = tree.running_sum_layout()
         fields = {
             "rows": b.rows, "base": b.base + table[g], "child": b.child[:-1] + board, "child_end": b.child[1:] + board,
             "up_at": b.up_at + up, "up": b.up, "member": b.member[:-1] + member, "member_end": b.member[1:] + member,
@@ -165,20 +182,20 @@ def _boards(trees: Sequence[BoardTree], scripts: dict[int, Script], work: str) -
         board, member, up = board + n, member + len(b.down_at), up + len(b.up)
         down, hand, inner = down + len(b.down), hand + len(listed), inner + int(slot_at[-1])
     arrays = {name: np.concatenate(numbers).ravel() for name, numbers in parts.items() if numbers}
-    arrays.update(lock_at=np.zeros(board + 1, np.int32), list_at=_lists(trees).ravel())
+    arrays.update(lock_at=np.zeros(board + 1, np.int32), list_at=_card_list_starts(trees).ravel())
     for name in ("child", "child_end", "member", "member_end"):
         arrays[name] = arrays[name].astype(np.int32)
-    return Boards(**arrays), table, inner
+    return CudaBoards(**arrays), table, inner
 
 
-def _lists(trees: Sequence[BoardTree]) -> Array:
-    """Where the running sums of each card begin, for each board and player. uint16 [boards, 2, 53]"""
-    cards = CARDS_OF.astype(np.float32)
+def _card_list_starts(trees: Sequence[BoardTree]) -> Array:
+    """Return the offsets of the running sums of each card, for each board and player. uint16 [boards, 2, 53]"""
+    cards = HAND_CARD_MATRIX.astype(np.float32)
     pieces = []
     for tree in trees:
         for low in range(0, len(tree.rows), 1024):
-            held = (tree.row_of[low : low + 1024] != NOWHERE).astype(np.float32)
-            counts = (held.reshape(-1, HANDS) @ cards).reshape(-1, 2, 52)
+            held = (tree.row_of[low : low + 1024] != NO_ROW).astype(np.float32)
+            counts = (held.reshape(-1, NUM_HANDS) @ cards).reshape(-1, 2, 52)
             lists = np.zeros((len(counts), 2, 53), np.uint16)
             lists[:, :, 1:] = np.cumsum(counts + 1, axis=2)
             pieces.append(lists)
@@ -188,13 +205,13 @@ def _lists(trees: Sequence[BoardTree]) -> Array:
 # --- locks --------------------------------------------------------------------------------------------------------
 
 
-def _locks(
-    trees: Sequence[BoardTree], offsets: dict[int, int], boards: Boards, work: str
-) -> tuple[Boards, Array, Array]:
-    """The locks of all games: how many each board has, which nodes, and what they play."""
+def _concatenate_locks(
+    trees: Sequence[BoardTree], offsets: dict[int, int], boards: CudaBoards, work: str
+) -> tuple[CudaBoards, Array, Array]:
+    """Concatenate the locks of all games: the number for each board, the nodes, and their strategies."""
     index: list[tuple[int, int]] = []
     counts = np.zeros(len(boards.game), np.int32)
-    played: list[Array] = []
+    strategies: list[Array] = []
     first = start = 0
     for tree in trees:
         lock, locked = lock_arrays(tree, work)
@@ -202,32 +219,34 @@ def _locks(
             counts[first + board] += 1
             index.append((node + offsets[id(tree.shape)], start + at))
         first, start = first + len(tree.rows), start + len(locked)
-        played.append(locked)
+        strategies.append(locked)
     lock_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return boards._replace(lock_at=lock_at), np.array(index, np.int32).ravel(), np.concatenate(played)
+    return boards._replace(lock_at=lock_at), np.array(index, np.int32).ravel(), np.concatenate(strategies)
 
 
-def first_regrets(trees: Sequence[BoardTree], layout: Layout, form: Format) -> Iterator[tuple[int, Array]]:
-    """Regrets that play what is locked, of the games that have locks, and where they begin."""
+def locked_regrets(trees: Sequence[BoardTree], layout: CudaLayout, form: TableFormat) -> Iterator[tuple[int, Array]]:
+    """Yield the regrets of games with locks, which play the locked strategies, and their offsets."""
     for g, tree in enumerate(trees):
-        lock, locked = lock_arrays(tree, form.work)
+        lock, locked = lock_arrays(tree, form.compute)
         if len(lock):
-            regret = np.zeros(tree.table + BEHIND, form.regret)
-            hold(tree, form, regret, lock, locked)
-            yield int(layout.table[g]), regret[: tree.table]
+            regret = np.zeros(tree.table_size + TABLE_PADDING, form.regret)
+            write_locked_regrets(tree, form, regret, lock, locked)
+            yield int(layout.table[g]), regret[: tree.table_size]
 
 
-# --- pieces of work -----------------------------------------------------------------------------------------------
+# --- work items ---------------------------------------------------------------------------------------------------
 
 
-def _items(trees: Sequence[BoardTree], scripts: dict[int, Script], boards: Boards, blocks: int) -> tuple[Items, int]:
-    """What blocks do, the longest first; and how many parts there are."""
+def _make_work_items(
+    trees: Sequence[BoardTree], scripts: dict[int, BettingPrograms], boards: CudaBoards, blocks: int
+) -> tuple[CudaWorkItems, int]:
+    """Make the work items of thread blocks, the longest first, and return the number of parts."""
     streets = trees[0].streets
     base = np.concatenate([[0], np.cumsum([len(tree.rows) for tree in trees])])
     inner: list[list[tuple[int, ...]]] = [[] for _ in range(streets - 1)]
     exits: list[list[tuple[int, ...]]] = [[] for _ in range(streets - 1)]
     last: list[tuple[int, ...]] = []
-    share = _share(trees, scripts, blocks)
+    share = _boards_per_item(trees, scripts, blocks)
     parts = 0
     for g, tree in enumerate(trees):
         script, start = scripts[id(tree.shape)], int(base[g])
@@ -236,9 +255,9 @@ def _items(trees: Sequence[BoardTree], scripts: dict[int, Script], boards: Board
             last.append((start, start, start + 1, 0, x.first, x.end, y.first, y.end))
             continue
         for s in range(streets - 1):
-            for b in range(start + tree.street_at[s], start + tree.street_at[s + 1]):
-                before = start + int(tree.deals.parents[b - start])
-                inner[s].extend((b, before, *x, 0, *y, 0) for x, y in script.inner[s])
+            for b in range(start + tree.street_start[s], start + tree.street_start[s + 1]):
+                parent = start + int(tree.deals.parents[b - start])
+                inner[s].extend((b, parent, *x, 0, *y, 0) for x, y in script.inner[s])
                 part = [(0, 0, 0)] * len(script.exits[s])
                 if s == streets - 2:
                     cuts = range(int(boards.child[b]), int(boards.child_end[b]), share)
@@ -249,47 +268,51 @@ def _items(trees: Sequence[BoardTree], scripts: dict[int, Script], boards: Board
                             end = min(c + share, int(boards.child_end[b]))
                             last.append((b, c, end, parts - low, x.first, x.end, y.first, y.end))
                             parts += many
-                for k, (mine, theirs) in enumerate(script.exits[s]):
-                    ours = script.roots[s + 1][k] if s < streets - 2 else (Place(0, 0, 0), Place(0, 0, 0))
-                    exits[s].append((b, mine.home, theirs.home, ours[0].home, ours[1].home, *part[k]))
+                for k, (first_player, second_player) in enumerate(script.exits[s]):
+                    roots = script.roots[s + 1][k] if s < streets - 2 else (NodeSlots(0, 0, 0), NodeSlots(0, 0, 0))
+                    exits[s].append(
+                        (b, first_player.value, second_player.value, roots[0].value, roots[1].value, *part[k])
+                    )
     last.sort(key=lambda x: -(x[2] - x[1]) * (x[5] - x[4]))
-    return Items(
+    return CudaWorkItems(
         np.cumsum([0, *map(len, inner)]).astype(np.int32),
-        np.array([x for some in inner for x in some], np.int32).ravel(),
+        np.array([x for street_items in inner for x in street_items], np.int32).ravel(),
         np.cumsum([0, *map(len, exits)]).astype(np.int32),
-        np.array([x for some in exits for x in some], np.int32).ravel(),
+        np.array([x for street_items in exits for x in street_items], np.int32).ravel(),
         np.array(last, np.int32).ravel(),
     ), parts
 
 
-def of_games(items: Items, game: Array, some: Sequence[int]) -> Items:
-    """The pieces of some games. `game`: that of each board"""
+def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> CudaWorkItems:
+    """Return the work items of some games. `game`: the game of each board"""
     chosen = np.isin(game, some)
 
-    def kept(pieces: Array, starts: Array, width: int) -> tuple[Array, Array]:
+    def select(pieces: Array, starts: Array, width: int) -> tuple[Array, Array]:
         rows = pieces.reshape(-1, width)
         keep = chosen[rows[:, 0]]
         counts = np.concatenate([[0], np.cumsum(keep)])
         return counts[starts].astype(np.int32), rows[keep].ravel()
 
-    inner_at, inner = kept(items.inner, items.inner_at, INNER)
-    exit_at, exits = kept(items.exit, items.exit_at, EXIT)
-    last = items.last.reshape(-1, LAST)
-    return Items(inner_at, inner, exit_at, exits, last[chosen[last[:, 1]]].ravel())
+    inner_at, inner = select(items.inner, items.inner_at, INNER_WIDTH)
+    exit_at, exits = select(items.exit, items.exit_at, EXIT_WIDTH)
+    last = items.last.reshape(-1, LAST_WIDTH)
+    return CudaWorkItems(inner_at, inner, exit_at, exits, last[chosen[last[:, 1]]].ravel())
 
 
-def _last_boards(trees: Sequence[BoardTree]) -> int:
-    return sum(int(tree.street_at[-1] - tree.street_at[-2]) for tree in trees)
+def _count_last_boards(trees: Sequence[BoardTree]) -> int:
+    return sum(int(tree.street_start[-1] - tree.street_start[-2]) for tree in trees)
 
 
-def _groups_wanted(trees: Sequence[BoardTree], blocks: int) -> int:
-    """Groups of roots on the last street: where boards are few, so many that all blocks have several pieces."""
-    return 1 if trees[0].streets == 1 else int(np.clip(-(-blocks * PIECES // _last_boards(trees)), 1, 64))
+def _num_root_groups(trees: Sequence[BoardTree], blocks: int) -> int:
+    """Return the number of root groups on the last street: enough for several work items per block if boards are few."""
+    return (
+        1 if trees[0].streets == 1 else int(np.clip(-(-blocks * ITEMS_PER_BLOCK // _count_last_boards(trees)), 1, 64))
+    )
 
 
-def _share(trees: Sequence[BoardTree], scripts: dict[int, Script], blocks: int) -> int:
-    """Boards of the last street for one piece of work: few enough that all blocks have several."""
+def _boards_per_item(trees: Sequence[BoardTree], scripts: dict[int, BettingPrograms], blocks: int) -> int:
+    """Return the boards of the last street in one work item: few enough that all blocks have several items."""
     if trees[0].streets == 1:
         return 1
-    work = sum((t.street_at[-1] - t.street_at[-2]) * len(scripts[id(t.shape)].last) for t in trees)
-    return int(np.clip(work // (blocks * PIECES), 1, 16))
+    work = sum((t.street_start[-1] - t.street_start[-2]) * len(scripts[id(t.shape)].last) for t in trees)
+    return int(np.clip(work // (blocks * ITEMS_PER_BLOCK), 1, 16))

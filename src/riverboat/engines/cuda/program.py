@@ -1,21 +1,21 @@
-"""What a block of threads does on a board of a street, as a list of small steps, laid out beforehand.
+"""Programs of a thread block on a board of a street: lists of small operations, computed in advance.
 
-Vectors lie in slots. At a decision each move gets a slot: it holds the reach of who moves, and when everything behind the
-move is done, my values there take its place. Terminals wait until their values are needed, so that several are paid at once;
-what the opponent's terminals pay is summed in one slot. On the last street slots are used again as soon as they are
-free; on the streets before, the way up comes later, so all slots of a board stay. Roots of the last street whose betting is
-short go together, in as many slots as the longest one needs alone, so that terminals of several are paid at once.
+Vectors are stored in slots. At a decision each action gets a slot. It holds the actor's reach; after everything below the
+action is done, the player's values replace it. Terminals wait until their values are needed, so that several are evaluated
+together; values of the opponent's terminals are summed in one slot. On the last street slots are reused as soon as they are
+free. On earlier streets the pass up comes later, so all slots of a board are kept. Roots of the last street with little
+betting are grouped, in as many slots as the largest root needs, so that their terminals are evaluated together.
 
-A step is eight numbers, the first of which says what is done (`_cuda_node_kernels`):
+An operation is eight numbers. The first is its kind (`riverboat.engines.cuda._kernels.node`):
 
-    ARRIVE       for two roots: slot of my reach, behind which is the opponent's; where they come from on the board before
-    DOWN_MINE    slot of the reach, first slot behind, moves, row of the tables, node
-    DOWN_THEIRS  the same
-    PAY          first terminal, how many, ends of those of each vector, slots of four vectors of the opponent's reach
-    UP_MINE      slot of the value, first slot of the moves, moves, row of the tables, node, first weight of a move
-    UP_THEIRS    slot of the value, how many are added, first in `Program.addend`, and the slots of the first four
-    FINISH       for three roots: slot of the value, number of the root: for the board before
-    REPORT       slot, place in the result: for who asks
+    OP_ROOT_REACH     for two roots: slot of own reach, followed by the opponent's; their source slots on the parent board
+    OP_OWN_DOWN       slot of the reach, first slot of the children, actions, row of the tables, node
+    OP_OPPONENT_DOWN  the same for the opponent
+    OP_TERMINALS      first terminal, count, end of each vector's terminals, slots of four vectors of the opponent's reach
+    OP_OWN_UP         slot of the value, first slot of the children, actions, row of the tables, node, first action weight
+    OP_OPPONENT_UP    slot of the value, number of addends, first in `CudaProgram.addend`, slots of the first four
+    OP_ROOT_VALUES    for three roots: slot of the value, index of the root, for the parent board
+    OP_REPORT         slot, index in the result
 """
 
 from __future__ import annotations
@@ -25,58 +25,58 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.engines.cpu.workspace import scale_of
-from riverboat.engines.cuda._kernels.board import Program
+from riverboat.engines.cpu.workspace import payoff_scale
+from riverboat.engines.cuda._kernels.board import CudaProgram
 from riverboat.engines.cuda._kernels.node import (
-    ARRIVE,
-    DOWN_MINE,
-    DOWN_THEIRS,
-    ENDS,
-    ENTRIES,
-    FINISH,
-    PAY,
-    SIDE,
-    UP_MINE,
-    UP_THEIRS,
-    WIDE,
+    END_BITS,
+    MAX_PAID_TERMINALS,
+    OP_OPPONENT_DOWN,
+    OP_OPPONENT_UP,
+    OP_OWN_DOWN,
+    OP_OWN_UP,
+    OP_ROOT_REACH,
+    OP_ROOT_VALUES,
+    OP_TERMINALS,
+    OP_WIDTH,
+    PAID_VECTORS,
 )
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.trees.streets import Shape
+from riverboat.trees.betting import BettingShape
 
-REPORT = FINISH + 1
+OP_REPORT = OP_ROOT_VALUES + 1
 
 
-class Place(NamedTuple):
-    """Slots at a node: my reach, the opponent's, and where my value goes."""
+class NodeSlots(NamedTuple):
+    """Slots at a node: own reach, opponent's reach, and own value."""
 
     own: int
     opp: int
-    home: int
+    value: int
 
 
-class Span(NamedTuple):
-    """Steps of a piece: the first, the end of the way down, the end."""
+class OpSpan(NamedTuple):
+    """Operations of a part of a program: the first, the end of the pass down, the end."""
 
     first: int
     middle: int
     end: int
 
 
-class Wait(NamedTuple):
-    """A terminal that is not paid yet."""
+class PendingTerminal(NamedTuple):
+    """A terminal that is not evaluated yet."""
 
     vector: int  # slot of the opponent's reach
     out: int
     node: int
-    owner: int  # the decision that needs it
+    owner: int  # decision that needs the value
 
 
-# The steps of a subtree: decisions whose terminals must be paid before it goes on, and in the end where free slots begin.
-Walk = Generator[int, None, int]
+# Operations of a subtree: yields decisions whose terminals must be evaluated first, and returns the first free slot.
+OpGenerator = Generator[int, None, int]
 
 
-class Programs:
-    """Steps for all shapes, streets and players, as they are added."""
+class ProgramBuilder:
+    """Collector of the operations for all shapes, streets and players."""
 
     def __init__(self, work: str, stakes: float = 0.0) -> None:
         self.work, self.stakes = work, stakes
@@ -86,10 +86,10 @@ class Programs:
         self.pays: list[Array] = []
         self.addends: list[int] = []
 
-    def arrays(self) -> Program:
-        """As the device reads them."""
-        return Program(
-            np.array([*self.ops, [0] * WIDE], np.int32).ravel(),
+    def arrays(self) -> CudaProgram:
+        """Return the arrays for the device."""
+        return CudaProgram(
+            np.array([*self.ops, [0] * OP_WIDTH], np.int32).ravel(),
             np.array(self.entries, np.int32).ravel(),
             np.array(self.pays, self.work).ravel(),
             np.array([*self.addends, 0], np.int32),
@@ -97,107 +97,113 @@ class Programs:
         )
 
     def emit(self, *numbers: int) -> None:
-        """Add a step."""
-        self.ops.append((*numbers, *[0] * (WIDE - len(numbers))))
+        """Append an operation."""
+        self.ops.append((*numbers, *[0] * (OP_WIDTH - len(numbers))))
 
 
-class Street:
-    """Steps of one street of a shape, for one player."""
+class StreetProgramBuilder:
+    """Compiler of the operations of one street of a shape, for one player."""
 
-    def __init__(self, programs: Programs, shape: Shape, street: int, me: int, offset: int) -> None:
+    def __init__(self, programs: ProgramBuilder, shape: BettingShape, street: int, me: int, offset: int) -> None:
         self.programs, self.shape, self.me, self.offset = programs, shape, me, offset
         self.forest, self.first = shape.forest, street == 0
-        self.exits: dict[int, Place] = {}  # of each exit, by its number
-        self.top = self.most = 0  # slots in use, and at most so far
-        self.scale = scale_of(shape.betting)
-        self.waiting: list[Wait] = []
+        self.exits: dict[int, NodeSlots] = {}  # slots of each exit, by its index
+        self.top = self.max_slots = 0  # slots in use, and their maximum
+        self.scale = payoff_scale(shape.betting)
+        self.pending: list[PendingTerminal] = []
         self.written: set[int] = set()
 
-    # --- pieces -----------------------------------------------------------------------------
+    # --- roots ------------------------------------------------------------------------------
 
-    def stays(self, root: int, source: Place | None) -> tuple[Span, Place]:
-        """A root of a street before the last: the steps down, those up, and its slots."""
+    def compile_inner_root(self, root: int, source: NodeSlots | None) -> tuple[OpSpan, NodeSlots]:
+        """Compile a root of a street before the last: the operations down, those up, and its slots."""
         emit, ops = self.programs.emit, self.programs.ops
         first = len(ops)
-        (here,) = self._arrive([source])
-        later: list[tuple[int, ...]] = []
-        self._walk([self._down(root, here, self.top, later)])
-        self.top = self.most
+        (slots,) = self._emit_root_reach([source])
+        upward_ops: list[tuple[int, ...]] = []
+        self._run_generators([self._compile_subtree(root, slots, self.top, upward_ops)])
+        self.top = self.max_slots
         middle = len(ops)
-        for step in later:
-            emit(*step)
+        for op in upward_ops:
+            emit(*op)
         if self.first:
-            self._report(root, here)
-        return Span(first, middle, len(ops)), here
+            self._emit_report(root, slots)
+        return OpSpan(first, middle, len(ops)), slots
 
-    def passes(self, roots: list[tuple[int, int]], sources: list[Place] | None) -> Span:
-        """Roots of the last street, with their numbers: down and up."""
+    def compile_last_roots(self, roots: list[tuple[int, int]], sources: list[NodeSlots] | None) -> OpSpan:
+        """Compile roots of the last street, with their indices: down and up."""
         first = len(self.programs.ops)
-        for team in self._teams(roots):
+        for group in self._group_roots(roots):
             self.top = 0
-            here = self._arrive([None if sources is None else sources[number] for number, _ in team])
-            walks = []
-            for (_, root), place in zip(team, here, strict=True):
-                walks.append(self._down(root, place, self.top, None))
-                self.top += self._need(root)
-            self._walk(walks)
+            slots = self._emit_root_reach([None if sources is None else sources[number] for number, _ in group])
+            generators = []
+            for (_, root), root_slots in zip(group, slots, strict=True):
+                generators.append(self._compile_subtree(root, root_slots, self.top, None))
+                self.top += self._slots_below(root)
+            self._run_generators(generators)
             if sources is None:
-                self._report(team[0][1], here[0])
+                self._emit_report(group[0][1], slots[0])
             else:
-                self._several(FINISH, 3, [(place.home, number) for (number, _), place in zip(team, here, strict=True)])
-        return Span(first, len(self.programs.ops), len(self.programs.ops))
+                self._emit_grouped(
+                    OP_ROOT_VALUES,
+                    3,
+                    [(root_slots.value, number) for (number, _), root_slots in zip(group, slots, strict=True)],
+                )
+        return OpSpan(first, len(self.programs.ops), len(self.programs.ops))
 
-    def _teams(self, roots: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        """Roots that go together: as many as have room where the longest is alone."""
-        needs = {root: 2 + self._need(root) for _, root in roots}
-        most = max(needs.values())
-        teams: list[list[tuple[int, int]]] = []
+    def _group_roots(self, roots: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        """Group roots so that each group fits into the slots of the largest root."""
+        needs = {root: 2 + self._slots_below(root) for _, root in roots}
+        capacity = max(needs.values())
+        groups: list[list[tuple[int, int]]] = []
         used: list[int] = []
         for number, root in sorted(roots, key=lambda r: -needs[r[1]]):
-            k = next((k for k, slots in enumerate(used) if slots + needs[root] <= most), len(used))
+            k = next((k for k, slots in enumerate(used) if slots + needs[root] <= capacity), len(used))
             if k == len(used):
-                teams.append([(number, root)])
+                groups.append([(number, root)])
                 used.append(needs[root])
             else:
-                teams[k].append((number, root))
+                groups[k].append((number, root))
                 used[k] += needs[root]
-        return teams
+        return groups
 
-    def _walk(self, walks: list[Walk]) -> None:
-        """Follow walks side by side. Terminals are paid where all of them wait for some, and in the end."""
-        while walks:
-            needed = {walk: owner for walk in walks if (owner := next(walk, None)) is not None}
+    def _run_generators(self, generators: list[OpGenerator]) -> None:
+        """Run generators in parallel. Terminals are evaluated when all of them wait, and at the end."""
+        while generators:
+            needed = {generator: owner for generator in generators if (owner := next(generator, None)) is not None}
             if needed:
-                self._pay(set(needed.values()))
-            walks = list(needed)
-        while self.waiting:
-            self._pay({self.waiting[0].owner})
+                self._emit_terminals(set(needed.values()))
+            generators = list(needed)
+        while self.pending:
+            self._emit_terminals({self.pending[0].owner})
 
-    def _several(self, kind: int, many: int, numbers: Sequence[tuple[int, ...]]) -> None:
-        """Steps for so many roots at a time, to wait for memory once; where there are fewer, one of them again."""
+    def _emit_grouped(self, kind: int, many: int, numbers: Sequence[tuple[int, ...]]) -> None:
+        """Emit operations for `many` roots at a time, which share one memory latency; missing roots repeat the first."""
         for k in range(0, len(numbers), many):
-            some = [*numbers[k : k + many], *[numbers[k]] * many][:many]
-            self.programs.emit(kind, *(x for each in some for x in each))
+            group = [*numbers[k : k + many], *[numbers[k]] * many][:many]
+            self.programs.emit(kind, *(x for each in group for x in each))
 
-    def _arrive(self, sources: Sequence[Place | None]) -> list[Place]:
+    def _emit_root_reach(self, sources: Sequence[NodeSlots | None]) -> list[NodeSlots]:
+        """Emit the operations that set the reach at roots, and return their slots."""
         first = self.top
-        self.top = self._take(first, 2 * len(sources))
+        self.top = self._take_slots(first, 2 * len(sources))
         own = range(first, self.top, 2)
-        froms = [(0, 0) if source is None else (source.own, source.opp) for source in sources]
-        self._several(ARRIVE, 2, [(slot, *source) for slot, source in zip(own, froms, strict=True)])
-        return [Place(slot, slot + 1, slot) for slot in own]
+        source_slots = [(0, 0) if source is None else (source.own, source.opp) for source in sources]
+        self._emit_grouped(OP_ROOT_REACH, 2, [(slot, *source) for slot, source in zip(own, source_slots, strict=True)])
+        return [NodeSlots(slot, slot + 1, slot) for slot in own]
 
-    def _report(self, root: int, here: Place) -> None:
-        self.programs.emit(REPORT, here.home, 0)
+    def _emit_report(self, root: int, here: NodeSlots) -> None:
+        """Emit the operations that report the values at the root of a game and after each action."""
+        self.programs.emit(OP_REPORT, here.value, 0)
         for k, slot in enumerate(self.move_slots):
-            self.programs.emit(REPORT, slot, 1 + k)
+            self.programs.emit(OP_REPORT, slot, 1 + k)
 
-    move_slots: tuple[int, ...] = ()  # of the values after each move at the root of a game
+    move_slots: tuple[int, ...] = ()  # slots of the values after each action at the root of a game
 
-    def _take(self, top: int, count: int) -> int:
-        """Take slots from one on, and say which is free after them."""
+    def _take_slots(self, top: int, count: int) -> int:
+        """Allocate slots from `top` on, and return the first free one after them."""
         self.written.difference_update(range(top, top + count))
-        self.most = max(self.most, top + count)
+        self.max_slots = max(self.max_slots, top + count)
         return top + count
 
     # --- nodes ------------------------------------------------------------------------------
@@ -209,83 +215,91 @@ class Street:
             child = int(self.forest.end[child])
         return children
 
-    def _own(self, n: int) -> tuple[list[int], bool, int]:
-        """At a decision: the nodes behind its moves, whether terminals are valued apart, slots for their values besides."""
+    def _decision_slots(self, n: int) -> tuple[list[int], bool, int]:
+        """Return a decision's children, whether its terminals have separate slots, and the number of extra slots."""
         f, children = self.forest, self._children(n)
-        ends = sum(int(f.actor[c]) == TERMINAL for c in children)
-        apart = self.first and n == f.root[0]  # there values are asked for after each move
-        return children, apart, 0 if int(f.actor[n]) == self.me else ends if apart else min(ends, 1)
+        num_terminals = sum(int(f.actor[c]) == TERMINAL for c in children)
+        separate = self.first and n == f.root[0]  # values after each action are reported there
+        return (
+            children,
+            separate,
+            0 if int(f.actor[n]) == self.me else num_terminals if separate else min(num_terminals, 1),
+        )
 
-    def _need(self, n: int) -> int:
-        """Slots below a node of the last street."""
+    def _slots_below(self, n: int) -> int:
+        """Return the number of slots below a node of the last street."""
         if self.forest.actor[n] in (TERMINAL, CHANCE):
             return 0
-        children, _, more = self._own(n)
-        return len(children) + more + max(map(self._need, children))
+        children, _, extra = self._decision_slots(n)
+        return len(children) + extra + max(map(self._slots_below, children))
 
-    def _down(self, n: int, here: Place, top: int, later: list[tuple[int, ...]] | None) -> Walk:
-        """The steps of a subtree, whose slots begin at `top`. `later`: where steps up are collected; where None they follow
-        at once, slots being free afterwards."""
+    def _compile_subtree(
+        self, n: int, here: NodeSlots, top: int, upward_ops: list[tuple[int, ...]] | None
+    ) -> OpGenerator:
+        """Compile the operations of a subtree, whose slots begin at `top`.
+
+        `upward_ops` collects the operations of the pass up. If it is None, they follow at once and free the slots.
+        """
         f, emit = self.forest, self.programs.emit
         if f.actor[n] == TERMINAL:
-            self.waiting.append(Wait(here.opp, here.home, n, n))
+            self.pending.append(PendingTerminal(here.opp, here.value, n, n))
             return top
         if f.actor[n] == CHANCE:
             self.exits[int(f.slot[n])] = here
             return top
-        mine, (children, apart, more) = int(f.actor[n]) == self.me, self._own(n)
-        base, heap = top, top + len(children)
-        free = self._take(top, len(children) + more)
+        own, (children, separate, extra) = int(f.actor[n]) == self.me, self._decision_slots(n)
+        base, terminal_slot = top, top + len(children)
+        free = self._take_slots(top, len(children) + extra)
         common = (len(children), int(f.slot[n]), n + self.offset)
-        emit(DOWN_MINE if mine else DOWN_THEIRS, here.own if mine else here.opp, base, *common)
+        emit(OP_OWN_DOWN if own else OP_OPPONENT_DOWN, here.own if own else here.opp, base, *common)
         slots = []
         for a, c in enumerate(children):
-            place = Place(base + a, here.opp, base + a) if mine else Place(here.own, base + a, base + a)
+            child_slots = NodeSlots(base + a, here.opp, base + a) if own else NodeSlots(here.own, base + a, base + a)
             if f.actor[c] == TERMINAL:
-                out = base + a if mine else heap
-                heap += int(apart)
-                self.waiting.append(Wait(place.opp, out, c, n))
+                out = base + a if own else terminal_slot
+                terminal_slot += int(separate)
+                self.pending.append(PendingTerminal(child_slots.opp, out, c, n))
                 slots.append(out)
             else:
-                free = yield from self._down(c, place, free, later)
+                free = yield from self._compile_subtree(c, child_slots, free, upward_ops)
                 slots.append(base + a)
-        if later is None:
-            while any(w.owner == n for w in self.waiting):
+        if upward_ops is None:
+            while any(w.owner == n for w in self.pending):
                 yield n
-        step: tuple[int, ...]
-        if mine:
-            step = (UP_MINE, here.home, base, *common, len(self.programs.weights))
+        op: tuple[int, ...]
+        if own:
+            op = (OP_OWN_UP, here.value, base, *common, len(self.programs.weights))
             self.programs.weights.extend((f.share[children] ** self.programs.stakes).tolist())
         else:
             addends = list(dict.fromkeys(slots))
-            step = (UP_THEIRS, here.home, len(addends), len(self.programs.addends), *addends[:4])
+            op = (OP_OPPONENT_UP, here.value, len(addends), len(self.programs.addends), *addends[:4])
             self.programs.addends.extend(addends)
-        if apart:
+        if separate:
             self.move_slots = tuple(slots)
-        if later is None:
-            emit(*step)
+        if upward_ops is None:
+            emit(*op)
             return top
-        later.append(step)
+        upward_ops.append(op)
         return free
 
-    def _pay(self, owners: set[int]) -> None:
-        """Pay what some decisions need, and what else there is room for beside."""
-        order = sorted(self.waiting, key=lambda w: w.owner not in owners)
-        vectors = list(dict.fromkeys(w.vector for w in order))[:SIDE]
-        order = [w for w in order if w.vector in vectors][:ENTRIES]
+    def _emit_terminals(self, owners: set[int]) -> None:
+        """Evaluate the terminals that some decisions need, and further ones if there is room."""
+        order = sorted(self.pending, key=lambda w: w.owner not in owners)
+        vectors = list(dict.fromkeys(w.vector for w in order))[:PAID_VECTORS]
+        order = [w for w in order if w.vector in vectors][:MAX_PAID_TERMINALS]
         vectors = [v for v in vectors if any(w.vector == v for w in order)]
         programs, betting = self.programs, self.shape.betting
-        first, ends, shown = len(programs.entries), 0, False
-        for k in range(SIDE):
+        first, ends, has_showdown = len(programs.entries), 0, False
+        for k in range(PAID_VECTORS):
             for w in [w for w in order if [w.vector] == vectors[k : k + 1]]:
                 node = int(self.forest.node[w.node])
-                shown |= bool(betting.showdown[node])
-                above, tie, under = (betting.pay[node, x, self.me] for x in ((0, 1, 2) if self.me == 0 else (2, 1, 0)))
+                has_showdown |= bool(betting.showdown[node])
+                win, tie, lose = (betting.payoffs[node, x, self.me] for x in ((0, 1, 2) if self.me == 0 else (2, 1, 0)))
                 programs.entries.append((w.out, int(w.out in self.written)))
-                programs.pays.append(np.array([above - tie, tie - under, under]) * self.scale)
+                programs.pays.append(np.array([win - tie, tie - lose, lose]) * self.scale)
                 self.written.add(w.out)
-            ends |= (len(programs.entries) - first) << ENDS * k
-        ends |= int(shown) << ENDS * SIDE
-        slots = [*vectors, *vectors[:1] * SIDE][:SIDE]
-        programs.emit(PAY, first, len(programs.entries) - first, ends, *slots)
-        self.waiting = [w for w in self.waiting if w not in order]
+            ends |= (len(programs.entries) - first) << END_BITS * k
+        ends |= int(has_showdown) << END_BITS * PAID_VECTORS
+        slots = [*vectors, *vectors[:1] * PAID_VECTORS][:PAID_VECTORS]
+        programs.emit(OP_TERMINALS, first, len(programs.entries) - first, ends, *slots)
+        self.pending = [w for w in self.pending if w not in order]

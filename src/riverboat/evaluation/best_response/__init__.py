@@ -1,1 +1,1 @@
-"""Best responses to blueprints in the full game: exact, and lower bounds."""
+"""Exact best responses to blueprints in the full game, and lower bounds on exploitability."""

@@ -1,206 +1,575 @@
-"""A true lower bound on how much can be won from a blueprint, where boards are too many for the exact figure.
+"""Sampled lower bounds on the exploitability of a blueprint, for games with too many boards for an exact best response.
 
-A response that is fixed beforehand is paid on fresh boards, whole ones, each with all hands of both players. Before the last
-street it plays by the blueprint's own buckets, the moves that were worth most on *other* boards; on the last street, where no
-chance is left, it takes the best move of every hand, knowing the board. That is a strategy like any other, so what it wins is
-at most what a best response wins; and its mean over boards drawn at random is unbiased, with an interval over boards.
+A fixed response is evaluated on random complete boards, each with all hands of both players. Before the last street
+it plays by the blueprint's own buckets: for each bucket the action that was best on *other* boards. On the last
+street, where no chance is left, it takes the best action of every hand, knowing the board. This is one strategy of
+many, so its winnings are at most those of a best response. The mean over random boards is unbiased, with an interval
+over boards.
 
-Beside it stands what a response of the abstract game wins, one that sees buckets on the last street too: the distance between
-the two is what the buckets hide.
+`abstract_lower_bound` evaluates a response of the abstract game, which sees buckets on the last street too. The
+difference between the two shows how much the buckets hide.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from riverboat.core import cores
+from riverboat.core import resources
 from riverboat.core.arrays import Array
 from riverboat.core.claims import LOWER, Claim
 from riverboat.core.errors import InputError, check_threads
 from riverboat.evaluation.best_response._kernels import traversal as kernels
-from riverboat.evaluation.best_response.exact import check_memory, estimate, number_type
-from riverboat.evaluation.best_response.fitted import CHUNK, PLAYERS, BoardWalks, draw_boards, fit_response
-from riverboat.evaluation.best_response.pieces import Progress
-from riverboat.evaluation.best_response.traversal import ResponseWalk
-from riverboat.evaluation.intervals import Interval, interval
-from riverboat.evaluation.matches.duel import Duel, duel
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.evaluation.best_response._kernels.last_street import add_terminal_values
+from riverboat.evaluation.best_response.exact import PieceProgress, check_memory, estimate_cost, last_street_dtype
+from riverboat.evaluation.best_response.traversal import ResponsePlan, ResponsePlayer, ResponseTraversal
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.matches.duel import DuelResult, duel
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import Blueprint
 
-BOARDS = 10_000
-HANDS = 4_000_000  # that a response of the abstract game is paid on
+# --- Responses by buckets, fitted on random boards ---
+
+REAL_RESPONDERS = (
+    ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE),
+    ResponsePlayer(1, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE),
+)
+ABSTRACT_RESPONDERS = (
+    ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY),
+    ResponsePlayer(1, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY),
+)
+CHUNK_BOARDS = 32  # boards per unit of work of a thread
+
+
+def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
+    """Draw complete boards at random, street by street.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    count
+        Number of boards.
+    seed
+        Seed of the boards.
+    stream
+        Number of the stream; streams of one seed are independent.
+
+    Returns
+    -------
+    array
+        uint8 [count, cards]
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.best_response.lower_bound import draw_boards
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> draw_boards(read_game("leduc"), 4, seed=0, stream=0).shape
+    (4, 1)
+    """
+    rng = np.random.default_rng([seed, stream])
+    size, deck = rules.board_sizes[-1], rules.deck.cards
+    keys = rng.random((count, len(deck)))
+    boards: Array = deck[np.argsort(keys, axis=1)[:, :size]]
+    for low, high in zip((0, *rules.board_sizes[:-1]), rules.board_sizes, strict=True):
+        boards[:, low:high] = np.sort(boards[:, low:high], axis=1)
+    return np.ascontiguousarray(boards)
+
+
+class _BoardTraversals:
+    """Traversals of single boards by the responses of both seats."""
+
+    def __init__(
+        self,
+        strategy: Blueprint,
+        response: Blueprint,
+        dtype: type[np.floating[Any]],
+        threads: int,
+        players: tuple[ResponsePlayer, ...] = REAL_RESPONDERS,
+    ) -> None:
+        self.traversal = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, players, dtype), response)
+        self.threads = threads
+        self.multiplicity = np.array([self.traversal.cards.deals[1]])
+        self.free_workspaces: list[kernels.ResponseWorkspace] = []
+
+    def run(
+        self,
+        boards: Array,
+        new_sums: Callable[[], Array],
+        add: Callable[[Array, int, kernels.ResponseWorkspace, Array], None],
+    ) -> Iterator[tuple[int, Array]]:
+        """Evaluate boards in chunks; yield the number of boards of each chunk and its sums, in order.
+
+        `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace
+        after the board's traversal, and the values at the ends of the first street.
+        """
+
+        def work(low: int) -> tuple[int, Array]:
+            workspace = self.free_workspaces.pop() if self.free_workspaces else self.traversal.make_workspace()
+            high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
+            for i in range(low, high):
+                values = self.traversal.evaluate_boards(
+                    workspace, boards[i : i + 1], self.multiplicity, np.ones(1, np.int64)
+                )
+                add(sums, i - low, workspace, values)
+            self.free_workspaces.append(workspace)
+            return high - low, sums
+
+        starts = range(0, len(boards), CHUNK_BOARDS)
+        if self.threads == 1:
+            yield from map(work, starts)
+            return
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat") as pool:
+            try:
+                yield from pool.map(work, starts)
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def fit_response(
+    strategy: Blueprint,
+    boards: int | Array,
+    *,
+    abstract: bool = False,
+    seed: int = 0,
+    threads: int = 1,
+    dtype: type[np.floating[Any]] = np.float64,
+    on_boards_done: Callable[[int], None] = lambda count: None,
+) -> Blueprint:
+    """Fit a response by buckets: for each bucket the action that was best on sampled boards of each street.
+
+    Parameters
+    ----------
+    strategy
+        Blueprint to respond to.
+    boards
+        Number of boards to draw for each street, or an array of boards that is used for all streets.
+    abstract
+        Whether it responds in the abstract game, by buckets on the last street too. Otherwise its table on the last street is
+        the strategy's, and the player takes the best action of every hand there.
+    seed
+        Seed of the boards.
+    threads
+        Threads. Results do not depend on it.
+    dtype
+        Precision on the last street.
+    on_boards_done
+        Callback with the number of boards of each completed chunk.
+
+    Returns
+    -------
+    Blueprint
+        The response.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.best_response.lower_bound import fit_response
+    >>> fit_response(blueprint, 8).buckets
+    (3, 15)
+    """
+    response, last = strategy, strategy.rules.rounds - 1
+    for street in range(last if abstract else last - 1, -1, -1):
+        board_array = (
+            boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
+        )
+        traversals = _BoardTraversals(
+            strategy, response, dtype, threads, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS
+        )
+        values = (_LastStreetValues if street == last else _StreetValues)(
+            traversals.traversal, street, strategy.buckets[street]
+        )
+        for count, sums in traversals.run(board_array, values.new_sums, values.add):
+            values.sums += sums
+            on_boards_done(count)
+        table = np.array(strategy.average[street])
+        for seat in (0, 1):
+            values.write_best(seat, table)
+        response = replace(response, average=(*response.average[:street], table, *response.average[street + 1 :]))
+    return response
+
+
+class _StreetValues:
+    """Values at the ends of a street by bucket, summed over boards."""
+
+    def __init__(self, traversal: ResponseTraversal, street: int, buckets: int) -> None:
+        self.traversal, self.street, items = traversal, street, traversal.items
+        self.items = np.arange(items.at[street], items.at[street + 1])
+        self.ends = self.items[items.kind[self.items] >= kernels.FOLD]
+        self.street_ends = self.ends[items.kind[self.ends] == kernels.STREET_END]
+        self.sums = np.zeros((len(self.ends), buckets))
+
+    def new_sums(self) -> Array:
+        """Return zeros for the sums of a chunk."""
+        return np.zeros_like(self.sums)
+
+    def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
+        """Add the values on one board."""
+        items, s = self.traversal.items, self.street
+        if s == 0:  # unlike folds, not yet weighted by the probability of a board
+            workspace.value[self.street_ends] *= self.traversal.cards.chance[1]
+        kernels.add_by_bucket(self.ends, items.reach, workspace, s, sums)
+
+    def write_best(self, seat: int, table: Array) -> None:
+        """Write the best actions of a seat to a table; buckets without samples keep theirs."""
+        items = self.traversal.items
+        half = len(self.items) // 2
+        seat_items = self.items[seat * half : (seat + 1) * half]
+        value = {int(item): self.sums[k] for k, item in enumerate(self.ends.tolist())}
+        for item in reversed(seat_items.tolist()):  # children come after parents
+            kind = int(items.kind[item])
+            if kind < kernels.FOLD:
+                first, count = int(items.first[item]), int(items.count[item])
+                child_values = np.stack([value[first + a] for a in range(count)])
+                value[item] = _backup_decision(
+                    child_values, int(items.slot[item]), table, is_opponent=kind == kernels.OPPONENT
+                )
+
+
+class _LastStreetValues:
+    """Values at the terminals of the last street by bucket, summed over boards; terminals are in SIMD lanes."""
+
+    def __init__(self, traversal: ResponseTraversal, street: int, buckets: int) -> None:
+        self.traversal, self.street = traversal, street
+        self.shape = (len(traversal.plan.ends.seat), buckets, traversal.last.entry.shape[1])
+        self.sums = np.zeros(self.shape)
+
+    def new_sums(self) -> Array:
+        """Return zeros for the sums of a chunk."""
+        return np.zeros(self.shape, self.traversal.last.pay.dtype)
+
+    def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
+        """Add the values on one board."""
+        add_terminal_values(self.traversal.cards, self.traversal.last, workspace, sums.reshape(-1))
+
+    def write_best(self, seat: int, table: Array) -> None:
+        """Write the best actions of a seat to a table; buckets without samples keep theirs."""
+        tree, ends = self.traversal.plan.tree, self.traversal.plan.ends
+        value: dict[int, Array] = {}
+        for row in np.flatnonzero(ends.seat == seat).tolist():
+            for lane, node in enumerate(ends.node[row].tolist()):
+                if node >= 0:
+                    value[node] = self.sums[row, :, lane]
+        decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == self.street))
+        for node in reversed(decisions.tolist()):  # children come after parents
+            child_values = np.stack([value[child] for child in tree.children(node)])
+            value[node] = _backup_decision(
+                child_values, int(tree.slot[node]), table, is_opponent=tree.actor[node] != seat
+            )
+
+
+def _backup_decision(child_values: Array, slot: int, table: Array, *, is_opponent: bool) -> Array:
+    """Return the value of a decision for each bucket, and write best actions to the table.
+
+    Buckets without samples keep their actions.
+    """
+    if is_opponent:
+        total: Array = child_values.sum(axis=0)
+        return total
+    count, sampled = len(child_values), (child_values != 0).any(axis=0)
+    best = np.zeros((len(table), count), table.dtype)
+    best[np.arange(len(best)), child_values.argmax(axis=0)] = 1
+    table[sampled, slot : slot + count] = best[sampled]
+    best_value: Array = child_values.max(axis=0)
+    return best_value
+
+
+DEFAULT_BOARDS = 10_000
+DEFAULT_HANDS = 4_000_000  # to evaluate a response of the abstract game
 
 
 @dataclass(frozen=True)
-class LowerBound:
-    """What a fixed response wins from a strategy: a lower bound on its exploitability, as an estimate with its interval."""
+class LowerBound(Winnings):
+    """Estimated lower bound on exploitability: the winnings of a fixed response, with their interval.
 
-    chips: Interval  # a hand, the mean of both seats; over boards
-    seats: tuple[float, float]  # what the response wins in each seat
-    boards: int  # that it was paid on
-    fitted: int  # other boards, from which its moves were taken
+    Attributes
+    ----------
+    chips
+        Winnings per hand, the mean of both seats; samples are boards.
+    by_seat
+        Winnings of the response in each seat.
+    boards
+        Boards on which the response was evaluated.
+    fitting_boards
+        Other boards, on which it was fitted.
+    seed
+        Seed of the boards.
+    big_blind
+        Chips of a big blind.
+    seconds
+        Time of the computation.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.best_response.lower_bound import LowerBound
+    >>> from riverboat.evaluation.confidence_intervals import ConfidenceInterval
+    >>> LowerBound(ConfidenceInterval(1.0, 0.5, 10), (1.0, 1.0), 10, 5, 0, 100, 0.1).mbb_per_game
+    10.0
+    """
+
+    chips: ConfidenceInterval  # per hand, the mean of both seats; samples are boards
+    by_seat: tuple[float, float]  # winnings of the response in each seat
+    boards: int  # on which the response was evaluated
+    fitting_boards: int  # other boards, on which it was fitted
     seed: int
     big_blind: int
     seconds: float
 
     @property
-    def mbb_per_game(self) -> float:
-        """Thousandths of a big blind a hand."""
-        return 1000 * self.chips.mean / self.big_blind
-
-    @property
-    def ci95(self) -> float:
-        """Half the width of the 95 % interval of `mbb_per_game`."""
-        return 1000 * self.chips.half_width / self.big_blind
-
-    @property
     def claim(self) -> Claim:
-        """What is known of the strategy's exploitability."""
-        return Claim(
-            "exploitability",
-            self.mbb_per_game,
-            "mbb/g",
-            LOWER,
-            self.ci95,
-            seed=self.seed,
-            size=self.boards,
-            samples="boards",
-        )
+        """Lower bound on the strategy's exploitability."""
+        return self._claim("exploitability", LOWER, self.boards, "boards")
 
 
 def lower_bound(
-    strategy: BlueprintStrategy,
-    boards: int = BOARDS,
+    strategy: Blueprint,
+    boards: int = DEFAULT_BOARDS,
     *,
-    fitted: int | None = None,
+    fitting_boards: int | None = None,
     seed: int = 0,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: PieceProgress | None = None,
 ) -> LowerBound:
-    """Fit a response on some boards for each street before the last, and pay it on others; `fitted` is a tenth of `boards`.
+    """Fit a response on sampled boards and evaluate it on others.
 
-    The result does not depend on the number of threads.
+    Parameters
+    ----------
+    strategy
+        Blueprint to respond to.
+    boards
+        Boards on which the response is evaluated.
+    fitting_boards
+        Boards on which it is fitted, for each street before the last; by default a tenth of `boards`.
+    seed
+        Seed of the boards.
+    threads
+        Threads; the result does not depend on it.
+    progress
+        Callback with the completed boards and their total.
+
+    Returns
+    -------
+    LowerBound
+        Estimated lower bound on exploitability.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two boards, or the game deals none.
+    MemoryLimitError
+        If the vectors do not fit in memory.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.best_response.lower_bound import lower_bound
+    >>> lower_bound(blueprint, 32).mbb_per_game > 0
+    True
     """
     check_threads(threads)
-    _check(strategy.rules, boards)
-    start, threads = time.perf_counter(), min(threads, cores.available_cores())
-    some = max(1, boards // 10) if fitted is None else fitted
-    work = estimate(strategy.tree)
-    check_memory(strategy, threads, work)
-    dtype = number_type(work)
+    _check_boards(strategy.rules, boards)
+    start, threads = time.perf_counter(), min(threads, resources.available_cores())
+    per_street = max(1, boards // 10) if fitting_boards is None else fitting_boards
+    cost = estimate_cost(strategy.tree)
+    check_memory(strategy, threads, cost)
+    dtype = last_street_dtype(cost)
     streets, done = strategy.rules.rounds - 1, 0
 
-    def told(count: int) -> None:
+    def report(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
-            progress(done, streets * some + boards)
+            progress(done, streets * per_street + boards)
 
-    response = fit_response(strategy, some, seed=seed, threads=threads, dtype=dtype, told=told)
-    seats = pay_response(strategy, response, boards, seed=seed, threads=threads, dtype=dtype, told=told)
+    response = fit_response(strategy, per_street, seed=seed, threads=threads, dtype=dtype, on_boards_done=report)
+    seats = evaluate_response(
+        strategy, response, boards, seed=seed, threads=threads, dtype=dtype, on_boards_done=report
+    )
     mean = seats.mean(axis=1)
     return LowerBound(
-        interval(boards, float(mean.sum()), float((mean * mean).sum())),
+        confidence_interval(boards, float(mean.sum()), float((mean * mean).sum())),
         (float(seats[:, 0].mean()), float(seats[:, 1].mean())),
         boards,
-        streets * some,
+        streets * per_street,
         seed,
         strategy.rules.big_blind,
         time.perf_counter() - start,
     )
 
 
-def abstract_bound(
-    strategy: BlueprintStrategy,
-    boards: int = BOARDS // 20,
+def abstract_lower_bound(
+    strategy: Blueprint,
+    boards: int = DEFAULT_BOARDS // 20,
     *,
-    hands: int = HANDS,
+    hands: int = DEFAULT_HANDS,
     seed: int = 0,
     threads: int = 1,
-    progress: Progress | None = None,
-) -> Duel:
-    """What a response of the abstract game wins, fitted on so many boards for each street and paid hand by hand.
+    progress: PieceProgress | None = None,
+) -> DuelResult:
+    """Estimate the winnings of a response of the abstract game.
 
-    A lower bound on exploitability in the abstract game, also where its buckets forget, which leaves no exact figure.
+    The response is fitted by buckets, then played hand by hand. The result is a lower bound on exploitability in the
+    abstract game, also with imperfect recall, where no exact figure can be computed.
+
+    Parameters
+    ----------
+    strategy
+        Blueprint to respond to.
+    boards
+        Boards on which the response is fitted, for each street.
+    hands
+        Hands that are played.
+    seed
+        Seed of boards and hands.
+    threads
+        Threads; the result does not depend on it.
+    progress
+        Callback with the completed boards and their total.
+
+    Returns
+    -------
+    DuelResult
+        Winnings of the response.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two boards, or the game deals none.
+    MemoryLimitError
+        If the vectors do not fit in memory.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.best_response.lower_bound import abstract_lower_bound
+    >>> abstract_lower_bound(blueprint, 32, hands=1_000).hands
+    1000
     """
     check_threads(threads)
-    _check(strategy.rules, boards)
-    work, rounds, done = estimate(strategy.tree), strategy.rules.rounds, 0
-    check_memory(strategy, threads, work)
+    _check_boards(strategy.rules, boards)
+    cost, rounds, done = estimate_cost(strategy.tree), strategy.rules.rounds, 0
+    check_memory(strategy, threads, cost)
 
-    def told(count: int) -> None:
+    def report(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
             progress(done, rounds * boards)
 
     response = fit_response(
-        strategy, boards, within=True, seed=seed, threads=threads, dtype=number_type(work), told=told
+        strategy,
+        boards,
+        abstract=True,
+        seed=seed,
+        threads=threads,
+        dtype=last_street_dtype(cost),
+        on_boards_done=report,
     )
     return duel(response, strategy, hands, seed, threads)
 
 
-def _check(rules: Rules, boards: int) -> None:
+def _check_boards(rules: PokerRules, boards: int) -> None:
     if boards < 2:
-        raise InputError(f"{boards} boards: an interval needs at least two")
+        raise InputError(f"{boards} boards: must be at least 2 for an interval")
     if rules.rounds < 2 or rules.board[0] or not any(rules.board):
-        raise InputError(f"{rules.name}: no boards are dealt, so there is nothing to sample; ask for the exact figure")
+        raise InputError(f"{rules.name}: deals no boards, so there is nothing to sample; compute the exact figure")
 
 
-def pay_response(
-    strategy: BlueprintStrategy,
-    response: BlueprintStrategy,
+def evaluate_response(
+    strategy: Blueprint,
+    response: Blueprint,
     boards: int | Array,
     *,
     seed: int = 0,
     threads: int = 1,
     dtype: type[np.floating[Any]] = np.float64,
-    told: Callable[[int], None] = lambda count: None,
+    on_boards_done: Callable[[int], None] = lambda count: None,
 ) -> Array:
-    """What a response wins in each seat on each board, in chips a hand. float64 [boards, 2]
+    """Return the winnings of a response in each seat on each board.
 
-    Before the last street it plays its own table, on the last street it takes the best move of every hand. `boards` are
-    given, or drawn: each stands for all of them, so that the mean is what the response wins in the game.
+    Before the last street the response plays its own table, on the last street the best action of every hand. Each board is
+    scaled to represent all of them, so the mean is the value in the game.
+
+    Parameters
+    ----------
+    strategy
+        Blueprint to respond to.
+    response
+        Response over the same tree and cards.
+    boards
+        Number of boards to draw, or an array of boards.
+    seed
+        Seed of the boards.
+    threads
+        Threads. Results do not depend on it.
+    dtype
+        Precision on the last street.
+    on_boards_done
+        Callback with the number of boards of each completed chunk.
+
+    Returns
+    -------
+    array
+        Chips per hand. float64 [boards, 2]
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.best_response.lower_bound import evaluate_response
+    >>> evaluate_response(blueprint, blueprint, 8).shape
+    (8, 2)
     """
-    drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    work = BoardWalks(strategy, response, dtype, threads)
-    walk, parts = work.walk, []
-    without = np.array(
-        walk.values(np.zeros((len(walk.exits), len(walk.cards.mask))))
-    )  # what folds before any board pay
-    half = len(walk.exits) // 2
-    own = [_own_reach(walk, response, player.seat) for player in PLAYERS]
-    scale = float(walk.cards.chance[1]) / walk.pairs
+    board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
+    traversals = _BoardTraversals(strategy, response, dtype, threads)
+    traversal, parts = traversals.traversal, []
+    fold_values = np.array(
+        traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.mask))))
+    )  # payoffs of folds before any board
+    half = len(traversal.street_ends) // 2
+    own_reach = [_own_reach(traversal, response, player.seat) for player in REAL_RESPONDERS]
+    scale = float(traversal.cards.chance[1]) / traversal.num_hand_pairs
 
-    def use(won: Array, i: int, room: kernels.Room, gained: Array) -> None:
+    def add(won: Array, i: int, workspace: kernels.ResponseWorkspace, values: Array) -> None:
         for seat in (0, 1):
-            won[i, seat] = scale * float((own[seat] * gained[seat * half : (seat + 1) * half]).sum())
+            won[i, seat] = scale * float((own_reach[seat] * values[seat * half : (seat + 1) * half]).sum())
 
-    for count, sums in work.each(drawn, lambda: np.zeros((CHUNK, 2)), use):
+    for count, sums in traversals.run(board_array, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
         parts.append(sums[:count])
-        told(count)
-    won: Array = np.concatenate(parts) + without
+        on_boards_done(count)
+    won: Array = np.concatenate(parts) + fold_values
     return won
 
 
-def _own_reach(walk: ResponseWalk, response: BlueprintStrategy, seat: int) -> Array:
-    """How often a seat's own moves lead each hand to the exits of the first street. float64 [exits, hands]"""
-    tree, hands = response.tree, len(walk.cards.mask)
-    bucket = walk.root.bucket[0, :hands]
-    reach, exits = {0: np.ones(hands)}, []
+def _own_reach(traversal: ResponseTraversal, response: Blueprint, seat: int) -> Array:
+    """Return the reach of a seat's own actions at the ends of the first street, by hand. float64 [ends, hands]"""
+    tree, hands = response.tree, len(traversal.cards.mask)
+    bucket = traversal.root.bucket[0, :hands]
+    reach, street_ends = {0: np.ones(hands)}, []
     for node in range(len(tree)):  # parents come before children
         if node not in reach:
             continue
         if tree.actor[node] < 0 or tree.street[node] > 0:
             if tree.actor[node] >= 0 or tree.showdown[node]:
-                exits.append(reach[node])
+                street_ends.append(reach[node])
             continue
-        played = response.probabilities(node, bucket) if tree.actor[node] == seat else None
+        probabilities = response.probabilities(node, bucket) if tree.actor[node] == seat else None
         for a, child in enumerate(tree.children(node)):
-            reach[child] = reach[node] if played is None else reach[node] * played[:, a]
-    return np.array(exits)
+            reach[child] = reach[node] if probabilities is None else reach[node] * probabilities[:, a]
+    return np.array(street_ends)

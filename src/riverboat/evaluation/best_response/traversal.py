@@ -1,134 +1,562 @@
-"""One walk over all boards for some players who meet a strategy, in pieces that may be walked in any order and anywhere.
+"""Layout and traversal of best responses: betting as each player sees it, cards, workspaces, and pieces of all boards.
 
-A piece is a fixed group of boards of the second street with everything that follows them. What pieces find is added up in
-their order, so the result does not depend on who walked them.
+Johanson, Waugh, Bowling and Zinkevich (2011) traverse public states with vectors of hands. Here the streets before
+the last are lists of items (`build_items`), and the last street is a program over batches of equal subtrees
+(`build_last_street`). `ResponseTraversal` evaluates the boards in pieces, which can run in any order on any machine.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import permutations
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from riverboat.cards.deck import SUITS, Deck
+from riverboat.cards.ranking import rank_tables as ranking_tables
+from riverboat.compiled.simd import SIMD_WIDTH, native_width
 from riverboat.core.arrays import Array
 from riverboat.core.errors import RiverboatError
-from riverboat.evaluation.best_response import layout
+from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
 from riverboat.evaluation.best_response._kernels.last_street import LastStreet
-from riverboat.evaluation.best_response.layout import Player
+from riverboat.evaluation.matches._kernels.match import StrategyTables
+from riverboat.evaluation.matches.duel import strategy_tables
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import Blueprint
 
-PIECES = 195  # of nine flops each in hold'em
-# Of weights for all buckets of the last street; larger ones are made board by board. Short rows are made faster than they
-# come from memory, so those of small trees only stay where they are near.
-ROWS_BYTES, SHORT_ROWS_BYTES = 1 << 30, 1 << 22
-_NOTHING = kernels.Boards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
+
+class ResponsePlayer(NamedTuple):
+    """Player against the strategy: how it plays its own decisions before the last street, and on it."""
+
+    seat: int
+    before: int  # MAXIMIZE: the best action of each hand; FOLLOW_STRATEGY: the probabilities of a table
+    last: int
+
+
+RESPONDERS = (
+    ResponsePlayer(0, kernels.MAXIMIZE, kernels.MAXIMIZE),
+    ResponsePlayer(1, kernels.MAXIMIZE, kernels.MAXIMIZE),
+)
+SELF_PLAYER = ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY)  # the strategy as seat 0
+
+
+# --- Betting before the last street ---
+
+
+def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[kernels.BettingItems, list[Array]]:
+    """Lay out the streets before the last, and return for each player the items of the nodes of the last of them.
+
+    A street has its own nodes, the first nodes of the next street (street ends), and showdowns of earlier all-ins,
+    which wait for the complete board. A game of one street has only its roots, as street ends.
+    """
+    rounds, nodes, count = tree.rules.rounds, np.arange(len(tree)), 0
+    parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
+    decision = tree.actor >= 0
+    at, root, parts, vectors = [0], [], [], 0
+    before = [np.full(len(tree), -1)] * len(players)  # items of the nodes on the previous street
+    for s in range(max(1, rounds - 1)):
+        street_nodes = nodes[
+            (tree.street == s)
+            | (decision & (tree.street == s + 1) & (parent_street == s))
+            | (tree.showdown & (tree.street < s))
+        ]
+        if rounds == 1:
+            street_nodes = nodes[:1]
+        is_decision = decision[street_nodes] & (tree.street[street_nodes] == s) & (rounds > 1)
+        is_entry = parent_street[street_nodes] < s
+        for p, player in enumerate(players):
+            item_of = np.full(len(tree), -1)
+            item_of[street_nodes] = count + np.arange(len(street_nodes))
+            kind = np.full(len(street_nodes), kernels.STREET_END, np.int8)
+            kind[is_decision] = np.where(
+                tree.actor[street_nodes[is_decision]] == player.seat, player.before, kernels.OPPONENT
+            )
+            kind[~decision[street_nodes] & ~tree.showdown[street_nodes]] = kernels.FOLD
+            parent_item = np.where(is_entry, 0, item_of[np.maximum(tree.parent[street_nodes], 0)] - count)
+            has_own_reach = is_entry | (kind[parent_item] == kernels.OPPONENT)
+            reach = np.empty(len(street_nodes), np.int64)
+            reach[has_own_reach] = vectors + np.arange(has_own_reach.sum())
+            vectors += int(has_own_reach.sum())
+            for i in np.flatnonzero(~has_own_reach):  # parents precede children
+                reach[i] = reach[parent_item[i]]
+            payoffs = tree.payoff[street_nodes] * (1.0 if player.seat == 0 else -1.0)
+            first = np.where(is_decision, item_of[np.maximum(tree.first[street_nodes], 0)], -1)
+            parts.append(
+                (
+                    kind,
+                    first,
+                    tree.count[street_nodes],
+                    tree.slot[street_nodes],
+                    reach,
+                    np.where(is_entry, before[p][street_nodes], -1),
+                    payoffs,
+                )
+            )
+            if s == 0:
+                root.append(count)
+            count += len(street_nodes)
+            before[p] = item_of
+        at.append(count)
+    kind, *numbers, payoffs = (np.concatenate(column) for column in zip(*parts, strict=True))
+    first, moves, slot, reach, entry = (np.asarray(column, np.int64) for column in numbers)
+    items = kernels.BettingItems(
+        np.array(at, np.int64), np.array(root, np.int64), kind, first, moves, slot, reach, entry, payoffs
+    )
+    return items, before
+
+
+# --- Last street ---
+
+
+class LastStreetTerminals(NamedTuple):
+    """Terminals of the last street, by row of the payoffs."""
+
+    node: Array  # int64 [rows, lanes]; -1 in unused lanes
+    seat: Array  # int64 [rows]: of the responding player
+
+
+@dataclass
+class _LastStreetBuilder:
+    """Builder of the batches of the last street."""
+
+    tree: ActionTree
+    lanes: int
+    batch: list[tuple[int, ...]] = field(default_factory=list)
+    entry: list[Array] = field(default_factory=list)
+    op: list[tuple[int, ...]] = field(default_factory=list)
+    pay: list[Array] = field(default_factory=list)
+    source: list[Array] = field(default_factory=list)  # index of a weight for each lane
+    ends: list[Array] = field(default_factory=list)  # nodes of each row of `pay`
+    seat: list[int] = field(default_factory=list)
+
+    def add(self, player: ResponsePlayer, nodes: Array, entry: Array) -> None:
+        """Add a batch: up to `lanes` nodes whose betting subtrees have the same shape."""
+        sequences: list[Array] = []  # of the opponent: index of the weight for each lane
+        shows: list[bool] = []  # whether each has a showdown
+        own: list[tuple[int, Array]] = []
+        begin, first = len(self.op), len(self.source)
+        wide = np.concatenate([nodes, np.repeat(nodes[:1], self.lanes - len(nodes))])
+        used = np.arange(self.lanes) < len(nodes)
+        start = np.where(used, last_street.WEIGHT_ONE, last_street.WEIGHT_ZERO)
+
+        def end(node: Array, other: Array, mine: Array, level: int, how: int) -> None:
+            shown = bool(self.tree.showdown[node[0]])
+            number = next((k for k, sequence in enumerate(sequences) if (sequence == other).all()), len(sequences))
+            if number == len(sequences):
+                sequences.append(other)
+                shows.append(False)
+            shows[number] |= shown
+            sign = 1.0 if shown or player.seat == 0 else -1.0
+            self.pay.append(np.where(used, sign * self.tree.payoff[node], 0.0))
+            self.ends.append(np.where(used, node, -1))
+            self.seat.append(player.seat)
+            if player.last == kernels.FOLLOW_STRATEGY:
+                own.append((len(self.op), mine))
+            self.op.append(
+                (last_street.OP_SHOWDOWN if shown else last_street.OP_FOLD, number, level, how, len(self.pay) - 1, -1)
+            )
+
+        def visit(node: Array, other: Array, mine: Array, level: int) -> None:
+            acts = self.tree.actor[node[0]] == player.seat
+            joins = last_street.REDUCE_MAX if acts and player.last == kernels.MAXIMIZE else last_street.REDUCE_SUM
+            for a in range(int(self.tree.count[node[0]])):
+                child, move = (
+                    self.tree.first[node] + a,
+                    np.where(used, last_street.FIRST_ACTION_WEIGHT + self.tree.slot[node] + a, last_street.WEIGHT_ZERO),
+                )
+                others, mines = (other, move) if acts else (move, mine)
+                how = joins if a else last_street.REDUCE_SET
+                if self.tree.actor[child[0]] < 0:
+                    end(child, others, mines, level, how)
+                else:
+                    visit(child, others, mines, level + 1)
+                    self.op.append((last_street.OP_CHILD, level + 1, level, how, 0, -1))
+
+        if self.tree.actor[nodes[0]] < 0:
+            end(wide, start, start, 0, last_street.REDUCE_SET)
+        else:
+            visit(wide, start, start, 0)
+        order = sorted(range(len(sequences)), key=lambda k: not shows[k])  # sequences without a showdown come last
+        for i in range(begin, len(self.op)):
+            kind, number, *rest = self.op[i]
+            if kind != last_street.OP_CHILD:
+                self.op[i] = (kind, order.index(number), *rest)
+        self.source += [sequences[k] for k in order]
+        for i, weights in own:
+            self.op[i] = (*self.op[i][:-1], len(self.source) * self.lanes)
+            self.source.append(weights)
+        self.entry.append(np.concatenate([entry, np.full(self.lanes - len(entry), -1)]))
+        self.batch.append((first * self.lanes, sum(shows), len(sequences), begin, len(self.op)))
+
+
+def build_last_street(
+    tree: ActionTree, players: tuple[ResponsePlayer, ...], items: list[Array], dtype: type[np.floating[Any]]
+) -> tuple[last_street.LastStreet, LastStreetTerminals]:
+    """Lay out the last street in batches, without weights; `items` maps nodes to the items of the previous street."""
+    last, builder = tree.rules.rounds - 1, _LastStreetBuilder(tree, native_width(np.dtype(dtype).itemsize))
+    parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
+    entries = np.flatnonzero(
+        ((tree.actor >= 0) & (tree.street == last) & (parent_street < last)) | (tree.showdown & (tree.street < last))
+    )
+    for player, item_of in zip(players, items, strict=True):
+        shapes = _subtree_shapes(tree, player.seat)
+        by_shape = defaultdict(list)
+        for node in entries.tolist():
+            by_shape[shapes[node]].append(node)
+        for same_shape in by_shape.values():
+            for k in range(0, len(same_shape), builder.lanes):
+                nodes = np.array(same_shape[k : k + builder.lanes])
+                builder.add(player, nodes, item_of[nodes])
+    decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == last))
+    street = last_street.LastStreet(
+        np.array(builder.batch, np.int64),
+        np.array(builder.entry, np.int64),
+        np.array(builder.op, np.int64),
+        np.concatenate(builder.pay).astype(dtype),
+        tree.slot[decisions].astype(np.int64),
+        tree.count[decisions].astype(np.int64),
+        _previous_own_action(tree, decisions),
+        np.concatenate(builder.source).astype(np.uint64),
+        np.zeros(0, np.uint8),
+        np.zeros(0, np.float32),
+        0,
+        np.zeros(0, dtype),
+    )
+    return street, LastStreetTerminals(np.array(builder.ends, np.int64), np.array(builder.seat, np.int64))
+
+
+def _subtree_shapes(tree: ActionTree, seat: int) -> list[int]:
+    """Return a number for each node, equal for nodes whose betting subtrees have the same shape for this seat."""
+    numbers: dict[tuple[int, ...], int] = {}
+    shapes = [0] * len(tree)
+    actor, first, count, showdown = (part.tolist() for part in (tree.actor, tree.first, tree.count, tree.showdown))
+    for node in range(len(tree) - 1, -1, -1):  # children follow parents
+        if actor[node] < 0:
+            key: tuple[int, ...] = (-1, int(showdown[node]))
+        else:
+            key = (int(actor[node] == seat), *shapes[first[node] : first[node] + count[node]])
+        shapes[node] = numbers.setdefault(key, len(numbers))
+    return shapes
+
+
+def _previous_own_action(tree: ActionTree, decisions: Array) -> Array:
+    """Return the weight index of the seat's previous action on the street for each decision; WEIGHT_ONE: none."""
+    previous = np.full(len(decisions), last_street.WEIGHT_ONE, np.int64)
+    for i, node in enumerate(decisions.tolist()):
+        seat, street, child = tree.actor[node], tree.street[node], node
+        while tree.parent[child] >= 0 and tree.street[tree.parent[child]] == street:
+            parent = int(tree.parent[child])
+            if tree.actor[parent] == seat:
+                previous[i] = last_street.FIRST_ACTION_WEIGHT + int(tree.slot[parent]) + child - int(tree.first[parent])
+                break
+            child = parent
+    return previous
+
+
+def with_table(last: last_street.LastStreet, strategy: Blueprint) -> last_street.LastStreet:
+    """Return the last street with the table of a strategy, in bytes or float32, so that loops are compiled once."""
+    all_tables, street = strategy_tables(strategy), strategy.rules.rounds - 1
+    table, empty = all_tables.tables[street], np.zeros(0, np.float32)
+    stride = int(all_tables.stride[street])
+    if table.dtype == np.uint8:
+        return last._replace(steps=table, sums=empty, stride=stride)
+    sums = table.astype(np.float32) if table.dtype.kind == "u" else table
+    return last._replace(steps=np.zeros(0, np.uint8), sums=sums, stride=stride)
+
+
+def with_all_weights(last: last_street.LastStreet, buckets: int) -> last_street.LastStreet:
+    """Return the last street with precomputed weights of all buckets."""
+    weight = np.zeros(buckets * len(last.source), last.pay.dtype)
+    last_street.fill_all_sequence_weights(last, _sequence_weight_buffer(last), weight)
+    return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight)
+
+
+def with_followed_strategy(
+    last: last_street.LastStreet, opponent: last_street.LastStreet, buckets: int
+) -> last_street.LastStreet:
+    """Return the last street with weights of own actions from another table, for a player who follows it."""
+    weight, own_weight = (with_all_weights(table, buckets).weight.reshape(buckets, -1) for table in (opponent, last))
+    lanes, own_offsets = last.entry.shape[1], last.op[last.op[:, 5] >= 0, 5]
+    columns = (own_offsets[:, None] + np.arange(lanes)).ravel()
+    weight[:, columns] = own_weight[:, columns]
+    return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight.ravel())
+
+
+def float_strategy_tables(strategy: Blueprint) -> StrategyTables:
+    """Return the tables of a strategy before the last street, all of one type, so that loops are compiled once."""
+    all_tables, last = strategy_tables(strategy), strategy.rules.rounds - 1
+    tables = [table.astype(np.float64) if s < last else np.zeros(0) for s, table in enumerate(all_tables.tables)]
+    return StrategyTables(tuple(tables), all_tables.stride)
+
+
+# --- Cards ---
+
+
+def build_cards(rules: PokerRules) -> kernels.ResponseCards:
+    """Return the hands, deals and suit permutations of a game."""
+    deck, ranks = rules.deck, ranking_tables(rules.hole + rules.board_sizes[-1])
+    hands = np.full((deck.num_hands, 2), 52, np.uint8)
+    hands[:, : deck.hole] = deck.hands
+    card_maps, hand_maps = _suit_permutations(deck)
+    count, shown = len(deck.cards), np.array(rules.board_sizes, np.int64)
+    remaining = [count - int(shown[s]) + n for s, n in enumerate(rules.board)]
+    return kernels.ResponseCards(
+        hands,
+        np.ascontiguousarray(deck.hands).reshape(-1),
+        np.bitwise_or.reduce(np.uint64(1) << deck.hands.astype(np.uint64), axis=1),
+        ranks.key[deck.hands].sum(axis=1, dtype=np.uint64),
+        ranks.mask[deck.hands].sum(axis=1, dtype=np.uint64),
+        deck.cards,
+        card_maps,
+        hand_maps,
+        np.array(rules.board, np.int64),
+        shown,
+        np.array(
+            [1.0 / comb(cards_left - 2 * deck.hole, n) for cards_left, n in zip(remaining, rules.board, strict=True)]
+        ),
+        np.array([float(comb(cards_left, n)) for cards_left, n in zip(remaining, rules.board, strict=True)]),
+        ranks,
+        deck.hole,
+    )
+
+
+def _suit_permutations(deck: Deck) -> tuple[Array, Array]:
+    """Return the images of cards and hands under each suit permutation. uint8 [n, 52], int32 [n, hands]"""
+    suits = sorted(SUITS.index(suit) for suit in deck.suits)
+    number = {frozenset(hand): h for h, hand in enumerate(deck.hands.tolist())}
+    card_maps, hand_maps = [], []
+    for to in permutations(suits):
+        suit = np.arange(4)
+        suit[suits] = to
+        cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
+        card_maps.append(cards)
+        hand_maps.append([number[frozenset(hand)] for hand in cards[deck.hands].tolist()])
+    return np.array(card_maps), np.array(hand_maps, np.int32)
+
+
+# --- Workspaces ---
+
+
+def workspace_bytes(items: kernels.BettingItems, last: last_street.LastStreet, hands: int, *, lazy: bool) -> int:
+    """Return the bytes of one workspace."""
+    batches, lanes = last.entry.shape
+    numbers = 2 * batches * lanes + (len(last.source) if lazy else 0) + 2 * _max_sequences(last) * lanes
+    return int(hands * (8 * (len(items.kind) + int(items.reach.max()) + 3) + last.pay.dtype.itemsize * numbers))
+
+
+def make_workspace(
+    items: kernels.BettingItems, last: last_street.LastStreet, cards: kernels.ResponseCards, *, lazy: bool
+) -> kernels.ResponseWorkspace:
+    """Create a workspace; with `lazy`, weights are computed board by board."""
+    hands, streets, lanes = len(cards.mask), len(cards.shown), SIMD_WIDTH
+    vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
+    by_street = (streets, hands)
+    return kernels.ResponseWorkspace(
+        reach=np.zeros((vectors, stride)),
+        dead=np.zeros(vectors, np.bool_),
+        value=np.zeros((len(items.kind) + 1, stride)),
+        scratch=np.zeros(hands),
+        hand=np.zeros(by_street, np.int32),
+        place=np.zeros(by_street, np.int32),
+        source=np.zeros(by_street, np.int32),
+        live=np.zeros(streets, np.int64),
+        bucket=np.zeros(by_street, np.int64),
+        strength=np.zeros(hands, np.uint16),
+        rank=np.zeros(hands, np.uint16),
+        first=np.zeros(by_street, np.uint8),
+        second=np.zeros(by_street, np.uint8),
+        digits=np.zeros(257, np.int64),
+        fold_reach=np.zeros(stride * lanes),
+        fold_values=np.zeros(stride * lanes),
+        sums=np.zeros(last_street.NUM_CARDS * lanes),
+        fold_reach_offset=np.zeros(lanes, np.uint64),
+        fold_value_offset=np.zeros(lanes, np.uint64),
+        fold_payoff=np.zeros(lanes),
+        board=np.zeros(8, np.uint8),
+        chosen=np.zeros((streets, kernels.MAX_DEALT), np.int64),
+        board_mask=np.zeros(streets, np.uint64),
+        group=np.zeros(streets, np.int64),
+        multiplicity=np.zeros(streets),
+        public=np.zeros(streets, np.int64),
+        boards_visited=np.zeros(streets, np.int64),
+        last=_make_last_street_workspace(last, hands, lazy=lazy),
+    )
+
+
+def _make_last_street_workspace(
+    last: last_street.LastStreet, hands: int, *, lazy: bool
+) -> last_street.LastStreetWorkspace:
+    dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
+    entries = np.zeros(last.entry.size * hands, dtype)
+    return last_street.LastStreetWorkspace(
+        entry=entries,
+        gained=entries.copy(),
+        alive=np.zeros(len(last.batch), np.bool_),
+        sequence_weight=_sequence_weight_buffer(last),
+        weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
+        at=np.zeros(hands, np.uint64),
+        reach=np.zeros(wide * hands, dtype),
+        beats=np.zeros(wide * hands, dtype),
+        sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
+        total=np.zeros(wide, dtype),
+        value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+    )
+
+
+def _sequence_weight_buffer(last: last_street.LastStreet) -> Array:
+    """Return a buffer for the weights of one bucket's sequences."""
+    return np.zeros(last_street.FIRST_ACTION_WEIGHT + int((last.first + last.moves).max(initial=0)))
+
+
+def _max_sequences(last: last_street.LastStreet) -> int:
+    return int(last.batch[:, 2].max())
+
+
+def copy_workspace(workspace: kernels.ResponseWorkspace) -> kernels.ResponseWorkspace:
+    """Return a copy of a workspace, for another thread."""
+    parts = {name: np.copy(part) for name, part in workspace._asdict().items() if name != "last"}
+    return kernels.ResponseWorkspace(
+        **parts, last=last_street.LastStreetWorkspace(*(np.copy(part) for part in workspace.last))
+    )
+
+
+# --- Traversal of all boards in pieces ---
+
+MAX_PIECES = 195  # nine flops each in hold'em
+# Limits for precomputed weights of all buckets; larger ones are computed board by board. Short rows are computed faster than
+# they are read from memory, so those of small trees are stored only if they fit in a near cache.
+MAX_WEIGHT_BYTES, MAX_SHORT_WEIGHT_BYTES = 1 << 30, 1 << 22
+_NO_BOARDS = kernels.ResponseBoards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The betting of a game, laid out for some players."""
+class ResponsePlan:
+    """Betting of a game, laid out for some players."""
 
     tree: ActionTree
-    players: tuple[Player, ...]
-    items: kernels.Items
+    players: tuple[ResponsePlayer, ...]
+    items: kernels.BettingItems
     last: LastStreet
-    ends: layout.Ends
+    ends: LastStreetTerminals
 
     @classmethod
-    def of(cls, tree: ActionTree, players: tuple[Player, ...], dtype: type[np.floating[Any]] = np.float64) -> Plan:
-        """Lay it out; `dtype` is that of the last street."""
-        items, places = layout.items_of(tree, players)
-        return cls(tree, players, items, *layout.last_street(tree, players, places, dtype))
+    def build(
+        cls, tree: ActionTree, players: tuple[ResponsePlayer, ...], dtype: type[np.floating[Any]] = np.float64
+    ) -> ResponsePlan:
+        """Lay out the betting; `dtype` is the precision of the last street."""
+        items, items_of_nodes = build_items(tree, players)
+        return cls(tree, players, items, *build_last_street(tree, players, items_of_nodes, dtype))
 
-    def rows_bytes(self, buckets: int) -> int:
-        """Weights of the last street for so many buckets."""
+    def weight_bytes(self, buckets: int) -> int:
+        """Return the bytes of the weights of the last street for `buckets` buckets."""
         return buckets * len(self.last.source) * self.last.pay.dtype.itemsize
 
-    def lazy(self, buckets: int) -> bool:
-        """Whether they are made board by board."""
-        return self.rows_bytes(buckets) > (ROWS_BYTES if self.last.pay.dtype == np.float32 else SHORT_ROWS_BYTES)
+    def makes_weights_per_board(self, buckets: int) -> bool:
+        """Whether weights are computed board by board."""
+        return self.weight_bytes(buckets) > (
+            MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
+        )
 
-    def room_bytes(self, buckets: int) -> int:
-        """Room of one thread."""
-        hands = self.tree.rules.deck.hand_count
-        return layout.room_bytes(self.items, self.last, hands, lazy=self.lazy(buckets))
-
-
-class StoppedError(RiverboatError):
-    """A piece was given up, because nobody waits for it."""
+    def workspace_bytes(self, buckets: int) -> int:
+        """Return the bytes of the workspace of one thread."""
+        hands = self.tree.rules.deck.num_hands
+        return workspace_bytes(self.items, self.last, hands, lazy=self.makes_weights_per_board(buckets))
 
 
-class ResponseWalk:
-    """A walk of the players of a plan, who meet a strategy; they follow `mine` where they follow anybody."""
+class PieceStoppedError(RiverboatError):
+    """Signal that a piece was stopped because its result is no longer needed."""
 
-    def __init__(self, strategy: BlueprintStrategy, plan: Plan, mine: BlueprintStrategy | None = None) -> None:
+
+class ResponseTraversal:
+    """Traversal of all boards for the players of a plan against a strategy.
+
+    Players that follow a table follow `own_strategy`.
+    """
+
+    def __init__(self, strategy: Blueprint, plan: ResponsePlan, own_strategy: Blueprint | None = None) -> None:
         rules = strategy.rules
         self.rules, self.plan, self.items = rules, plan, plan.items
-        self.cards, self.look = layout.cards_of(rules), strategy.cards.look
-        self.lazy = plan.lazy(strategy.buckets[-1])
-        self.side = layout.side_of(strategy)
-        self.mine = self.side if mine is None else layout.side_of(mine)
-        last = layout.with_table(plan.last, strategy)
-        if mine is not None and any(player.last == kernels.FOLLOW for player in plan.players):
+        self.cards, self.lookup = build_cards(rules), strategy.cards.lookup
+        self.lazy = plan.makes_weights_per_board(strategy.buckets[-1])
+        self.opponent_tables = float_strategy_tables(strategy)
+        self.own_tables = self.opponent_tables if own_strategy is None else float_strategy_tables(own_strategy)
+        last = with_table(plan.last, strategy)
+        if own_strategy is not None and any(player.last == kernels.FOLLOW_STRATEGY for player in plan.players):
             self.lazy = False
-            self.last = layout.following(layout.with_table(plan.last, mine), last, strategy.buckets[-1])
+            self.last = with_followed_strategy(with_table(plan.last, own_strategy), last, strategy.buckets[-1])
         else:
-            self.last = last if self.lazy else layout.filled(last, strategy.buckets[-1])
+            self.last = last if self.lazy else with_all_weights(last, strategy.buckets[-1])
         hole, count = rules.hole, len(rules.deck.cards)
-        self.pairs = comb(count, hole) * comb(count - hole, hole)
-        self.exits = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.EXIT)
-        self.root = layout.make_room(self.items, self.last, self.cards, lazy=self.lazy)
-        self._phase(kernels.DOWN, self.root, _NOTHING)
-        goes_on = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.SPENT
-        self.boards = self._second_street() if goes_on else _NOTHING
-        self.pieces = min(PIECES, len(self.boards.cards))
+        self.num_hand_pairs = comb(count, hole) * comb(count - hole, hole)
+        self.street_ends = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.STREET_END)
+        self.root = make_workspace(self.items, self.last, self.cards, lazy=self.lazy)
+        self._run_phase(kernels.PHASE_DOWN, self.root, _NO_BOARDS)
+        has_boards = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.EXHAUSTED
+        self.boards = self._list_second_street_boards() if has_boards else _NO_BOARDS
+        self.num_pieces = min(MAX_PIECES, len(self.boards.cards))
 
-    def _phase(self, phase: int, room: kernels.Room, boards: kernels.Boards) -> None:
-        kernels.walk(self.items, self.last, self.cards, self.look, self.side, self.mine, phase, boards, room)
+    def _run_phase(self, phase: int, workspace: kernels.ResponseWorkspace, boards: kernels.ResponseBoards) -> None:
+        kernels.run_phase(
+            self.items,
+            self.last,
+            self.cards,
+            self.lookup,
+            self.opponent_tables,
+            self.own_tables,
+            phase,
+            boards,
+            workspace,
+        )
 
-    def _second_street(self) -> kernels.Boards:
-        """Its boards up to suits, how many each stands for, and the permutations that keep it."""
+    def _list_second_street_boards(self) -> kernels.ResponseBoards:
+        """List the boards of the second street up to suit isomorphism, with multiplicities and stabilizers."""
         dealt, count = int(self.cards.dealt[1]), 0
         while True:  # count, then write
             boards = np.zeros((count, dealt), np.uint8)
-            times, groups = np.zeros(count), np.zeros(count, np.int64)
-            listed = kernels.list_deals(self.cards, self.root, boards, times, groups)
+            multiplicity, groups = np.zeros(count), np.zeros(count, np.int64)
+            listed = kernels.list_deals(self.cards, self.root, boards, multiplicity, groups)
             if listed == count:
-                return kernels.Boards(boards, times, groups)
+                return kernels.ResponseBoards(boards, multiplicity, groups)
             count = listed
 
-    def room(self) -> kernels.Room:
-        """Room for a thread that walks pieces."""
-        return layout.copied(self.root)
+    def make_workspace(self) -> kernels.ResponseWorkspace:
+        """Create a workspace for a thread that evaluates pieces."""
+        return copy_workspace(self.root)
 
-    def piece(self, number: int, room: kernels.Room, stop: Callable[[], bool] = lambda: False) -> tuple[Array, Array]:
-        """What a piece adds to the exits of the first street, and the boards that were walked, by street.
+    def evaluate_piece(
+        self, number: int, workspace: kernels.ResponseWorkspace, stop: Callable[[], bool] = lambda: False
+    ) -> tuple[Array, Array]:
+        """Return the values that a piece adds at the ends of the first street, and the boards visited, by street.
 
-        `stop` is asked before each board of the second street, which may take seconds: then the piece is lost.
+        `stop` is called before each board of the second street, which may take seconds; if it returns True, the piece
+        is discarded.
         """
-        before, gained = room.walked.copy(), np.zeros((len(self.exits), len(self.cards.mask)))
-        for k in range(number, len(self.boards.cards), self.pieces):
+        before, values = workspace.boards_visited.copy(), np.zeros((len(self.street_ends), len(self.cards.mask)))
+        for k in range(number, len(self.boards.cards), self.num_pieces):
             if stop():
-                raise StoppedError(f"piece {number} of a best response was stopped")
-            gained += self.walk_boards(room, *(part[k : k + 1] for part in self.boards))
-        return gained, room.walked - before
+                raise PieceStoppedError(f"piece {number} of a best response was stopped")
+            values += self.evaluate_boards(workspace, *(part[k : k + 1] for part in self.boards))
+        return values, workspace.boards_visited - before
 
-    def walk_boards(self, room: kernels.Room, boards: Array, times: Array, groups: Array) -> Array:
-        """What some boards add to the exits of the first street. float64 [exits, hands]"""
-        self._phase(kernels.BOARDS, room, kernels.Boards(boards, times, groups))
+    def evaluate_boards(
+        self, workspace: kernels.ResponseWorkspace, boards: Array, multiplicity: Array, groups: Array
+    ) -> Array:
+        """Return the values that boards add at the ends of the first street. float64 [ends, hands]"""
+        self._run_phase(kernels.PHASE_BOARDS, workspace, kernels.ResponseBoards(boards, multiplicity, groups))
         hands = len(self.cards.mask)
-        gained: Array = room.value[self.exits, :hands].copy()
-        return gained
+        values: Array = workspace.value[self.street_ends, :hands].copy()
+        return values
 
-    def values(self, gained: Array | None) -> tuple[float, ...]:
-        """What each player wins a hand, in chips, from what all pieces have found together; None where there are none."""
+    def player_values(self, street_end_values: Array | None) -> tuple[float, ...]:
+        """Return the value of each player, in chips per hand, from the values of all pieces; None: no boards."""
         hands = len(self.cards.mask)
-        if gained is not None:
-            self.root.value[self.exits, :hands] = gained
-        self._phase(kernels.UP, self.root, _NOTHING)
-        return tuple(float(self.root.value[root, :hands].sum()) / self.pairs for root in self.items.root)
+        if street_end_values is not None:
+            self.root.value[self.street_ends, :hands] = street_end_values
+        self._run_phase(kernels.PHASE_UP, self.root, _NO_BOARDS)
+        return tuple(float(self.root.value[root, :hands].sum()) / self.num_hand_pairs for root in self.items.root)

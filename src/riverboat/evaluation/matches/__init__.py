@@ -1,1 +1,1 @@
-"""Duplicate matches, duels, AIVAT and sequential tests."""
+"""Duplicate matches, blueprint duels, AIVAT and sequential tests."""

@@ -1,17 +1,17 @@
-"""AIVAT: what hands of a match were worth without most of their luck (Burch, Schmid, Moravcik, Morrill & Bowling 2018).
+"""AIVAT: unbiased, low-variance estimates of winnings (Burch, Schmid, Moravčík, Morrill and Bowling 2018).
 
     aivat = Aivat(first, second, rules)
-    told = aivat.estimate(hands)                      # hands of `play_match`, batch by batch
-    told.total                                        # chips that the first agent won, a number for each hand
+    estimates = aivat.estimate(hands)                 # hands of `play_match`, batch by batch
+    estimates.total                                   # chips of the first agent, a number for each hand
 
-Where a player's strategy is known, the hands that it may have held are averaged over (imaginary observations), an all-in
-is paid by the boards that may come, and for every card of the board and every move of such a player the mean of a value
-over what might have come is added, and the value of what came taken away. The mean over all that may happen does not change,
-whatever the values are, as long as they were fixed before. They are tables of a blueprint (`value_tables`): the better
-they are, the less is left of the luck.
+If a player's strategy is known, the estimate averages over all hands that the player may hold (imaginary
+observations). An all-in is averaged over the remaining boards. Each board card and each action of a known player adds
+a correction term: the mean value over all alternatives minus the value of the actual outcome. The corrections have
+mean zero for any fixed value function, so the estimate stays unbiased. The values come from tables of a blueprint
+(`value_tables`): better values remove more variance.
 
-What a player draws in secret for a hand is averaged over by its own answers for all hands (`Answering`): at each of its
-moves the probabilities are those given all its earlier moves of the line.
+Secret randomization of a player is averaged by its own strategies for all hands (`PublicPolicy`). At each of its
+actions the probabilities are conditional on its earlier actions of the line.
 """
 
 from __future__ import annotations
@@ -27,294 +27,335 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.cards.successors import next_buckets
-from riverboat.agents.base import Agent, Answering, Learner
-from riverboat.agents.baselines import Yardstick
+from riverboat.abstraction.cards.card_abstraction import next_buckets
+from riverboat.agents.base import Agent, ObservingAgent, PublicPolicy
+from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.deck import FULL_DECK, Deck
-from riverboat.cards.equity.equities import class_pairs, hand_classes, preflop_table
-from riverboat.cards.features.strength import padded
-from riverboat.cards.ranking import tables as ranking_tables
+from riverboat.cards.equity.equities import count_class_pairs, preflop_equities, starting_hand_classes
+from riverboat.cards.features.hand_features import pad_streets
+from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
 from riverboat.evaluation.matches._kernels import aivat as kernels
-from riverboat.evaluation.matches._kernels import branch as branches
-from riverboat.evaluation.matches.duel import yardstick
+from riverboat.evaluation.matches.duel import baseline_strategy
 from riverboat.evaluation.matches.value_tables import ValueTables, value_tables
-from riverboat.games.holdem.actions import END, show_move
-from riverboat.games.holdem.betting_batch import book_of
-from riverboat.games.holdem.public_state import Places
-from riverboat.games.holdem.rules import Rules
-from riverboat.games.records.hand_records import Hands
-from riverboat.strategies.board_buckets import board_buckets
-from riverboat.strategies.policy import tree_of
-from riverboat.strategies.public_strategy import Strategies
+from riverboat.games.holdem.actions import END_OF_LINE, compact_rules_arrays, format_action
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.policy import board_buckets, line_arrays
+from riverboat.strategies.public_strategy import StrategyBatch
 
-HANDS_AT_ONCE = 128
-LEAST_POT = 10.0  # big blinds: where both are known, 98 of 100 parts of the luck of later cards are in larger pots
-SMALL_DECK = 200  # hands; with so few, time is no matter
-MAPPING = "det-pshar"  # how bets that the tree of values does not have are read: nothing is drawn
-SIMPLE = {"always-call": "call", "always-fold": "fold", "always-raise": "raise"}  # yardsticks that a tree can play
+BATCH_HANDS = 128
+MIN_POT = 10.0  # big blinds: with both strategies known, 98 % of the variance of later cards is in larger pots
+MAX_SMALL_DECK_HANDS = 200  # games with at most this many hands need no `min_pot`
+TRANSLATION = "det-pshar"  # deterministic translation of bets that the tree of the values does not have
+TREE_BASELINES = {
+    "always-call": "call",
+    "always-fold": "fold",
+    "always-raise": "raise",
+}  # baseline agents that can be expressed on a tree
 LUCK = ("deal", "flop", "turn", "river")
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
-    """What n hands were worth to the first agent, in chips."""
+class AivatEstimates:
+    """AIVAT estimates of n hands for the first agent, in chips."""
 
-    hands: Hands
-    base: Array  # float64 [n]: what the end is worth, averaged over the hands that players may have held
-    chance: Array  # float64 [n, rounds]: added for the luck of the deal, and of the cards that begin each later round
-    moves: Array  # float64 [n, most]: added for the luck of each move
+    hands: HandRecords
+    terminal_value: Array  # float64 [n]: value of the terminal, averaged over the hands that known players may hold
+    chance: Array  # float64 [n, rounds]: corrections of the deal and of the board cards of each later round
+    actions: Array  # float64 [n, most]: corrections of the actions
 
     @property
     def total(self) -> Array:
-        """All of it. float64 [n]"""
-        sums: Array = self.base + self.chance.sum(axis=1) + self.moves.sum(axis=1)
+        """Sum of terminal value and corrections. float64 [n]"""
+        sums: Array = self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1)
         return sums
 
     def __len__(self) -> int:
-        return len(self.base)
+        return len(self.terminal_value)
 
-    def take(self, chosen: Array) -> Estimates:
-        """Of some of the hands, by number or by mask."""
-        return Estimates(self.hands.take(chosen), self.base[chosen], self.chance[chosen], self.moves[chosen])
+    def take(self, chosen: Array) -> AivatEstimates:
+        """Return the estimates of some hands, by index or by mask."""
+        return AivatEstimates(
+            self.hands.take(chosen), self.terminal_value[chosen], self.chance[chosen], self.actions[chosen]
+        )
 
 
 class Aivat:
-    """The estimator of a match between two agents."""
+    """AIVAT estimator of a match between two agents."""
 
     def __init__(
         self,
         first: Agent,
         second: Agent,
-        rules: Rules,
+        rules: PokerRules,
         *,
-        corrects: bool = True,
+        use_corrections: bool = True,
         known: tuple[bool, bool] | None = None,
         deals: int | None = None,
-        least_pot: float | None = None,
+        min_pot: float | None = None,
         threads: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        """Without `corrects` imaginary observations are all. `known` says whose strategy may be used; by default that of
-        everybody who answers for all hands. `deals` are sampled for the tables of values. In pots of less than `least_pot`
-        big blinds values do not tell cards of the turn and river apart: there is little luck in them, and half of the time
-        would go into it. `threads` estimate hands side by side; the numbers are the same.
+        """Set up the estimator, and compute the value tables if needed.
+
+        Parameters
+        ----------
+        first, second, rules
+            Agents and game of the match.
+        use_corrections
+            Whether to add correction terms; without them only imaginary observations reduce the variance.
+        known
+            Whose strategies may be used; by default those of all agents that have strategies for all hands.
+        deals
+            Sampled deals for the value tables.
+        min_pot
+            Big blinds. In smaller pots the cards of turn and river get no corrections: they have little variance and
+            take half of the time.
+        threads
+            Threads that estimate hands in parallel; the results do not depend on it.
+        progress
+            Callback with the completed fraction of the value tables.
         """
         self.agents, self.rules = (first, second), rules
-        self.known = (answers(first, rules), answers(second, rules)) if known is None else known
-        for agent, used in zip(self.agents, self.known, strict=True):
-            if used and not answers(agent, rules):
+        self.known = (has_strategies(first, rules), has_strategies(second, rules)) if known is None else known
+        for agent, is_known in zip(self.agents, self.known, strict=True):
+            if is_known and not has_strategies(agent, rules):
                 raise InputError(
-                    f"agent {agent.name!r}: does not answer for all hands, so its moves cannot be averaged"
+                    f"agent {agent.name!r}: has no strategies for all hands, so AIVAT cannot average over its actions"
                 )
         if 0 in rules.board[1:] or rules.board[0]:
             raise InputError(
                 f"{rules.name}: deals {rules.board} board cards: AIVAT needs one or more in each later round"
             )
         check_threads(threads)
-        self.corrects, self.threads = corrects, threads
-        costly = rules.deck.hand_count > SMALL_DECK and all(self.known)
-        self.least_pot = (LEAST_POT if costly else 0.0) if least_pot is None else least_pot
-        more = {} if deals is None else {"deals": deals}
-        self.values = _values_of(first, second, rules, progress, more) if corrects else None
+        self.use_corrections, self.threads = use_corrections, threads
+        costly = rules.deck.num_hands > MAX_SMALL_DECK_HANDS and all(self.known)
+        self.min_pot = (MIN_POT if costly else 0.0) if min_pot is None else min_pot
+        table_options = {} if deals is None else {"deals": deals}
+        self.values = (
+            _value_tables_by_seating(first, second, rules, progress, table_options) if use_corrections else None
+        )
         self._lock = Lock()
-        self._drawn: dict[bytes, float] = {}  # means over the first boards, by line
-        self._filled: set[tuple[int, int]] = set()  # rows of `_means` that are there
+        self._second_street_cache: dict[bytes, float] = {}  # means over the boards of the second street, by line
+        self._filled_rows: set[tuple[int, int]] = set()  # rows of `_means` that are computed
 
-    # --- what loops read ------------------------------------------------------------------------
-
-    @cached_property
-    def _cards(self) -> kernels.Cards:
-        return _cards_of(self.rules)
+    # --- Inputs of the kernels ---
 
     @cached_property
-    def _classes(self) -> kernels.Classes:
-        return _classes_of(self.rules)
+    def _cards(self) -> kernels.AivatCards:
+        return _make_cards(self.rules)
+
+    @cached_property
+    def _classes(self) -> kernels.AivatHandClasses:
+        return _make_hand_classes(self.rules)
 
     @cached_property
     def _boards(self) -> tuple[Array, Array]:
-        """All first boards, and the buckets of one hand of each class on them; -1 where a board blocks it."""
+        """All boards of the second street, and the bucket of one hand of each class on them; -1 if blocked."""
         assert self.values is not None
         cards, deck = self.values[0].strategy.cards, self.rules.deck
         boards = np.array([*combinations(deck.cards.tolist(), self.rules.board_sizes[1])], np.uint8)
-        members = deck.hands[np.unique(_suits(deck)[0], return_index=True)[1]]
-        numbers = np.full((len(members), len(boards)), -1, np.int32)
+        members = deck.hands[np.unique(_suit_orbits(deck)[0], return_index=True)[1]]
+        buckets = np.full((len(members), len(boards)), -1, np.int32)
         for c, hand in enumerate(members):
             free = np.flatnonzero(~np.isin(boards, hand).any(axis=1))
             deals = np.concatenate([np.tile(hand, (len(free), 1)), boards[free]], axis=1)
-            numbers[c, free] = cards.buckets(deals, check=False)[:, 0, 1]
-        return boards, numbers
+            buckets[c, free] = cards.buckets(deals, check=False)[:, 0, 1]
+        return boards, buckets
 
     @cached_property
     def _means(self) -> tuple[Array, Array]:
-        """By seating; rows are filled in when they are needed."""
+        """Means over the second street by seating; rows are filled in when they are needed."""
         assert self.values is not None
-        orbit, _ = _suits(self.rules.deck)
+        orbit, _ = _suit_orbits(self.rules.deck)
         shape = 2, int(orbit.max()) + 1, len(orbit)
-        mine, theirs = (np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values)
-        return mine, theirs
+        first, second = (np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values)
+        return first, second
 
-    def _first(self, way: int, rows: Array) -> kernels.First:
-        """Means over the first boards at the nodes that begin the second street."""
-        orbit, image = _suits(self.rules.deck)
+    def _second_street_means(self, seating: int, rows: Array) -> kernels.SecondStreetMeans:
+        """Return the means over all boards at the nodes that begin the second street."""
+        orbit, image = _suit_orbits(self.rules.deck)
         if self.values is None or self.rules.rounds < 2:
-            return kernels.First(orbit, image, np.zeros((1, 2, 1, 1)))
-        means, table, cards = self._means[way], self.values[way].begin[1], self._cards
+            return kernels.SecondStreetMeans(orbit, image, np.zeros((1, 2, 1, 1)))
+        means, table, cards = self._means[seating], self.values[seating].begin[1], self._cards
         for row in np.unique(rows[rows >= 0]).tolist():
-            if (way, row) not in self._filled:
+            if (seating, row) not in self._filled_rows:
                 for seat in (0, 1):
                     scratch = np.zeros(53), np.zeros((53, 53))
                     kernels.pair_sums(
                         cards.first, cards.second, *self._boards, table[seat, row], *scratch, means[row, seat]
                     )
-                self._filled.add((way, row))
-        return kernels.First(orbit, image, means)
+                self._filled_rows.add((seating, row))
+        return kernels.SecondStreetMeans(orbit, image, means)
 
-    def _table_values(self, way: int) -> kernels.Values:
+    def _kernel_values(self, seating: int) -> kernels.AivatValues:
         if self.values is None:
-            nothing = padded([np.zeros((2, 1, 1), np.float32)])
-            return kernels.Values(nothing, nothing, -1, self.corrects)
-        tables = self.values[way]
-        return kernels.Values(tables.after, tables.begin, int(tables.begin_row[0]), self.corrects)
+            empty = pad_streets([np.zeros((2, 1, 1), np.float32)])
+            return kernels.AivatValues(empty, empty, -1, self.use_corrections)
+        tables = self.values[seating]
+        return kernels.AivatValues(tables.after, tables.begin, int(tables.begin_row[0]), self.use_corrections)
 
     def buckets(self, board: Array, pots: Array) -> tuple[Array, Array, Array]:
-        """Buckets of all hands on the boards that lay, and with each card that might have come in a pot that is large enough:
-        int32 [n, rounds, hands], numbers of the latter, int64 [n, rounds], and they themselves, int32 [boards, cards, hands].
+        """Return buckets of all hands on the actual boards, and with each alternative card in large pots.
+
+        int32 [n, rounds, hands]; indices of the latter, int64 [n, rounds]; the latter, int32 [boards, cards, hands].
         """
         rules, deck, n = self.rules, self.rules.deck, len(board)
-        lay, tried = np.zeros((n, rules.rounds, deck.hand_count), np.int32), np.full((n, rules.rounds), -1, np.int64)
-        tries: list[Array] = []
+        actual, next_index = (
+            np.zeros((n, rules.rounds, deck.num_hands), np.int32),
+            np.full((n, rules.rounds), -1, np.int64),
+        )
+        alternatives: list[Array] = []
         if self.values is None:
-            return lay, tried, np.zeros((1, 1, 1), np.int32)
+            return actual, next_index, np.zeros((1, 1, 1), np.int32)
         cards, count = self.values[0].strategy.cards, 0
         for street, shown in enumerate(rules.board_sizes):
-            there = np.flatnonzero(pots[:, street])
-            if not len(there):
+            reached = np.flatnonzero(pots[:, street])
+            if not len(reached):
                 break
-            boards, number = np.unique(board[there, :shown], axis=0, return_inverse=True)
-            lay[there, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
-            large = np.flatnonzero(pots[:, street] >= max(1, self.least_pot * rules.big_blind))
+            boards, number = np.unique(board[reached, :shown], axis=0, return_inverse=True)
+            actual[reached, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
+            large = np.flatnonzero(pots[:, street] >= max(1, self.min_pot * rules.big_blind))
             if street > 1 and rules.board[street] == 1 and len(large):
                 before, first, number = np.unique(
                     board[large, : shown - 1], axis=0, return_index=True, return_inverse=True
                 )
-                tries.append(next_buckets(cards, before, lay[large[first], street - 1]))
-                tried[large, street] = count + number.reshape(-1)
+                alternatives.append(next_buckets(cards, before, actual[large[first], street - 1]))
+                next_index[large, street] = count + number.reshape(-1)
                 count += len(before)
-        return lay, tried, np.concatenate(tries) if tries else np.zeros((1, 1, 1), np.int32)
+        return actual, next_index, np.concatenate(alternatives) if alternatives else np.zeros((1, 1, 1), np.int32)
 
-    # --- hands ----------------------------------------------------------------------------------
+    # --- Hands ---
 
-    def estimate(self, hands: Hands) -> Estimates:
-        """Hands of a match between these agents; what is said of each does not depend on the others."""
-        if any(isinstance(agent, Learner) for agent in self.agents):
-            self._drawn.clear()  # it may play otherwise now
+    def estimate(self, hands: HandRecords) -> AivatEstimates:
+        """Estimate hands of a match between these agents; each estimate is independent of the others."""
+        if any(isinstance(agent, ObservingAgent) for agent in self.agents):
+            self._second_street_cache.clear()  # the agent may have changed
         base, chance = np.zeros(len(hands)), np.zeros((len(hands), self.rules.rounds))
         moves = np.zeros(hands.moves.shape)
 
-        def work(at: int) -> None:
-            some = np.arange(at, min(at + HANDS_AT_ONCE, len(hands)))
-            board = np.ascontiguousarray(hands.cards[some, 2 * self.rules.hole :])
-            lay = self.buckets(board, pots_of(hands.take(some)))
-            for way in (0, 1):  # the first agent sits in seat 0, or in seat 1
-                there = np.flatnonzero(hands.player[some, 0] == way)
-                if len(there):
-                    chosen, buckets = some[there], (lay[0][there], lay[1][there], lay[2])
-                    terms = self._part(way, hands.take(chosen), board[there], buckets)
+        def work(begin: int) -> None:
+            batch = np.arange(begin, min(begin + BATCH_HANDS, len(hands)))
+            board = np.ascontiguousarray(hands.cards[batch, 2 * self.rules.hole :])
+            all_buckets = self.buckets(board, pots_by_street(hands.take(batch)))
+            for seating in (0, 1):  # the first agent has seat 0, or seat 1
+                rows = np.flatnonzero(hands.player[batch, 0] == seating)
+                if len(rows):
+                    chosen, buckets = batch[rows], (all_buckets[0][rows], all_buckets[1][rows], all_buckets[2])
+                    terms = self._estimate_seating(seating, hands.take(chosen), board[rows], buckets)
                     for out, part in zip((base, chance, moves), terms, strict=True):
-                        out[chosen] = (1.0 - 2.0 * way) * part
+                        out[chosen] = (1.0 - 2.0 * seating) * part
 
-        jobs = range(0, len(hands), HANDS_AT_ONCE)
+        jobs = range(0, len(hands), BATCH_HANDS)
         if self.threads == 1:
-            for at in jobs:
-                work(at)
+            for begin in jobs:
+                work(begin)
         else:
             with ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat") as pool:
                 list(pool.map(work, jobs))
-        return Estimates(hands, base, chance, moves)
+        return AivatEstimates(hands, base, chance, moves)
 
-    def _part(
-        self, way: int, hands: Hands, board: Array, lay: tuple[Array, Array, Array]
+    def _estimate_seating(
+        self, seating: int, hands: HandRecords, board: Array, buckets: tuple[Array, Array, Array]
     ) -> tuple[Array, Array, Array]:
-        """Hands in which the first agent has seat 0 (way 0) or 1, and buckets on their boards; chips of seat 0."""
+        """Estimate hands in which the first agent has seat 0 (seating 0) or 1, in chips of seat 0."""
         rules, n, hole = self.rules, len(hands), self.rules.hole
-        places, owner, made = Places(rules, hands.moves, hands.length, board).decisions()
-        actor = places.actor
-        known = np.array([self.known[way], self.known[1 - way]])
-        asked, place, column, strategies = self.asked(way, places, actor, made, known)
-        told = self.located(way, asked)
-        lines, line = self._lines(way, hands, places, owner, known)
-        held = np.stack([hand_numbers(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
-        decision = np.stack([place, column, actor.astype(np.int64), places.street], axis=1)
+        public_states, owner, actions = PublicStates(rules, hands.moves, hands.length, board).decisions()
+        actor = public_states.actor
+        known = np.array([self.known[seating], self.known[1 - seating]])
+        decisions, row, column, strategies = self.decision_strategies(seating, public_states, actor, actions, known)
+        outcomes = self.action_outcomes(seating, decisions)
+        lines, line = self._preflop_lines(seating, hands, public_states, owner, known)
+        held = np.stack([hand_indices(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
+        decision = np.stack([row, column, actor.astype(np.int64), public_states.street], axis=1)
         start = np.concatenate([[0], np.cumsum(hands.length)]).astype(np.int64)
-        played = kernels.Played(known, held, board, *lay, start, decision, line)
-        drawn = np.array([self._drawn.get(key, np.nan) for key in lines])
-        out = kernels.Told(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), drawn)
-        first = self._first(way, told.begin[place, column][places.street == 0])
-        values, pot = self._table_values(way), float(sum(rules.book.start[:2]))
-        wrong = kernels.estimate(
+        kernel_hands = kernels.AivatHands(known, held, board, *buckets, start, decision, line)
+        second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
+        out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)
+        means = self._second_street_means(seating, outcomes.begin[row, column][public_states.street == 0])
+        values, pot = self._kernel_values(seating), float(sum(rules.compact.start[:2]))
+        impossible = kernels.estimate_hands(
             self._cards,
             self._classes,
             values,
-            first,
-            told,
+            means,
+            outcomes,
             strategies,
             pot,
-            played,
-            _room_of(len(self._cards.first)),
+            kernel_hands,
+            _make_workspace(len(self._cards.first)),
             out,
         )
-        if wrong >= 0:
-            raise _unlisted(self.agents[int(actor[wrong]) ^ way], places, wrong, int(made[wrong]))
-        self._drawn |= {key: x for key, x in zip(lines, out.drawn.tolist(), strict=True) if key and x == x}
+        if impossible >= 0:
+            raise _unlisted_action_error(
+                self.agents[int(actor[impossible]) ^ seating], public_states, impossible, int(actions[impossible])
+            )
+        self._second_street_cache |= {
+            key: x for key, x in zip(lines, out.second_street_mean.tolist(), strict=True) if key and x == x
+        }
         moves = np.zeros(hands.moves.shape)
-        moves[np.arange(hands.moves.shape[1]) < hands.length[:, None]] = out.moves
-        return out.base, out.chance, moves
+        moves[np.arange(hands.moves.shape[1]) < hands.length[:, None]] = out.actions
+        return out.terminal_value, out.chance, moves
 
-    def asked(
-        self, way: int, places: Places, actor: Array, made: Array, known: Array
-    ) -> tuple[tuple[Places, Array], Array, Array, Array]:
-        """Different places of known players with their strategies, and those of the others with the move that was made."""
-        mine = known[actor]
-        key = np.concatenate([places.moves, places.board.astype(np.int32), np.where(mine, END, made)[:, None]], axis=1)
-        _, first, place = np.unique(key, axis=0, return_index=True, return_inverse=True)
-        place = place.reshape(-1)
-        asked, who = places.take(first), np.where(known[actor[first]], actor[first] ^ way, -1)
-        answers: list[tuple[Array, Strategies | None]] = []
+    def decision_strategies(
+        self, seating: int, public_states: PublicStates, actor: Array, actions: Array, known: Array
+    ) -> tuple[tuple[PublicStates, Array], Array, Array, Array]:
+        """Return the distinct decisions with their actions, the row and column of each action, and the strategies.
+
+        A decision of a known player has the player's strategy; any other has the actual action alone.
+        """
+        is_known = known[actor]
+        key = np.concatenate(
+            [
+                public_states.moves,
+                public_states.board.astype(np.int32),
+                np.where(is_known, END_OF_LINE, actions)[:, None],
+            ],
+            axis=1,
+        )
+        _, first, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        row = row.reshape(-1)
+        decisions, agent_of = public_states.take(first), np.where(known[actor[first]], actor[first] ^ seating, -1)
+        batches: list[tuple[Array, StrategyBatch | None]] = []
         for agent in (-1, 0, 1):
-            there = np.flatnonzero(who == agent)
-            if len(there):
-                answers.append((there, None if agent < 0 else self._answer(agent, asked.take(there))))
-        width = max(1 if answer is None else answer.moves.shape[1] for _, answer in answers)
-        moves = np.full((len(first), width), END, np.int32)
-        strategies = np.zeros((len(first), self.rules.deck.hand_count, width))
-        for there, answer in answers:
-            if answer is None:
-                moves[there, 0] = made[first[there]]
+            rows = np.flatnonzero(agent_of == agent)
+            if len(rows):
+                batches.append((rows, None if agent < 0 else self._strategies_of(agent, decisions.take(rows))))
+        width = max(1 if batch is None else batch.moves.shape[1] for _, batch in batches)
+        moves = np.full((len(first), width), END_OF_LINE, np.int32)
+        strategies = np.zeros((len(first), self.rules.deck.num_hands, width))
+        for rows, batch in batches:
+            if batch is None:
+                moves[rows, 0] = actions[first[rows]]
             else:
-                moves[there, : answer.moves.shape[1]] = answer.moves
-                strategies[there, :, : answer.moves.shape[1]] = answer.probabilities
-        match = moves[place] == made[:, None]
-        column = np.where(match.any(axis=1), match.argmax(axis=1), -1)
+                moves[rows, : batch.moves.shape[1]] = batch.moves
+                strategies[rows, :, : batch.moves.shape[1]] = batch.probabilities
+        matches = moves[row] == actions[:, None]
+        column = np.where(matches.any(axis=1), matches.argmax(axis=1), -1)
         if (column < 0).any():
             i = int(np.flatnonzero(column < 0)[0])
-            raise _unlisted(self.agents[int(actor[i]) ^ way], places, i, int(made[i]))
-        return (asked, moves), place, column.astype(np.int64), strategies
+            raise _unlisted_action_error(self.agents[int(actor[i]) ^ seating], public_states, i, int(actions[i]))
+        return (decisions, moves), row, column.astype(np.int64), strategies
 
-    def _answer(self, agent: int, places: Places) -> Strategies:
-        """What an agent plays at places. Agents of others are asked by one thread at a time."""
+    def _strategies_of(self, agent: int, public_states: PublicStates) -> StrategyBatch:
+        """Return an agent's strategies at public states.
+
+        Only blueprints and baselines are queried by several threads at a time.
+        """
         player = self.agents[agent]
-        assert isinstance(player, Answering)
-        with nullcontext() if isinstance(player, BlueprintAgent | Yardstick) else self._lock:
-            return player.strategies(places)
+        assert isinstance(player, PublicPolicy)
+        with nullcontext() if isinstance(player, BlueprintAgent | BaselineAgent) else self._lock:
+            return player.strategies(public_states)
 
-    def located(self, way: int, asked: tuple[Places, Array]) -> branches.Moves:
-        """Where the moves at places lead."""
-        places, moves = asked
+    def action_outcomes(self, seating: int, decisions: tuple[PublicStates, Array]) -> kernels.ActionOutcomes:
+        """Return the outcomes of the actions at public states."""
+        public_states, moves = decisions
         shape = moves.shape
-        out = branches.Moves(
+        out = kernels.ActionOutcomes(
             moves,
             np.zeros(shape, np.int8),
             np.zeros(shape, np.int64),
@@ -322,119 +363,136 @@ class Aivat:
             np.full(shape, -1, np.int64),
             np.full(shape, -1, np.int64),
         )
-        tables = None if self.values is None else self.values[way]
-        tree, reader = tree_of(None if tables is None else tables.strategy, self.rules, MAPPING)
-        nothing = np.full(1, -1, np.int32)
-        rows = branches.Rows(nothing, nothing) if tables is None else branches.Rows(tables.after_row, tables.begin_row)
-        lines, length = np.ascontiguousarray(places.moves), np.ascontiguousarray(places.length)
-        branches.locate(book_of(self.rules), tree, reader, rows, -1 if tables is None else 0, lines, length, out)
+        tables = None if self.values is None else self.values[seating]
+        tree, reader = line_arrays(None if tables is None else tables.strategy, self.rules, TRANSLATION)
+        empty = np.full(1, -1, np.int32)
+        rows = (
+            kernels.ValueRows(empty, empty) if tables is None else kernels.ValueRows(tables.after_row, tables.begin_row)
+        )
+        lines, length = np.ascontiguousarray(public_states.moves), np.ascontiguousarray(public_states.length)
+        kernels.locate_actions(
+            compact_rules_arrays(self.rules), tree, reader, rows, -1 if tables is None else 0, lines, length, out
+        )
         return out
 
-    def _lines(self, way: int, hands: Hands, places: Places, owner: Array, known: Array) -> tuple[list[bytes], Array]:
-        """Hands with the same moves before the board: what follows them on average is the same where both are known."""
+    def _preflop_lines(
+        self, seating: int, hands: HandRecords, public_states: PublicStates, owner: Array, known: Array
+    ) -> tuple[list[bytes], Array]:
+        """Group hands by their actions before the board.
+
+        With both strategies known, hands of a group have the same means over the next cards.
+        """
         if not known.all():
             return [b""] * len(hands), np.arange(len(hands))
-        before = np.bincount(owner[places.street == 0], minlength=len(hands))
-        moves = np.where(np.arange(hands.moves.shape[1]) < before[:, None], hands.moves, END)
-        keys = [bytes([way]) + row[:count].tobytes() for row, count in zip(moves, before.tolist(), strict=True)]
-        different = list(dict.fromkeys(keys))
-        number = {key: k for k, key in enumerate(different)}
-        return different, np.array([number[key] for key in keys], np.int64)
+        before = np.bincount(owner[public_states.street == 0], minlength=len(hands))
+        moves = np.where(np.arange(hands.moves.shape[1]) < before[:, None], hands.moves, END_OF_LINE)
+        keys = [bytes([seating]) + row[:count].tobytes() for row, count in zip(moves, before.tolist(), strict=True)]
+        distinct = list(dict.fromkeys(keys))
+        number = {key: k for k, key in enumerate(distinct)}
+        return distinct, np.array([number[key] for key in keys], np.int64)
 
 
-def answers(agent: Agent, rules: Rules) -> bool:
-    """Whether an agent's strategy can be asked for all hands. `random` has thousands of raises to answer with."""
-    if isinstance(agent, Yardstick) and agent.name == "random" and not rules.limit:
+def has_strategies(agent: Agent, rules: PokerRules) -> bool:
+    """Whether an agent has practical strategies for all hands; `random` has thousands of raises in no-limit games."""
+    if isinstance(agent, BaselineAgent) and agent.name == "random" and not rules.limit:
         return False
-    return isinstance(agent, Answering)
+    return isinstance(agent, PublicPolicy)
 
 
-def _unlisted(agent: Agent, places: Places, i: int, move: int) -> InputError:
+def _unlisted_action_error(agent: Agent, public_states: PublicStates, i: int, move: int) -> InputError:
     return InputError(
-        f"agent {agent.name!r} played {show_move(move, places.rules)!r} at {places.line(i)!r}, which it never plays by its "
-        "answers for all hands (`strategies`): match without --aivat"
+        f"agent {agent.name!r} played {format_action(move, public_states.rules)!r} at {public_states.line(i)!r}, "
+        "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
     )
 
 
-def pots_of(hands: Hands) -> Array:
-    """What was in the pot when somebody first acted on each street; 0 where nobody did. int64 [n, rounds]"""
+def pots_by_street(hands: HandRecords) -> Array:
+    """Return the pot at the first decision of each street; 0 if there was none. int64 [n, rounds]"""
     board = hands.cards[:, 2 * hands.rules.hole :]
-    places, owner, _ = Places(hands.rules, hands.moves, hands.length, board).decisions()
+    public_states, owner, _ = PublicStates(hands.rules, hands.moves, hands.length, board).decisions()
     pots = np.zeros((len(hands), hands.rules.rounds), np.int64)
-    back = np.arange(len(owner))[::-1]  # the first decision of a street is written last
-    pots[owner[back], places.street[back]] = places.states[back, :2].sum(axis=1)
+    reverse = np.arange(len(owner))[::-1]  # the first decision of a street is written last
+    pots[owner[reverse], public_states.street[reverse]] = public_states.states[reverse, :2].sum(axis=1)
     return pots
 
 
-def hand_numbers(deck: Deck, cards: Array) -> Array:
-    """The numbers of hands. uint8 [n, hole] -> int64 [n]"""
-    place = np.full(256, -1, np.int64)
-    place[deck.cards] = np.arange(len(deck.cards))
-    at = np.sort(place[cards], axis=1)
-    numbers: Array = at[:, 0] if deck.hole == 1 else at[:, 1] * (at[:, 1] - 1) // 2 + at[:, 0]
-    return numbers
+def hand_indices(deck: Deck, cards: Array) -> Array:
+    """Return the indices of hands. uint8 [n, hole] -> int64 [n]"""
+    position = np.full(256, -1, np.int64)
+    position[deck.cards] = np.arange(len(deck.cards))
+    ordered = np.sort(position[cards], axis=1)
+    indices: Array = ordered[:, 0] if deck.hole == 1 else ordered[:, 1] * (ordered[:, 1] - 1) // 2 + ordered[:, 0]
+    return indices
 
 
-# --- values ---------------------------------------------------------------------------------------
+# --- Value tables ---
 
 
-def _values_of(
-    first: Agent, second: Agent, rules: Rules, progress: Callable[[float], None] | None, more: dict[str, Any]
+def _value_tables_by_seating(
+    first: Agent, second: Agent, rules: PokerRules, progress: Callable[[float], None] | None, options: dict[str, Any]
 ) -> tuple[ValueTables, ValueTables] | None:
-    """Tables for both seatings: of the blueprint that plays, against what the other plays where one tree can say it."""
-    ours = [agent.strategy for agent in (first, second) if isinstance(agent, BlueprintAgent)]
-    if not ours:
+    """Return value tables for both seatings.
+
+    They are tables of the blueprint that plays, against the strategy of the other agent if one tree can express it.
+    """
+    blueprints = [agent.strategy for agent in (first, second) if isinstance(agent, BlueprintAgent)]
+    if not blueprints:
         return None
-    like = ours[0]
+    template = blueprints[0]
     by_agent = []
     for agent in (first, second):
-        if isinstance(agent, BlueprintAgent) and _alike(agent.strategy, like):
-            by_agent.append(agent.played.on_tree())
-        elif agent.name in SIMPLE and isinstance(agent, Yardstick):
-            by_agent.append(yardstick(SIMPLE[agent.name], like))
+        if isinstance(agent, BlueprintAgent) and _same_abstraction(agent.strategy, template):
+            by_agent.append(agent.policy.tree_strategy())
+        elif agent.name in TREE_BASELINES and isinstance(agent, BaselineAgent):
+            by_agent.append(baseline_strategy(TREE_BASELINES[agent.name], template))
         else:
-            by_agent.append(like)
-    mine, theirs = (strategy.labelled(progress=progress) for strategy in by_agent)
-    if mine is theirs or mine.fingerprint == theirs.fingerprint:
-        both = value_tables(mine, progress=progress, **more)
+            by_agent.append(template)
+    first_strategy, second_strategy = (strategy.with_labels(progress=progress) for strategy in by_agent)
+    if first_strategy is second_strategy or first_strategy.fingerprint == second_strategy.fingerprint:
+        both = value_tables(first_strategy, progress=progress, **options)
         return both, both
     return (
-        value_tables(mine, theirs, progress=progress, **more),
-        value_tables(theirs, mine, progress=progress, **more),
+        value_tables(first_strategy, second_strategy, progress=progress, **options),
+        value_tables(second_strategy, first_strategy, progress=progress, **options),
     )
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _same_abstraction(one: Any, other: Any) -> bool:
     return bool(one.tree.fingerprint == other.tree.fingerprint and one.cards.fingerprint == other.cards.fingerprint)
 
 
-# --- cards ----------------------------------------------------------------------------------------
+# --- Cards ---
 
 
-def _cards_of(rules: Rules) -> kernels.Cards:
+def _make_cards(rules: PokerRules) -> kernels.AivatCards:
     deck, hands = rules.deck, rules.deck.hands
     second = hands[:, 1] if deck.hole == 2 else np.full(len(hands), kernels.NO_CARD, np.uint8)
     mask = np.bitwise_or.reduce(np.uint64(1) << hands.astype(np.uint64), axis=1)
     shown = np.array(rules.board_sizes, np.int64)
     ranks = ranking_tables(rules.hole + rules.board_sizes[-1])
     first = np.ascontiguousarray(hands[:, 0])
-    return kernels.Cards(deck.cards, first, np.ascontiguousarray(second), mask, deck.hole == 2, shown, ranks)
+    return kernels.AivatCards(deck.cards, first, np.ascontiguousarray(second), mask, deck.hole == 2, shown, ranks)
 
 
 @lru_cache(maxsize=1)
-def _classes_of(rules: Rules) -> kernels.Classes:
-    """Of starting hands, in games with the whole deck."""
+def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
+    """Return the classes of starting hands, in games with the full deck."""
     if rules.deck != FULL_DECK or rules.board_sizes[-1] != 5:
-        return kernels.Classes(np.zeros(0, np.int16), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0)))
-    group, pairs = hand_classes(), class_pairs().astype(float)
-    return kernels.Classes(group, np.unique(group, return_index=True)[1], (2 * preflop_table() - 1) * pairs, pairs)
+        return kernels.AivatHandClasses(
+            np.zeros(0, np.int16), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0))
+        )
+    group, pairs = starting_hand_classes(), count_class_pairs().astype(float)
+    return kernels.AivatHandClasses(
+        group, np.unique(group, return_index=True)[1], (2 * preflop_equities() - 1) * pairs, pairs
+    )
 
 
 @lru_cache(maxsize=4)
-def _suits(deck: Deck) -> tuple[Array, Array]:
-    """Classes of hands that suits make alike, and how hands look once a hand is made the first of its class.
+def _suit_orbits(deck: Deck) -> tuple[Array, Array]:
+    """Return the classes of hands under suit permutations, and the images of all hands.
 
-    int32 [hands], int32 [hands, hands]
+    An image is taken under the permutation that makes a hand the first of its class. int32 [hands], int32 [hands,
+    hands]
     """
     suits = sorted({int(card) & 3 for card in deck.cards})
     images = []
@@ -442,16 +500,16 @@ def _suits(deck: Deck) -> tuple[Array, Array]:
         rename = np.arange(256)
         for card in deck.cards.tolist():
             rename[card] = (card & ~3) | order[suits.index(card & 3)]
-        images.append(hand_numbers(deck, rename[deck.hands].astype(np.uint8)))
-    every = np.stack(images)  # [orders, hands]
-    leader, by = every.min(axis=0), every.argmin(axis=0)
+        images.append(hand_indices(deck, rename[deck.hands].astype(np.uint8)))
+    all_images = np.stack(images)  # [orders, hands]
+    leader, best_order = all_images.min(axis=0), all_images.argmin(axis=0)
     orbit = np.unique(leader, return_inverse=True)[1].reshape(-1)
-    return orbit.astype(np.int32), every[by].astype(np.int32)
+    return orbit.astype(np.int32), all_images[best_order].astype(np.int32)
 
 
-def _room_of(hands: int) -> kernels.Room:
-    return kernels.Room(
-        np.zeros((kernels.ROWS, hands)),
+def _make_workspace(hands: int) -> kernels.AivatWorkspace:
+    return kernels.AivatWorkspace(
+        np.zeros((kernels.NUM_ROWS, hands)),
         np.zeros(kernels.NO_CARD + 1),
         np.zeros((2, 7), np.uint8),
         np.zeros((2, hands), np.uint16),

@@ -1,4 +1,7 @@
-"""Blueprint against blueprint in one compiled loop, duplicate: every deal is played twice, with the seats exchanged."""
+"""Duels: duplicate matches of two blueprints over one betting tree, in one compiled loop.
+
+Every deal is played twice, with the seats exchanged.
+"""
 
 from __future__ import annotations
 
@@ -9,65 +12,74 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import STREETS
-from riverboat.cards.ranking import tables as ranking_tables
+from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.rng import match_key
-from riverboat.core import cores
+from riverboat.core import resources
 from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, Claim
-from riverboat.core.errors import InputError, check_threads, unknown
-from riverboat.evaluation.intervals import Interval, interval
-from riverboat.evaluation.matches._kernels import duel as kernels
+from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.matches._kernels import match as kernels
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint import Blueprint
 
-CHUNK = 4096  # pairs that one thread plays at a time
-YARDSTICKS = ("call", "fold", "raise", "random")
+CHUNK_PAIRS = 4096  # pairs per unit of work of a thread
+TREE_BASELINE_ACTIONS = ("call", "fold", "raise", "random")
 
 
 @dataclass(frozen=True)
-class Duel:
-    """What the first of two strategies won."""
+class DuelResult(Winnings):
+    """Winnings of the first of two strategies in a duplicate match.
+
+    Attributes
+    ----------
+    pairs
+        Number of pairs.
+    seed
+        Seed of the cards.
+    big_blind
+        Chips of a big blind.
+    chips
+        Winnings of the first strategy per hand; samples are pairs.
+    seconds
+        Time of the match.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.confidence_intervals import ConfidenceInterval
+    >>> from riverboat.evaluation.matches.duel import DuelResult
+    >>> DuelResult(50, 0, 100, ConfidenceInterval(1.0, 2.0, 50), 0.1).mbb_per_game
+    10.0
+    """
 
     pairs: int
     seed: int
     big_blind: int
-    chips: Interval  # won by the first, a hand; over pairs
+    chips: ConfidenceInterval  # won by the first, per hand; samples are pairs
     seconds: float
 
     @property
     def hands(self) -> int:
-        """Hands played."""
+        """Number of hands played."""
         return 2 * self.pairs
 
     @property
-    def mbb_per_game(self) -> float:
-        """Thousandths of a big blind a hand."""
-        return 1000 * self.chips.mean / self.big_blind
-
-    @property
-    def ci95(self) -> float:
-        """Half the width of the 95 % interval of `mbb_per_game`."""
-        return 1000 * self.chips.half_width / self.big_blind
-
-    @property
     def bb_per_100(self) -> float:
-        """Big blinds a hundred hands."""
+        """Winnings in big blinds per hundred hands."""
         return self.mbb_per_game / 10
 
     @property
     def claim(self) -> Claim:
-        """What the first won a hand, in mbb/g."""
-        return Claim(
-            "won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, seed=self.seed, size=self.hands, samples="hands"
-        )
+        """Estimate of the first strategy's winnings per hand, in mbb/g."""
+        return self._claim("won", ESTIMATE, self.hands, "hands")
 
     @property
     def hands_per_second(self) -> float:
-        """Speed."""
+        """Hands played per second."""
         return self.hands / self.seconds if self.seconds > 0 else 0.0
 
     def record(self) -> dict[str, float | int]:
-        """The result for files, without what depends on the machine."""
+        """Return the result as a JSON object, without timings."""
         return {
             "mbb_per_game": self.mbb_per_game,
             "bb_per_100": self.bb_per_100,
@@ -81,101 +93,160 @@ class Duel:
         return str(self.claim)
 
 
-def duel(
-    first: BlueprintStrategy, second: BlueprintStrategy, hands: int = 100_000, seed: int = 0, threads: int = 1
-) -> Duel:
-    """Play `hands` hands in hands / 2 duplicate pairs. Equal seeds mean equal results, whatever the number of threads.
+def duel(first: Blueprint, second: Blueprint, hands: int = 100_000, seed: int = 0, threads: int = 1) -> DuelResult:
+    """Play a duplicate match of two blueprints over one betting tree.
 
-    Card abstractions may differ, betting trees may not. An all-in is paid by the board that was dealt.
+    Card abstractions may differ, betting trees may not. An all-in is decided by the board that was dealt.
+
+    Parameters
+    ----------
+    first
+        Blueprint whose winnings are measured.
+    second
+        Its opponent.
+    hands
+        Number of hands, even: they are played in hands / 2 pairs.
+    seed
+        Seed of the cards.
+    threads
+        Threads. Results do not depend on it.
+
+    Returns
+    -------
+    DuelResult
+        Winnings of the first, with their confidence interval.
+
+    Raises
+    ------
+    InputError
+        If the rules or betting trees differ, or `hands` is odd or below four.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.matches.duel import baseline_strategy, duel
+    >>> strategies = (baseline_strategy(action, blueprint) for action in ("raise", "fold"))
+    >>> duel(*strategies, hands=1_000).mbb_per_game > 0
+    True
     """
-    _check(first, second)
+    _check_compatible(first, second)
     if hands < 4 or hands % 2:
-        raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
+        raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
     check_threads(threads)
     pairs, key = hands // 2, match_key(seed)
-    game, sides = _game(first.tree), (side(first), side(second))
-    chunks = range(0, pairs, CHUNK)
+    game, sides = _duel_game(first.tree), (strategy_tables(first), strategy_tables(second))
+    chunks = range(0, pairs, CHUNK_PAIRS)
     out = np.zeros((len(chunks), 2))
     start = time.perf_counter()
 
     def play(begin: int) -> None:
-        deals = _deals(first, second, game, key, begin, min(begin + CHUNK, pairs))
-        kernels.play(game, *sides, deals, _room(), out[begin // CHUNK])
+        deals = _duel_deals(first, second, game, key, begin, min(begin + CHUNK_PAIRS, pairs))
+        kernels.play_deals(game, *sides, deals, _duel_workspace(), out[begin // CHUNK_PAIRS])
 
     if threads == 1:
         for begin in chunks:
             play(begin)
     else:
-        with ThreadPoolExecutor(min(threads, cores.available_cores()), thread_name_prefix="riverboat") as pool:
+        with ThreadPoolExecutor(min(threads, resources.available_cores()), thread_name_prefix="riverboat") as pool:
             list(pool.map(play, chunks))
     seconds = time.perf_counter() - start
-    total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, whoever played them
-    return Duel(pairs, seed, first.rules.big_blind, interval(pairs, total / 2, squares / 4), seconds)
+    total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, so that threads do not change the sum
+    return DuelResult(pairs, seed, first.rules.big_blind, confidence_interval(pairs, total / 2, squares / 4), seconds)
 
 
-def yardstick(move: str, like: BlueprintStrategy) -> BlueprintStrategy:
-    """A simple strategy over the tree and cards of another: always `call`, `fold` (check where that is free), `raise` by
-    the least the tree has (else call), or `random` among all moves of the tree.
+def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
+    """Build a baseline strategy over the tree and cards of another.
+
+    Parameters
+    ----------
+    action
+        "call", "fold" (check if that is free) and "raise" (the smallest raise of the tree, else call) always take one
+        action; "random" draws among all actions of the tree.
+    template
+        Blueprint with the tree and the cards.
+
+    Returns
+    -------
+    Blueprint
+        The baseline.
+
+    Raises
+    ------
+    InputError
+        If the name is another one.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.matches.duel import baseline_strategy
+    >>> int(baseline_strategy("raise", blueprint).average[0].max())
+    1
     """
-    if move not in YARDSTICKS:
-        raise unknown("yardstick", move, YARDSTICKS)
-    tree, counts = like.tree, like.cards.counts
+    if action not in TREE_BASELINE_ACTIONS:
+        raise unknown_name_error("baseline", action, TREE_BASELINE_ACTIONS)
+    tree, counts = template.tree, template.cards.counts
     average = []
     for street, buckets in enumerate(counts[: tree.rules.rounds]):
         row = np.zeros(int(tree.width[street]), np.uint8)
-        if move != "random":
-            row[_chosen(tree, street, move)] = 1
+        if action != "random":
+            row[_action_slots(tree, street, action)] = 1
         average.append(np.broadcast_to(row, (buckets, len(row))))  # one row in memory for all buckets
-    return BlueprintStrategy(
-        rules=like.rules,
-        menu=like.menu,
+    return Blueprint(
+        rules=template.rules,
+        menu=template.menu,
         tree=tree,
-        cards=like.cards,
+        cards=template.cards,
         average=tuple(average),
-        provenance={"method": f"always {move}" if move != "random" else move},
+        provenance={"method": f"always {action}" if action != "random" else action},
     )
 
 
-def _chosen(tree: ActionTree, street: int, move: str) -> Array:
-    """Places of the one move that each decision of a street takes. int64 [decisions]"""
-    wanted = {"fold": FOLD, "call": CALL, "raise": RAISE}[move]
+def _action_slots(tree: ActionTree, street: int, move: str) -> Array:
+    """Return the slots of the action that a baseline takes at each decision of a street. int64 [decisions]"""
+    kind = {"fold": FOLD, "call": CALL, "raise": RAISE}[move]
     nodes = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
-    # Moves stand in the order fold, call, raises; a call is always there.
+    # Actions are in the order fold, call, raises; a call always exists.
     folds = tree.kind[tree.first[nodes]] == FOLD
-    place = folds.astype(np.int64)
-    if wanted == FOLD:
-        place[:] = 0
-    elif wanted == RAISE:
-        place = np.where(tree.count[nodes] > place + 1, place + 1, place)
-    return np.asarray(tree.slot[nodes] + place, np.int64)
+    offset = folds.astype(np.int64)
+    if kind == FOLD:
+        offset[:] = 0
+    elif kind == RAISE:
+        offset = np.where(tree.count[nodes] > offset + 1, offset + 1, offset)
+    return np.asarray(tree.slot[nodes] + offset, np.int64)
 
 
-def _check(first: BlueprintStrategy, second: BlueprintStrategy) -> None:
+def _check_compatible(first: Blueprint, second: Blueprint) -> None:
     if first.rules != second.rules:
         raise InputError(
-            f"duel: the first plays {first.rules.name!r} and the second {second.rules.name!r}, which have other rules"
+            f"duel: the first plays {first.rules.name!r} and the second {second.rules.name!r}, which have different rules"
         )
     if 0 in first.rules.board[1:]:
         raise InputError(
-            f"duel: {first.rules.name!r} deals {first.rules.board} board cards: each later round needs one"
+            f"duel: {first.rules.name!r} deals {first.rules.board} board cards: each later round must deal one or more"
         )
     if first.tree is not second.tree and first.tree.fingerprint != second.tree.fingerprint:
         raise InputError(
-            f"duel: betting trees of {len(first.tree):,} and {len(second.tree):,} nodes with other moves; a duel needs "
-            "one tree for both, play a match between agents, which translate bets"
+            f"duel: betting trees of {len(first.tree):,} and {len(second.tree):,} nodes with different actions; a duel needs "
+            "one tree for both: play a match between agents instead, which translate bets"
         )
 
 
-def _game(tree: ActionTree) -> kernels.Game:
+def _duel_game(tree: ActionTree) -> kernels.DuelGame:
     rules = tree.rules
     board = rules.board_sizes[-1]
-    return kernels.Game(
+    return kernels.DuelGame(
         tree.actor,
         tree.street,
         tree.first,
         tree.count,
         tree.showdown,
-        tree.pay,
+        tree.payoff,
         tree.slot,
         rules.deck.cards,
         ranking_tables(rules.hole + board),
@@ -184,34 +255,57 @@ def _game(tree: ActionTree) -> kernels.Game:
     )
 
 
-def side(strategy: BlueprintStrategy) -> kernels.Side:
-    """The tables of a strategy as compiled loops read them; contiguous ones are not copied."""
-    shared = [table.strides[0] == 0 for table in strategy.average]  # one row for all buckets
+def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
+    """Return the tables of a strategy in the layout of compiled loops; contiguous tables are not copied.
+
+    Parameters
+    ----------
+    strategy
+        The blueprint.
+
+    Returns
+    -------
+    StrategyTables
+        Flat tables, one per street, and the strides between buckets.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.quality import full_action_tree, tabulate_agent
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> blueprint = tabulate_agent(make_agent("always-call"), full_action_tree(read_game("leduc")))
+    >>> from riverboat.evaluation.matches.duel import strategy_tables
+    >>> strategy_tables(blueprint).stride.tolist() == [table.shape[1] for table in blueprint.average]
+    True
+    """
+    is_shared = [table.strides[0] == 0 for table in strategy.average]  # one row for all buckets
     flat = [
-        np.array(table[0]) if one else np.ascontiguousarray(table).reshape(-1)
-        for table, one in zip(strategy.average, shared, strict=True)
+        np.array(table[0]) if single else np.ascontiguousarray(table).reshape(-1)
+        for table, single in zip(strategy.average, is_shared, strict=True)
     ]
-    stride = [0 if one else table.shape[1] for table, one in zip(strategy.average, shared, strict=True)]
-    flat += flat[-1:] * (len(STREETS) - len(flat))  # for every game as many: numbers are types to compiled loops
-    return kernels.Side(tuple(flat), np.array(stride, np.int64))
+    stride = [0 if single else table.shape[1] for table, single in zip(strategy.average, is_shared, strict=True)]
+    flat += flat[-1:] * (
+        len(STREETS) - len(flat)
+    )  # same tuple length for every game, since it is part of the compiled type
+    return kernels.StrategyTables(tuple(flat), np.array(stride, np.int64))
 
 
-def _deals(
-    first: BlueprintStrategy, second: BlueprintStrategy, game: kernels.Game, seed: np.uint64, begin: int, end: int
-) -> kernels.Deals:
-    """Deals begin … end - 1 of a match, with their buckets."""
+def _duel_deals(
+    first: Blueprint, second: Blueprint, game: kernels.DuelGame, seed: np.uint64, begin: int, end: int
+) -> kernels.DuelDeals:
+    """Deal pairs begin … end - 1 of a match, and look up their buckets."""
     count = end - begin
     keys, result = np.empty(count, np.uint64), np.empty(count, np.float32)
     cards = np.empty((count, 2 * game.hole + game.board), np.uint8)
-    kernels.draw_deals(game, seed, begin, keys, cards.reshape(-1), result)
+    kernels.draw_duel_deals(game, seed, begin, keys, cards.reshape(-1), result)
     buckets = first.cards.buckets(cards, 2, check=False)
-    alike = first.cards is second.cards or first.cards.fingerprint == second.cards.fingerprint
-    return kernels.Deals(
-        keys, cards, result, buckets, buckets if alike else second.cards.buckets(cards, 2, check=False)
+    same_cards = first.cards is second.cards or first.cards.fingerprint == second.cards.fingerprint
+    return kernels.DuelDeals(
+        keys, cards, result, buckets, buckets if same_cards else second.cards.buckets(cards, 2, check=False)
     )
 
 
-def _room() -> kernels.Room:
-    return kernels.Room(
+def _duel_workspace() -> kernels.DuelWorkspace:
+    return kernels.DuelWorkspace(
         np.zeros(2 * kernels.BLOCK, np.int32), np.zeros(2 * kernels.BLOCK, np.int32), np.zeros(kernels.BLOCK, np.int64)
     )

@@ -1,15 +1,18 @@
-"""Duplicate matches between any two agents: every deal is played twice, with the seats exchanged.
+"""Duplicate matches and round robins between any two agents: every deal is played twice, with the seats exchanged.
 
     agent = make_agent("runs/mine?purify")
     match = play_match(agent, make_agent("always-call"), rules_of(agent), hands=20_000)
     match.mbb_per_game, match.ci95
 
-Tables advance together, one move each in turn, so that agents decide in batches. All that is random is keyed: the cards by
-the seed and the number of the pair, what an agent draws by its own seed, that number and the place in the line. So equal
-seeds give equal results whatever the size of the batches, and an agent that plays itself wins nothing.
+Tables advance together, one action each in turn, so that agents decide in batches. All randomness is keyed: the cards
+by the seed and the number of the pair, an agent's draws by its own seed, that number and the position in the line. So
+equal seeds give equal results for every batch size, and an agent that plays itself wins nothing.
 
-Agents that learn are shown their hands after every batch (`agents.base.Learner`): what they see depends on the size of the
-batches, and so may the result.
+Agents that learn observe their hands after every batch (`agents.base.ObservingAgent`). Their observations depend on
+the batch size, and so may the result.
+
+`PairSampling` plays only some of the pairs, with importance weights: pairs with small pots have little influence on
+the result.
 """
 
 from __future__ import annotations
@@ -23,39 +26,142 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.agents.base import Accounting, Agent, Learner
+from riverboat.agents.base import Agent, ObservingAgent, ReportingAgent
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError
-from riverboat.evaluation.intervals import Interval, Tally
-from riverboat.evaluation.matches.aivat import Aivat, Estimates
-from riverboat.evaluation.matches.duel import Duel
-from riverboat.evaluation.matches.pairs import Pairs
-from riverboat.evaluation.matches.sequential_test import OPEN, Settling
-from riverboat.evaluation.matches.thinning import Thinning, draws
-from riverboat.evaluation.matches.workers import Workers
-from riverboat.games.holdem.rules import Rules
-from riverboat.games.records.hand_records import Hands
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.evaluation.confidence_intervals import OPEN, ConfidenceInterval, SampleSums, SequentialTest
+from riverboat.evaluation.matches.aivat import Aivat, AivatEstimates, pots_by_street
+from riverboat.evaluation.matches.duel import DuelResult
+from riverboat.evaluation.matches.pairs import DuplicatePairs, MatchWorkers
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.rules import PokerRules
 
-PAIRS = 4096  # played side by side
-PAIRS_OF_A_LOOK = 500  # where a match may be settled
-PAIRS_OF_AIVAT = 2048  # where estimates take time, and who watches wants to see it pass
+# --- Importance sampling of pairs ---
+
+FULL_POT = 30.0  # big blinds
+MIN_PROBABILITY = 0.2  # no pair has a weight above five: small pots may grow to whole stacks
+_RNG_STREAM = 7  # independent of the stream of the cards
 
 
 @dataclass(frozen=True)
-class Match(Duel):
-    """What the first of two agents won. With AIVAT, `chips` is its estimate, and `raw` what was really won."""
+class PairSampling:
+    """Sampling probabilities of pairs by the size of their pots in a trial match.
+
+    Parameters
+    ----------
+    street
+        Street whose initial pot decides.
+    full_pot
+        Pairs with this pot or a larger one are always played, in big blinds.
+    min_probability
+        Probability of pairs with the smallest pots, and of those that do not reach the street.
+
+    Raises
+    ------
+    InputError
+        If `full_pot` is not above zero, or `min_probability` is not above 0 and at most 1.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.matches.match import PairSampling
+    >>> PairSampling("turn").min_probability
+    0.2
+    """
+
+    street: str  # whose initial pot decides
+    full_pot: float = FULL_POT  # big blinds: pairs with this pot or a larger one are always played
+    min_probability: float = (
+        MIN_PROBABILITY  # of pairs with the smallest pots, and of those that do not reach the street
+    )
+
+    def __post_init__(self) -> None:
+        if not self.full_pot > 0:
+            raise InputError(f"full_pot={self.full_pot:g}: must be above zero, in big blinds")
+        if not 0 < self.min_probability <= 1:
+            raise InputError(f"min_probability={self.min_probability:g}: must be above 0 and at most 1")
+
+    def check_rules(self, rules: PokerRules) -> None:
+        """Raise InputError if the game does not have the street.
+
+        Parameters
+        ----------
+        rules
+            The game.
+        """
+        if self.street not in rules.streets:
+            raise unknown_name_error("street", self.street, rules.streets)
+
+    def probabilities(self, trial: HandRecords) -> Array:
+        """Return the sampling probability of each pair, from both hands of its trial. float64 [pairs]
+
+        Parameters
+        ----------
+        trial
+            Hands of the trial match, both hands of every pair.
+        """
+        rules = trial.rules
+        pots = pots_by_street(trial)[0::2, rules.streets.index(self.street)]
+        return np.clip(pots / (self.full_pot * rules.big_blind), self.min_probability, 1.0)
+
+
+def _selection_rng(seed: int) -> np.random.Generator:
+    """Return a generator that draws one number for each pair in order, independently of the batches."""
+    return np.random.default_rng((seed, _RNG_STREAM))
+
+
+BATCH_PAIRS = 4096  # played in one batch
+SEQUENTIAL_BATCH_PAIRS = 500  # between two looks of a sequential test
+AIVAT_BATCH_PAIRS = 2048  # with AIVAT, which is slow: smaller batches show progress
+
+
+@dataclass(frozen=True)
+class DuplicateMatchResult(DuelResult):
+    """Winnings of the first of two agents. With AIVAT, `chips` is the AIVAT estimate and `raw` the actual winnings.
+
+    Attributes
+    ----------
+    pairs
+        Number of pairs.
+    seed
+        Seed of the cards.
+    big_blind
+        Chips of a big blind.
+    chips
+        Winnings of the first agent per hand; samples are pairs.
+    seconds
+        Time of the match.
+    names
+        Names of the agents.
+    raw
+        Actual winnings, with AIVAT.
+    factor
+        Variance of pairs without AIVAT over the variance with it.
+    verdict
+        Verdict of a sequential test.
+    bounds
+        Bounds of the sequential test, in mbb/g; the interval is then a confidence sequence.
+    played
+        Hands actually played, if pairs were sampled.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.confidence_intervals import ConfidenceInterval
+    >>> from riverboat.evaluation.matches.match import DuplicateMatchResult
+    >>> DuplicateMatchResult(50, 0, 100, ConfidenceInterval(1.0, 2.0, 50), 0.1, ("a", "b")).bb_per_100
+    1.0
+    """
 
     names: tuple[str, str]
-    raw: Interval | None = None
-    factor: float | None = (
-        None  # so many times the hands were needed without AIVAT: the ratio of the variances of pairs
+    raw: ConfidenceInterval | None = None
+    factor: float | None = None  # variance of pairs without AIVAT over the variance with it
+    verdict: str | None = None  # of a sequential test
+    bounds: tuple[float, float] | None = (
+        None  # of the sequential test, in mbb/g; the interval is then a confidence sequence
     )
-    verdict: str | None = None  # of a match that stops when it is settled
-    bounds: tuple[float, float] | None = None  # of the verdict, in mbb/g; the interval then holds at any time
-    played: int | None = None  # hands, where a match was thinned; all others stand for them
+    played: int | None = None  # hands actually played, if pairs were sampled
 
     def record(self) -> dict[str, Any]:
-        """The result for files, without what depends on the machine."""
+        """Return the result as a JSON object, without timings."""
         facts: dict[str, Any] = super().record()
         if self.raw is not None:
             per_game = 1000 / self.big_blind
@@ -74,160 +180,253 @@ class Match(Duel):
 def play_match(
     first: Agent,
     second: Agent,
-    rules: Rules,
+    rules: PokerRules,
     hands: int = 20_000,
     seed: int = 0,
     *,
     aivat: Aivat | None = None,
-    until: tuple[float, float] | None = None,
-    thin: Thinning | None = None,
-    observe: Callable[[Hands], None] | None = None,
-    estimated: Callable[[Estimates], None] | None = None,
+    bounds: tuple[float, float] | None = None,
+    pair_sampling: PairSampling | None = None,
+    observe: Callable[[HandRecords], None] | None = None,
+    on_estimates: Callable[[AivatEstimates], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
-    pairs_at_once: int | None = None,
-    workers: Workers | None = None,
-) -> Match:
-    """Play `hands` hands in hands / 2 duplicate pairs. An all-in is paid by the board that was dealt.
+    batch_pairs: int | None = None,
+    workers: MatchWorkers | None = None,
+) -> DuplicateMatchResult:
+    """Play a duplicate match of `hands` hands, in hands / 2 pairs.
 
-    `aivat` takes most of the luck out of the result. `until` are two bounds in mbb/g: the match ends as soon as it is settled
-    whether the first agent wins more than the upper one, less than the lower one or something between, after `hands` hands
-    at the latest. With `thin` only some pairs are played, and stand for all. `observe` is given the hands in their order,
-    batch by batch: hands 2 k and 2 k + 1 are those of a pair, the second with exchanged seats; `estimated` what AIVAT says
-    of them. `progress` is given the hands that are done, and all. `workers` are processes that play in place of this one.
+    An all-in is decided by the board that was dealt.
+
+    Parameters
+    ----------
+    first, second
+        Agents; the first has seat 0 in even hands.
+    rules
+        Zero-sum two-player game.
+    hands
+        Number of hands, even; the largest number if `bounds` are given.
+    seed
+        Seed of the cards.
+    aivat
+        Estimator that reduces the variance of the result.
+    bounds
+        Two bounds in mbb/g for a sequential test. The match stops as soon as the first agent's winnings are known to
+        be above the upper bound, below the lower one or between them.
+    pair_sampling
+        Importance sampling of pairs: only some are played, with weights.
+    observe
+        Callback with the hands in order, batch by batch. Hands 2 k and 2 k + 1 are a pair, the second with exchanged
+        seats.
+    on_estimates
+        Callback with the AIVAT estimates of each batch.
+    progress
+        Callback with the number of completed hands and the total.
+    batch_pairs
+        Pairs per batch.
+    workers
+        Processes that play the batches in place of this one.
+
+    Returns
+    -------
+    DuplicateMatchResult
+        Winnings of the first agent with their confidence interval.
+
+    Raises
+    ------
+    InputError
+        If `hands` is odd or below four, an agent does not play the game, or the match cannot be split among workers.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.matches.match import play_match
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> agents = make_agent("always-raise"), make_agent("always-fold")
+    >>> play_match(*agents, read_game("leduc"), hands=100).mbb_per_game > 0
+    True
     """
     if hands < 4 or hands % 2:
-        raise InputError(f"hands={hands}: a duplicate match has an even number of hands, four or more")
-    usual = PAIRS_OF_A_LOOK if until is not None else PAIRS_OF_AIVAT if aivat is not None else PAIRS
-    liked = [2 * usual, *(agent.tables_at_once for agent in (first, second) if hasattr(agent, "tables_at_once"))]
-    usual = max(1, min(liked) // 2)
-    at_once = usual if pairs_at_once is None else pairs_at_once
-    if at_once < 1:
-        raise InputError(f"pairs_at_once={pairs_at_once}: must be at least 1")
+        raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
+    default_pairs = (
+        SEQUENTIAL_BATCH_PAIRS if bounds is not None else AIVAT_BATCH_PAIRS if aivat is not None else BATCH_PAIRS
+    )
+    table_limits = [
+        2 * default_pairs,
+        *(agent.tables_at_once for agent in (first, second) if hasattr(agent, "tables_at_once")),
+    ]
+    default_pairs = max(1, min(table_limits) // 2)
+    pairs_per_batch = default_pairs if batch_pairs is None else batch_pairs
+    if pairs_per_batch < 1:
+        raise InputError(f"batch_pairs={batch_pairs}: must be at least 1")
     agents = (first, second)
     for agent in agents:
         agent.check_rules(rules)
-    rules.need_zero_sum("matches are played")  # a solved spot is not: `riverboat play` sits down with it
+    rules.require_zero_sum("matches are played")  # a solved spot may not be: `riverboat play` supports it
     names = (first.name, second.name)
-    table = Pairs(agents, names, rules, seed)
-    pairs, raw, better = hands // 2, Tally(), Tally()
-    test = None if until is None else Settling(*until, most=pairs)
-    verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # mbb/g of the chips of a pair
-    start, chosen_by, dealt = time.perf_counter(), draws(seed), 0
-    if thin is not None:
-        thin.check(rules)
-    elsewhere = None
+    table = DuplicatePairs(agents, names, rules, seed)
+    pairs, raw, corrected = hands // 2, SampleSums(), SampleSums()
+    test = None if bounds is None else SequentialTest(*bounds, max_pairs=pairs)
+    verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # from chips per pair to mbb/g
+    start, selection, hands_dealt = time.perf_counter(), _selection_rng(seed), 0
+    if pair_sampling is not None:
+        pair_sampling.check_rules(rules)
+    worker_results = None
     if workers is not None:
-        _check_apart(agents, thin)
-        at_once = _even(pairs, at_once, workers.count)
-        elsewhere = workers.play(names, rules, seed, _numbers(pairs, at_once))
-    for numbers in _numbers(pairs, at_once):
+        _check_parallelizable(agents, pair_sampling)
+        pairs_per_batch = _balanced_batch_size(pairs, pairs_per_batch, workers.count)
+        worker_results = workers.play(names, rules, seed, _batches(pairs, pairs_per_batch))
+    for numbers in _batches(pairs, pairs_per_batch):
         weights: Array = np.ones(len(numbers), np.int64)
-        if thin is not None:
-            chances = thin.chances(Pairs((second, second), names, rules, seed).play(numbers))
-            weights = (chosen_by.random(len(numbers)) < chances) / chances
-        played = table.play(numbers[weights > 0]) if elsewhere is None else next(elsewhere)
-        dealt += len(played)
-        first_won = played.won[0::2, 0] + played.won[1::2, 1]  # in both hands of a pair
-        raw = raw.plus(_weighed(weights, first_won))
-        if aivat is not None:  # before anybody learns
-            told = aivat.estimate(played)
-            better = better.plus(_weighed(weights, told.total[0::2] + told.total[1::2]))
-            if estimated is not None:
-                estimated(told)
+        if pair_sampling is not None:
+            probabilities = pair_sampling.probabilities(
+                DuplicatePairs((second, second), names, rules, seed).play(numbers)
+            )
+            weights = (selection.random(len(numbers)) < probabilities) / probabilities
+        played = table.play(numbers[weights > 0]) if worker_results is None else next(worker_results)
+        hands_dealt += len(played)
+        first_won = played.won[0::2, 0] + played.won[1::2, 1]  # over both hands of a pair
+        raw = raw.add_samples(_importance_weighted(weights, first_won))
+        if aivat is not None:  # before agents observe the hands and change
+            estimates = aivat.estimate(played)
+            corrected = corrected.add_samples(
+                _importance_weighted(weights, estimates.total[0::2] + estimates.total[1::2])
+            )
+            if on_estimates is not None:
+                on_estimates(estimates)
         for agent, name in zip(agents, played.names, strict=True):
-            if isinstance(agent, Learner):
+            if isinstance(agent, ObservingAgent):
                 agent.observe(played.seen_by(name))
         if observe is not None:
             observe(played)
         if progress is not None:
             progress(2 * raw.count, hands)
         if test is not None:
-            verdict = test.told((raw if aivat is None else better).times(per_game))
+            verdict = test.verdict((raw if aivat is None else corrected).scale(per_game))
             if verdict != OPEN:
                 break
     seconds = time.perf_counter() - start
-    tally = (raw if aivat is None else better).times(0.5)  # chips a hand
-    won = tally.interval() if test is None else test.interval(tally)
-    without = None if aivat is None else raw.times(0.5).interval()
-    factor = None if without is None else _ratio(without.half_width, tally.interval().half_width)
-    hands_played = None if thin is None else dealt
-    return Match(raw.count, seed, rules.big_blind, won, seconds, names, without, factor, verdict, until, hands_played)
+    tally = (raw if aivat is None else corrected).scale(0.5)  # chips per hand
+    won = tally.confidence_interval() if test is None else test.interval(tally)
+    raw_interval = None if aivat is None else raw.scale(0.5).confidence_interval()
+    factor = (
+        None
+        if raw_interval is None
+        else _variance_ratio(raw_interval.half_width, tally.confidence_interval().half_width)
+    )
+    hands_played = None if pair_sampling is None else hands_dealt
+    return DuplicateMatchResult(
+        raw.count, seed, rules.big_blind, won, seconds, names, raw_interval, factor, verdict, bounds, hands_played
+    )
 
 
-def _numbers(pairs: int, at_once: int) -> Iterator[Array]:
-    """Of the pairs of each batch."""
-    return (np.arange(begin, min(begin + at_once, pairs)) for begin in range(0, pairs, at_once))
+def _batches(pairs: int, batch_pairs: int) -> Iterator[Array]:
+    """Yield the numbers of the pairs of each batch."""
+    return (np.arange(begin, min(begin + batch_pairs, pairs)) for begin in range(0, pairs, batch_pairs))
 
 
-def _even(pairs: int, at_once: int, workers: int) -> int:
-    """Pairs of a batch, no more than that, such that all workers get as many batches."""
-    rounds = -(-pairs // (at_once * workers))
+def _balanced_batch_size(pairs: int, batch_pairs: int, workers: int) -> int:
+    """Return a batch size of at most `batch_pairs` that gives every worker the same number of batches."""
+    rounds = -(-pairs // (batch_pairs * workers))
     return -(-pairs // (rounds * workers))
 
 
-def _check_apart(agents: Sequence[Agent], thin: Thinning | None) -> None:
-    """Workers play parts of a match that know nothing of each other."""
+def _check_parallelizable(agents: Sequence[Agent], pair_sampling: PairSampling | None) -> None:
+    """Raise InputError if a match cannot be split among workers, which do not share what they observe."""
     for agent in agents:
-        if isinstance(agent, Learner | Accounting):
+        if isinstance(agent, ObservingAgent | ReportingAgent):
             raise InputError(
-                f"workers: {agent.name!r} remembers the hands of a match, so one process plays them all; take one worker"
+                f"workers: {agent.name!r} learns from the hands of a match, so one process must play them all; use one worker"
             )
-    if thin is not None:
-        raise InputError("workers: a match that is thinned is played by one process; take one worker, or do not thin")
+    if pair_sampling is not None:
+        raise InputError(
+            "workers: a match with sampled pairs (thinned) runs in one process; use one worker, or do not thin"
+        )
 
 
-def _weighed(weights: Array, won: Array) -> Array:
-    """What all pairs count, from what those won that were played. [pairs]"""
+def _importance_weighted(weights: Array, won: Array) -> Array:
+    """Return the weighted winnings of all pairs; pairs that were not played count zero. [pairs]"""
     out = np.zeros(len(weights), np.result_type(weights, won))
     out[weights > 0] = won
     return out * weights
 
 
-def _ratio(one: float, other: float) -> float | None:
-    """Of variances, from widths; none where nothing is left of either."""
+def _variance_ratio(one: float, other: float) -> float | None:
+    """Return the ratio of two variances from their half-widths; None if the second is zero."""
     return (one / other) ** 2 if other > 0 else None
 
 
-# --- round robins -----------------------------------------------------------------------------
+# --- Round robins ---
 
 
 @dataclass(frozen=True)
-class RoundRobin:
-    """Everybody against everybody else."""
+class RoundRobinTable:
+    """Results of a round robin: every agent against every other.
+
+    Attributes
+    ----------
+    names
+        Names of the agents.
+    matches
+        Results by pair of indices i < j: agent i against agent j.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.confidence_intervals import ConfidenceInterval
+    >>> from riverboat.evaluation.matches.match import DuplicateMatchResult, RoundRobinTable
+    >>> match = DuplicateMatchResult(50, 0, 100, ConfidenceInterval(1.0, 2.0, 50), 0.1, ("a", "b"))
+    >>> RoundRobinTable(("a", "b"), {(0, 1): match}).ranking
+    (0, 1)
+    """
 
     names: tuple[str, ...]
-    matches: Mapping[tuple[int, int], Match]  # i < j: agent i against agent j
+    matches: Mapping[tuple[int, int], DuplicateMatchResult]  # i < j: agent i against agent j
 
-    def mbb(self, i: int, j: int) -> tuple[float, float]:
-        """What agent i won of agent j, in mbb/g, and half the width of its 95 % interval."""
+    def mbb_between(self, i: int, j: int) -> tuple[float, float]:
+        """Return the winnings of one agent against another in mbb/g, and the half-width of the 95 % interval.
+
+        Parameters
+        ----------
+        i
+            Index of the agent.
+        j
+            Index of its opponent.
+        """
         match = self.matches[min(i, j), max(i, j)]
         return (match.mbb_per_game if i < j else 0.0 - match.mbb_per_game), match.ci95
 
-    def mean(self, i: int) -> float:
-        """What agent i won on average over its opponents, in mbb/g."""
-        return fmean(self.mbb(i, j)[0] for j in range(len(self.names)) if j != i)
+    def mean_mbb(self, i: int) -> float:
+        """Return the mean winnings of an agent over its opponents, in mbb/g.
+
+        Parameters
+        ----------
+        i
+            Index of the agent.
+        """
+        return fmean(self.mbb_between(i, j)[0] for j in range(len(self.names)) if j != i)
 
     @property
     def ranking(self) -> tuple[int, ...]:
-        """Agents by what they won on average, the best first: total bankroll."""
-        return tuple(sorted(range(len(self.names)), key=lambda i: -self.mean(i)))
+        """Agents by mean winnings (total bankroll), the best first."""
+        return tuple(sorted(range(len(self.names)), key=lambda i: -self.mean_mbb(i)))
 
     def record(self) -> dict[str, Any]:
-        """For files, without what depends on the machine."""
+        """Return the table as a JSON object, without timings."""
         pairs = sorted(self.matches.items())
         return {
             "agents": list(self.names),
-            "mean_mbb_per_game": {name: self.mean(i) for i, name in enumerate(self.names)},
+            "mean_mbb_per_game": {name: self.mean_mbb(i) for i, name in enumerate(self.names)},
             "matches": [{"agents": list(match.names), **match.record()} for _, match in pairs],
         }
 
     def rows(self) -> list[list[str]]:
-        """The table as text, a row for each agent, the best first: its name, what it won of each, the mean."""
+        """Return the table as text, a row for each agent, the best first: its name, its winnings against each, the
+        mean.
+        """
         order = self.ranking
         lines = [["mbb/g", *(self.names[j] for j in order), "mean"]]
         for i in order:
-            cells = ["" if i == j else "{:+.0f} ± {:.0f}".format(*self.mbb(i, j)) for j in order]
-            lines.append([self.names[i], *cells, f"{self.mean(i):+.0f}"])
+            cells = ["" if i == j else "{:+.0f} ± {:.0f}".format(*self.mbb_between(i, j)) for j in order]
+            lines.append([self.names[i], *cells, f"{self.mean_mbb(i):+.0f}"])
         return lines
 
     def __str__(self) -> str:
@@ -241,14 +440,49 @@ class RoundRobin:
 
 def round_robin(
     agents: Mapping[str, Agent],
-    rules: Rules,
+    rules: PokerRules,
     hands: int = 20_000,
     seed: int = 0,
     *,
     estimator: Callable[[Agent, Agent], Aivat] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> RoundRobin:
-    """A duplicate match of `hands` hands for every two agents, all with the same cards; `estimator` makes AIVAT for two."""
+) -> RoundRobinTable:
+    """Play a duplicate match between every two agents, all with the same cards.
+
+    Parameters
+    ----------
+    agents
+        Two or more agents by name.
+    rules
+        Zero-sum two-player game.
+    hands
+        Hands of each match, even.
+    seed
+        Seed of the cards.
+    estimator
+        Function that creates the AIVAT estimator of a pair of agents.
+    progress
+        Callback with the completed hands and the total.
+
+    Returns
+    -------
+    RoundRobinTable
+        Results of all matches.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two agents, or `hands` is invalid.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.evaluation.matches.match import round_robin
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> agents = {"raiser": make_agent("always-raise"), "folder": make_agent("always-fold")}
+    >>> round_robin(agents, read_game("leduc"), hands=100).ranking
+    (0, 1)
+    """
     if len(agents) < 2:
         raise InputError(f"{len(agents)} agents: a round robin needs two or more")
     names, games = tuple(agents), list(combinations(range(len(agents)), 2))
@@ -263,4 +497,4 @@ def round_robin(
         aivat = None if estimator is None else estimator(*pair)
         match = play_match(*pair, rules, hands, seed, aivat=aivat, progress=report)
         matches[i, j] = replace(match, names=(names[i], names[j]))
-    return RoundRobin(names, matches)
+    return RoundRobinTable(names, matches)

@@ -1,1 +1,1 @@
-"""Hold'em games as betting × boards, for solvers with vectors of hands."""
+"""Hold'em games as a betting tree and boards, for solvers with vectors of hands."""

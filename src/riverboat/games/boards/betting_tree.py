@@ -1,4 +1,4 @@
-"""The tree of betting for solvers that walk vectors of hands: made from any state, through a menu, in any notation."""
+"""Betting trees for solvers with vectors of hands, built from any betting state through a menu, in any notation."""
 
 from __future__ import annotations
 
@@ -8,107 +8,113 @@ from functools import partial
 
 import numpy as np
 
-from riverboat.core.budget import Growth, guessed
+from riverboat.core.budget import BuildMonitor, format_estimate
 from riverboat.core.errors import InputError, MemoryLimitError
-from riverboat.games import tree_size
+from riverboat.games import tree_layout
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.boards.board_game import BettingTree, Pay
-from riverboat.games.holdem.action_labels import ACPC, Notation
-from riverboat.games.holdem.betting import Betting, actor_of
-from riverboat.games.holdem.betting_rules import FOLDED, State, deal, step
-from riverboat.games.holdem.menus import Choices, Menu
+from riverboat.games.boards.board_game import BettingTree, ShowdownPayoffs
+from riverboat.games.holdem.betting import ACPC_NOTATION, ActionNotation, BettingState, current_actor
+from riverboat.games.holdem.betting_rules import FOLDED, CompactBettingState, apply_action, deal_street
+from riverboat.games.holdem.menus import ActionMenu, MenuActions
 
-MOST_NODES = 500_000  # of a betting tree: half a minute; on a river with 500 hands tables of 1.5 GB
-GUESSED_WRONG = 5  # how much too high a guess may be
-NODE_BYTES = 250  # of a betting node while the tree is made, at the least
+MAX_BETTING_NODES = 500_000  # takes half a minute; on a river with 500 hands, tables of 1.5 GB
+MAX_OVERESTIMATE = 5  # factor by which an estimate may be too high
+NODE_BYTES = 250  # minimum memory per node while the tree is built
 
 
-def make(
-    root: Betting,
+def build_betting_tree(
+    root: BettingState,
     name: str,
-    menu: Menu | None = None,
+    menu: ActionMenu | None = None,
     *,
-    notation: Notation = ACPC,
+    notation: ActionNotation = ACPC_NOTATION,
     since_root: bool = False,
     table_bytes: int = 0,
 ) -> BettingTree:
-    """Walk the betting from a state on. A limit game needs no menu.
+    """Build the betting tree below a state. A limit game needs no menu.
 
-    `since_root`: chips and pay-offs are counted from there, and what lies in the middle belongs to nobody, as in a spot;
-    else over the whole hand. Refused where memory does not hold the tree, or `table_bytes` for each node.
+    With `since_root`, chips and payoffs count from the root, and the chips already in the pot belong to nobody, as in a
+    spot; otherwise they count over the whole hand. Raises MemoryLimitError if memory does not hold the tree, or
+    `table_bytes` per node.
     """
     if root.actor < 0:
-        raise InputError(f"{name}: nobody acts at {root.line!r}: a tree of betting begins where somebody does")
-    choices = Choices(root.rules, menu)
-    guess = partial(tree_size.size, _Line(choices, root.at))
-    with Growth(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, guess) as grown:
-        return _walk(root, choices, notation, root.spent if since_root else (0, 0), grown)
+        raise InputError(f"{name}: nobody acts at {root.line!r}: a betting tree must begin at a decision")
+    choices = MenuActions(root.rules, menu)
+    estimate = partial(tree_layout.estimate_num_nodes, _BettingTreeState(choices, root.compact))
+    with BuildMonitor(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, estimate) as monitor:
+        return _build_tree(root, choices, notation, root.spent if since_root else (0, 0), monitor)
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Betting as a tree that `probe` can go through."""
+class _BettingTreeState:
+    """Betting as a tree state for size estimates."""
 
-    choices: Choices
-    at: State
+    choices: MenuActions
+    at: CompactBettingState
 
     @property
     def actor(self) -> int:
-        return actor_of(self.choices.rules.book, self.at)
+        return current_actor(self.choices.rules.compact, self.at)
 
     def actions(self) -> Sequence[str]:
-        return ("/",) if self.actor == CHANCE else tuple(map(str, self.choices.moves(self.at)))
+        return ("/",) if self.actor == CHANCE else tuple(map(str, self.choices.actions(self.at)))
 
-    def child(self, index: int) -> _Line:
-        book = self.choices.rules.book
-        after = deal(book, self.at) if self.actor == CHANCE else step(book, self.at, self.choices.moves(self.at)[index])
-        return _Line(self.choices, after)
-
-
-def _check_size(grown: Growth) -> None:
-    """Trees that would take minutes to lay out and years to solve are refused, as soon as they are known to be ones."""
-    about = max(grown.count, grown.about or 0)
-    if grown.count > MOST_NODES or about > GUESSED_WRONG * MOST_NODES:
-        count = f"more than {grown.count:,}" if grown.about is None else guessed(about)
-        raise MemoryLimitError(f"{grown.name}: {count} betting nodes, and at most {MOST_NODES:,} are laid out")
+    def child(self, index: int) -> _BettingTreeState:
+        rules = self.choices.rules.compact
+        after = (
+            deal_street(rules, self.at)
+            if self.actor == CHANCE
+            else apply_action(rules, self.at, self.choices.actions(self.at)[index])
+        )
+        return _BettingTreeState(self.choices, after)
 
 
-def _walk(root: Betting, choices: Choices, notation: Notation, paid: tuple[int, int], grown: Growth) -> BettingTree:
-    """An explicit stack: lines may be longer than Python's recursion allows."""
-    rules, book = root.rules, root.rules.book
+def _check_size(grown: BuildMonitor) -> None:
+    """Raise MemoryLimitError early for trees that would take minutes to build and years to solve."""
+    estimate = max(grown.count, grown.expected or 0)
+    if grown.count > MAX_BETTING_NODES or estimate > MAX_OVERESTIMATE * MAX_BETTING_NODES:
+        count = f"more than {grown.count:,}" if grown.expected is None else format_estimate(estimate)
+        raise MemoryLimitError(f"{grown.name}: {count} betting nodes, and at most {MAX_BETTING_NODES:,} are allowed")
+
+
+def _build_tree(
+    root: BettingState, choices: MenuActions, notation: ActionNotation, paid: tuple[int, int], grown: BuildMonitor
+) -> BettingTree:
+    """Build the arrays with an explicit stack, since lines may exceed Python's recursion limit."""
+    rules, book = root.rules, root.rules.compact
     actor: list[int] = []
     end: list[int] = []
     street: list[int] = []
     label: list[str] = []
     showdown: list[bool] = []
-    pay: list[Pay] = []
+    pay: list[ShowdownPayoffs] = []
     spent: list[tuple[int, int]] = []
-    nothing: Pay = ((0.0, 0.0),) * 3
-    work: list[tuple[State | None, int, str]] = [(root.at, -1, "")]
+    no_payoffs: ShowdownPayoffs = ((0.0, 0.0),) * 3
+    work: list[tuple[CompactBettingState | None, int, str]] = [(root.compact, -1, "")]
     while work:
-        s, closing, written = work.pop()
+        s, closing, move_label = work.pop()
         if s is None:
             end[closing] = len(actor)
             continue
-        node, who = len(actor), actor_of(book, s)
+        node, who = len(actor), current_actor(book, s)
         grown(node)
         _check_size(grown)
         over = who == TERMINAL
         actor.append(who)
         end.append(node + 1)
         street.append(s.street - root.street)
-        label.append(written)
+        label.append(move_label)
         showdown.append(over and s.over != FOLDED)
-        pay.append(Betting(rules, s).pay(paid) if over else nothing)
+        pay.append(BettingState(rules, s).payoffs(paid) if over else no_payoffs)
         spent.append((s.spent0 - paid[0], s.spent1 - paid[1]))
         if over:
             continue
         work.append((None, node, ""))
         if who == CHANCE:
-            work.append((deal(book, s), -1, ""))
+            work.append((deal_street(book, s), -1, ""))
         else:
-            moves = reversed(choices.moves(s))
-            work += [(step(book, s, move), -1, notation.write(book, s, move)) for move in moves]
+            moves = reversed(choices.actions(s))
+            work += [(apply_action(book, s, move), -1, notation.format(book, s, move)) for move in moves]
     return BettingTree(
         np.array(actor, np.int8),
         np.array(end, np.int32),

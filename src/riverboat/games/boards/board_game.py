@@ -1,132 +1,191 @@
-"""Hold'em games as the compiler of trees wants them: a tree of betting, and cards that lie beside it.
+"""Board games: hold'em as a betting tree, and cards that are dealt independently of it.
 
-In hold'em the legal moves do not depend on the cards. So the betting is walked once, whatever is dealt (`betting_tree.make`),
-and the cards are given apart: what lies on the board, how many cards each deal brings, and how often each player holds
-each hand (`BoardGame`).
+In hold'em the legal actions do not depend on the cards. So the betting tree is built once for all deals
+(`build_betting_tree`). The cards are described apart from it (`BoardGame`): the board, the number of cards of each
+deal, and each player's range. `UnrolledBoardGame` makes a public game of the two, with the tree unrolled over all
+deals.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
 from itertools import combinations
+from math import comb
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from riverboat.cards.deck import Deck
-from riverboat.cards.notation import parse_cards
+import numpy as np
+
+from riverboat.cards.deck import HAND_CARDS, Deck
+from riverboat.cards.notation import format_cards, format_hand, parse_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, listed, shown
-from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.core.errors import InputError, join_names, short_repr
+from riverboat.games.base import (
+    CHANCE,
+    TERMINAL,
+    ComparisonPayoff,
+    ConstantPayoff,
+    Outcome,
+    Payoff,
+    PrivateDeal,
+    append_label,
+)
+from riverboat.games.holdem.betting_rules import CALL, FOLD
 
-Pay: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
-Dealt: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the way to a node
+ShowdownPayoffs: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+DealtCards: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the path to a node
 
-_MOVE = re.compile(r"\D\d*|\d+")
-ANY: tuple[int, ...] = ()  # a deal that a line writes as `*`: whatever comes
+_ACTION_TOKEN = re.compile(r"\D\d*|\d+")
+ANY_CARD: tuple[int, ...] = ()  # a deal that a line writes as `*`: any card
 
 
-class Place(NamedTuple):
-    """Where a line leads."""
+class BettingTreePosition(NamedTuple):
+    """A node of the betting tree and the cards dealt before it."""
 
     node: int
-    dealt: Dealt  # ANY where the line says `*`
+    dealt: DealtCards  # ANY_CARD where the line says `*`
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """Nodes in preorder: the first child of n is n + 1, the subtree of n is n … end[n] - 1.
+    """A betting tree in preorder: the first child of n is n + 1, the subtree of n is n … end[n] - 1.
 
-    A CHANCE node deals one more street and has one child. All-in and call before the last street: as many of them as
-    streets are left, then a showdown.
+    A CHANCE node deals one street and has one child. After a called all-in before the last street there is one for each
+    remaining street, then a showdown.
     """
 
     actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
     end: Array  # int32 [nodes]: one past the last node of the subtree
     street: Array  # int8 [nodes]: deals since the root; a CHANCE node belongs to the street that it ends
-    label: tuple[str, ...]  # of the move that leads to each node; "" at the root and after a deal
+    label: tuple[str, ...]  # of the action that leads to each node; "" at the root and after a deal
     showdown: Array  # bool [nodes]: terminals where hands are compared
-    pay: Array  # float64 [nodes, 3, 2]: by player 0's hand stronger, equal, weaker; then by player. Folds: all three equal
-    spent: Array  # float64 [nodes, 2]: chips that each player has put in: blinds included, or in a spot since the root
+    payoffs: Array  # float64 [nodes, 3, 2]: if player 0's hand is stronger, equal, weaker; by player. Folds: all equal
+    spent: Array  # float64 [nodes, 2]: chips that each player has put in, blinds included; in a spot, since the root
 
     def children(self, node: int) -> Iterator[int]:
-        """Child nodes, in the order of the moves."""
+        """Yield the child nodes, in the order of the actions."""
         child = node + 1
         while child < self.end[node]:
             yield child
             child = int(self.end[child])
 
-    def moves(self, node: int) -> tuple[str, ...]:
-        """Labels of the moves at a decision."""
+    def actions(self, node: int) -> tuple[str, ...]:
+        """Return the labels of the actions at a decision."""
         return tuple(self.label[child] for child in self.children(node)) if self.actor[node] >= 0 else ()
 
-    def find(self, line: str, joiner: str = "-", *, any_card: bool = False) -> Place:
-        """The node that a line leads to, and the cards dealt on the way: `b120-c/8h-x`, or `crc/8h7d2c/cr` without joiner.
+    def moves(self, node: int, spent_before: tuple[int, int] = (0, 0)) -> tuple[int, ...]:
+        """Return the actions at a decision as numbers (`betting_rules`): FOLD, CALL, or the total of a raise.
 
-        With `any_card` a deal may be written `*`; `every_deal` gives what the line then stands for.
+        `spent_before`: chips that each player put in before the root, if `spent` leaves them out.
         """
-        here, dealt, done = 0, [], ""
-        for deal, step in _steps(line, joiner):
+        player = int(self.actor[node])
+        high, moves = max(self.spent[node] + spent_before), []
+        for child in self.children(node):
+            total = self.spent[child, player] + spent_before[player]
+            folds = self.actor[child] == TERMINAL and not self.showdown[child]
+            moves.append(FOLD if folds else int(total) if total > high else CALL)
+        return tuple(moves)
+
+    def child(self, node: int, move: int, spent_before: tuple[int, int] = (0, 0)) -> int | None:
+        """Return the child after an action given as in `moves`; None if the tree does not have it."""
+        children = zip(self.moves(node, spent_before), self.children(node), strict=True)
+        return next((child for action, child in children if action == move), None)
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes from the root to a node."""
+        path = [0]
+        while path[-1] != node:
+            path.append(next(child for child in self.children(path[-1]) if node < self.end[child]))
+        return path
+
+    def line(self, node: int, dealt: DealtCards, joiner: str = "-") -> str:
+        """Return the line of a node and the cards dealt on the path to it; `find` inverts it."""
+        line, deals, closing = "", iter(dealt), "" if joiner else "/"
+        for step in self.path(node)[1:]:
+            label = self.label[step]
+            line = append_label(line, joiner, label or f"/{format_cards(next(deals))}{closing}")
+        return line
+
+    def find(self, line: str, joiner: str = "-", *, any_card: bool = False) -> BettingTreePosition:
+        """Find the node of a line and the cards dealt on the path: `b120-c/8h-x`, or `crc/8h7d2c/cr` without joiner.
+
+        With `any_card` a deal may be written `*`; `expand_deals` lists the deals that the line then stands for.
+        """
+        node, dealt, prefix = 0, [], ""
+        for deal, label in _split_line(line, joiner):
             if deal:
-                if self.actor[here] != CHANCE:
-                    raise InputError(f"line {shown(line)}: no card is dealt {_after(done)}; {self._say(here)}")
-                if not step:
-                    raise InputError(f"line {shown(line)}: no card after '/'; write the card dealt, such as /8h")
-                if step == "*" and not any_card:
+                if self.actor[node] != CHANCE:
                     raise InputError(
-                        f"line {shown(line)}: '*' is any card, and one node is asked for here; name the card"
+                        f"line {short_repr(line)}: no card is dealt {_describe_position(prefix)}; "
+                        f"{self._describe_options(node)}"
                     )
-                dealt.append(ANY if step == "*" else parse_cards(step, f"line {shown(line)}: deal"))
-                here, done = here + 1, f"{done}/{step}"
+                if not label:
+                    raise InputError(f"line {short_repr(line)}: no card after '/'; write the card dealt, such as /8h")
+                if label == "*" and not any_card:
+                    raise InputError(
+                        f"line {short_repr(line)}: '*' is any card, but a single node is needed here; name the card"
+                    )
+                dealt.append(ANY_CARD if label == "*" else parse_cards(label, f"line {short_repr(line)}: deal"))
+                node, prefix = node + 1, f"{prefix}/{label}"
                 continue
-            below = [child for child in self.children(here) if self.actor[here] >= 0 and self.label[child] == step]
-            if not below:
-                raise InputError(f"line {shown(line)}: no move {shown(step)} {_after(done)}; {self._say(here)}")
-            here, done = below[0], f"{done}{joiner}{step}" if done else step
-        return Place(here, tuple(dealt))
+            matches = [child for child in self.children(node) if self.actor[node] >= 0 and self.label[child] == label]
+            if not matches:
+                raise InputError(
+                    f"line {short_repr(line)}: no move {short_repr(label)} {_describe_position(prefix)}; "
+                    f"{self._describe_options(node)}"
+                )
+            node, prefix = matches[0], f"{prefix}{joiner}{label}" if prefix else label
+        return BettingTreePosition(node, tuple(dealt))
 
-    def _say(self, node: int) -> str:
-        """What can follow a node."""
+    def _describe_options(self, node: int) -> str:
+        """Describe what can follow a node."""
         if self.actor[node] == TERMINAL:
-            return "the hand is over there"
+            return "the hand is over"
         if self.actor[node] == CHANCE:
-            return "the next street is dealt there: write / and the card"
-        return f"there are {listed(self.moves(node))}"
+            return "the next street is dealt here: write / and the card"
+        return f"there are {join_names(self.actions(node))}"
 
 
-def _steps(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
-    """Deals (true) and moves of a line. Without a joiner a move is a letter that a total may follow, a deal is in slashes."""
-    for place, part in enumerate(line.split("/")):
+def _split_line(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
+    """Yield deals (True) and actions (False) of a line.
+
+    Without a joiner an action is a letter that a total may follow, and a deal stands between slashes.
+    """
+    for position, part in enumerate(line.split("/")):
         if not joiner:
-            yield from [(True, part)] if place % 2 else [(False, move) for move in _MOVE.findall(part)]
+            yield from [(True, part)] if position % 2 else [(False, move) for move in _ACTION_TOKEN.findall(part)]
             continue
         steps = part.split(joiner) if part else []
-        if place:
+        if position:
             yield True, steps.pop(0) if steps else ""
         yield from ((False, move) for move in steps)
 
 
-def _after(done: str) -> str:
-    return f"after {shown(done)}" if done else "at the root"
+def _describe_position(done: str) -> str:
+    return f"after {short_repr(done)}" if done else "at the root"
 
 
-def every_deal(dealt: Dealt, board: Sequence[int], cards: Sequence[int], counts: Sequence[int]) -> Iterator[Dealt]:
-    """All ways to deal that a line stands for, in order: `*` is each deal of `cards` that the board before it leaves.
+def expand_deals(
+    dealt: DealtCards, board: Sequence[int], cards: Sequence[int], counts: Sequence[int]
+) -> Iterator[DealtCards]:
+    """Yield all deals that a line stands for, in order: `*` is each deal of `cards` that the board before it leaves.
 
-    `counts` says how many cards each deal brings: the `deals` of a game.
+    `counts` has the number of cards of each deal: the `deals` of a game.
     """
-    work: list[Dealt] = [()]
+    prefixes: list[DealtCards] = [()]
     for deal, count in zip(dealt, counts, strict=False):
-        grown: list[Dealt] = []
-        for before in work:
-            gone = {*board, *(card for cards_dealt in before for card in cards_dealt)}
-            if deal != ANY:
-                grown += [] if gone & set(deal) else [(*before, deal)]
+        extended: list[DealtCards] = []
+        for prefix in prefixes:
+            used = {*board, *(card for cards_dealt in prefix for card in cards_dealt)}
+            if deal != ANY_CARD:
+                extended += [] if used & set(deal) else [(*prefix, deal)]
             else:
-                left = [int(card) for card in cards if card not in gone]
-                grown += [(*before, few) for few in combinations(left, count)]
-        work = grown
-    yield from work
+                left = [int(card) for card in cards if card not in used]
+                extended += [(*prefix, drawn) for drawn in combinations(left, count)]
+        prefixes = extended
+    yield from prefixes
 
 
 @runtime_checkable
@@ -141,7 +200,7 @@ class BoardGame(Protocol):
 
     @property
     def joiner(self) -> str:
-        """Stands between the moves of a line."""
+        """Text between the actions of a line."""
         ...
 
     @property
@@ -149,22 +208,22 @@ class BoardGame(Protocol):
 
     @property
     def board(self) -> tuple[int, ...]:
-        """Cards that lie at the root."""
+        """Cards on the board at the root."""
         ...
 
     @property
     def deals(self) -> tuple[int, ...]:
-        """Cards dealt at the first, second, … CHANCE of a line."""
+        """Number of cards dealt at the first, second, … CHANCE node of a line."""
         ...
 
     @property
     def weights(self) -> tuple[Array, Array]:
-        """How often each player holds each hand, zero for those that the deck or the board rules out. float64 [1326] each"""
+        """Range of each player, zero for hands that the deck or the board rules out. float64 [1326] each"""
         ...
 
     @property
-    def held(self) -> tuple[Array, Array]:
-        """Numbers of the hands that have a place in tables, ascending: those that weigh something, at least. int [n] each"""
+    def hand_indices(self) -> tuple[Array, Array]:
+        """Indices of the hands that have rows in tables, ascending: at least those of positive weight. int [n] each"""
         ...
 
     @property
@@ -172,5 +231,163 @@ class BoardGame(Protocol):
 
     @property
     def scale(self) -> tuple[str, float]:
-        """The unit in which exploitability is told, and how many of it one chip is: `% of pot`, `mbb/g`."""
+        """Unit in which exploitability is reported, and how many of it one chip is: `% of pot`, `mbb/g`."""
         ...
+
+
+# --- board games as public games ---
+
+
+class UnrolledStatesMixin:
+    """Mixin that makes a `BoardGame` a `PublicGame` as well.
+
+    A deal is written `/8h`, or `/8h/` if `joiner` is empty.
+    """
+
+    joiner: str
+    deck: Deck
+    board: tuple[int, ...]
+    deals: tuple[int, ...]
+    weights: tuple[Array, Array]
+    betting: BettingTree
+
+    @cached_property
+    def hand_indices(self) -> tuple[Array, Array]:
+        """Indices of the hands that each player may hold, ascending. int64 [hands] each"""
+        return np.flatnonzero(self.weights[0]), np.flatnonzero(self.weights[1])
+
+    @cached_property
+    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the hands that each player may hold."""
+        return tuple(map(format_hand, self.hand_indices[0])), tuple(map(format_hand, self.hand_indices[1]))
+
+    @cached_property
+    def deal(self) -> PrivateDeal:
+        """Distribution of the hands; hands that share a card exclude each other."""
+        first, second = HAND_CARDS[self.hand_indices[0]], HAND_CARDS[self.hand_indices[1]]
+        shared = (first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
+        pairs = frozenset((int(i), int(j)) for i, j in np.argwhere(shared))
+        return PrivateDeal((self.weights[0][self.hand_indices[0]], self.weights[1][self.hand_indices[1]]), pairs)
+
+    def root(self) -> _UnrolledBoardState:
+        """Return the state before the first action."""
+        if getattr(self, "gadget", None) is not None:
+            raise InputError("games with a root gadget can only be solved on boards; unroll the game without it")
+        return _UnrolledBoardState(self, 0, self.board)
+
+    @cached_property
+    def _boards(self) -> _BoardCache:
+        return _BoardCache(self)
+
+
+@dataclass(frozen=True, eq=False)
+class UnrolledBoardGame(UnrolledStatesMixin):
+    """Any board game as a public game, possibly with some parts replaced."""
+
+    name: str
+    unit: str
+    joiner: str
+    deck: Deck
+    board: tuple[int, ...]
+    deals: tuple[int, ...]
+    weights: tuple[Array, Array]
+    betting: BettingTree
+    scale: tuple[str, float]
+
+    @staticmethod
+    def from_game(game: BoardGame) -> UnrolledBoardGame:
+        """Copy the parts of a board game."""
+        return UnrolledBoardGame(**{field.name: getattr(game, field.name) for field in fields(UnrolledBoardGame)})
+
+    @staticmethod
+    def zero_sum(game: BoardGame) -> UnrolledBoardGame:
+        """Shift the payoffs of a constant-sum game by half the sum, so that they are zero-sum, as linear programs need.
+
+        A spot without rake pays out the pot in any case: half of it is subtracted for each player. Payoffs whose sum is
+        not constant stay as they are.
+        """
+        betting = game.betting
+        over = betting.actor == TERMINAL
+        sums = betting.payoffs[over].sum(axis=2)
+        half = sums.min() / 2 if np.ptp(sums) <= 1e-9 * max(1.0, abs(sums).max()) else 0.0
+        pay = np.where(over[:, None, None], betting.payoffs - half, 0.0)
+        return replace(UnrolledBoardGame.from_game(game), betting=replace(betting, payoffs=pay))
+
+
+class _BoardCache:
+    """Cache of what depends on the board alone."""
+
+    def __init__(self, game: UnrolledStatesMixin) -> None:
+        self.game = game
+        self.outcomes = cache(self._outcomes)
+        self.strengths = cache(self._strengths)
+
+    def possible_deals(self, board: tuple[int, ...], count: int) -> list[tuple[int, ...]]:
+        return list(combinations([c for c in self.game.deck.cards.tolist() if c not in board], count))
+
+    def _outcomes(self, board: tuple[int, ...], count: int) -> tuple[Outcome, ...]:
+        game, closing = self.game, "" if self.game.joiner else "/"
+        left = len(game.deck.cards) - len(board) - 4  # two hands are dealt
+        return tuple(
+            Outcome(
+                f"/{format_cards(cards)}{closing}",
+                1.0 / comb(left, count),
+                (self._blocked_hands(0, cards), self._blocked_hands(1, cards)),
+            )
+            for cards in self.possible_deals(board, count)
+        )
+
+    def _blocked_hands(self, player: int, cards: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the hands that hold one of the cards."""
+        return tuple(np.flatnonzero(np.isin(HAND_CARDS[self.game.hand_indices[player]], cards).any(axis=1)).tolist())
+
+    def _strengths(self, board: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        first, second = (self._rank_hands(HAND_CARDS[held], board) for held in self.game.hand_indices)
+        return first, second
+
+    def _rank_hands(self, hands: Array, board: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the classes of hands on a board; zero for blocked hands."""
+        from riverboat.cards.ranking import rank_batch  # loads compiled loops, which are not needed to name a game
+
+        live = ~np.isin(hands, board).any(axis=1)
+        cards = np.concatenate(
+            [hands[live], np.broadcast_to(np.array(board, np.uint8), (live.sum(), len(board)))], axis=1
+        )
+        out = np.zeros(len(hands), np.int64)
+        out[live] = rank_batch(cards, self.game.deck.rules, check=False)
+        return tuple(out.tolist())
+
+
+@dataclass(frozen=True)
+class _UnrolledBoardState:
+    game: UnrolledStatesMixin
+    node: int
+    board: tuple[int, ...]
+
+    @property
+    def actor(self) -> int:
+        return int(self.game.betting.actor[self.node])
+
+    @property
+    def _num_dealt_cards(self) -> int:
+        """Number of cards of the next deal."""
+        return self.game.deals[int(self.game.betting.street[self.node])]
+
+    def actions(self) -> tuple[str, ...]:
+        return self.game.betting.actions(self.node)
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return self.game._boards.outcomes(tuple(sorted(self.board)), self._num_dealt_cards)
+
+    def child(self, index: int) -> _UnrolledBoardState:
+        if self.actor == CHANCE:
+            cards = self.game._boards.possible_deals(self.board, self._num_dealt_cards)[index]
+            return _UnrolledBoardState(self.game, self.node + 1, (*self.board, *cards))
+        return _UnrolledBoardState(self.game, list(self.game.betting.children(self.node))[index], self.board)
+
+    def payoff(self) -> Payoff:
+        betting = self.game.betting
+        pay = [(float(first), float(second)) for first, second in betting.payoffs[self.node]]
+        if not betting.showdown[self.node]:
+            return ConstantPayoff(pay[0])
+        return ComparisonPayoff(self.game._boards.strengths(tuple(sorted(self.board))), *pay)

@@ -1,8 +1,8 @@
-"""What may stand at the root of a subgame, so that its solution is safe to play in the whole game.
+"""Gadgets at the root of a subgame, which make its solution safe to play in the full game.
 
-One player's strategy is refined there; the other one, the gadget's `player`, gets a choice in front. Without a gadget
-(unsafe solving) both come with their ranges. Numbers run over all hands of the deck, in chips, as the game pays the
-gadget's player from the root on; hands that cannot be there are not looked at.
+One player's strategy is re-solved in the subgame; the opponent, the gadget's `player`, gets a choice at the root.
+Without a gadget (unsafe re-solving) both players begin with their ranges. Vectors run over all hands of the deck, in
+chips, as the game pays the gadget's player from the root on; entries of impossible hands are ignored.
 """
 
 from __future__ import annotations
@@ -12,54 +12,58 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS
+from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown
+from riverboat.core.errors import InputError, short_repr
 
-QUADRATURE = ((-(3**0.5), 1 / 6), (0.0, 2 / 3), (3**0.5, 1 / 6))  # three points with a normal's first five moments
+QUADRATURE = (
+    (-(3**0.5), 1 / 6),
+    (0.0, 2 / 3),
+    (3**0.5, 1 / 6),
+)  # three points that match the first five moments of a normal
 
 
 @dataclass(frozen=True, eq=False)
-class Stop:
-    """Re-solving (Burch, Johanson, Bowling 2014): with each hand the player may stop and be paid, or enter.
+class ResolvingGadget:
+    """Re-solving gadget (Burch, Johanson & Bowling 2014): with each hand the player may stop for a payoff, or enter.
 
-    Hands are dealt by the player's range in the game: how likely chance is to deal them, not how likely the player was to
-    come here with them.
+    Hands are dealt by chance alone, not by the player's reach probabilities.
 
-    Where pay-offs are estimates of a known error, `spread` is its standard deviation: what stopping pays is then drawn around
-    the estimate (`QUADRATURE`), and the player sees what it is before it chooses (Brown, Sandholm 2017).
+    If the payoffs are estimates, `spread` is their standard deviation: the stop payoff is then drawn around the
+    estimate (`QUADRATURE`), and the player sees it before the choice (Brown & Sandholm 2017).
 
-    Where stopping pays too well nobody enters, and nothing is learnt. `forced` is how likely each hand may not stop.
+    If stopping pays too well no hand enters, and the strategy inside is not determined. `forced` is the probability
+    that a hand must enter.
     """
 
     player: int
-    payoffs: Array  # float64 [1326]: what stopping pays
+    payoffs: Array  # float64 [1326]: stop payoffs
     spread: Array | float = 0.0  # float64 [1326], not negative
     forced: Array | float = 0.0  # float64 [1326], from 0 to 1
 
     def __post_init__(self) -> None:
         _check_player(self.player)
-        object.__setattr__(self, "payoffs", _numbers(self.payoffs, "stop pay-offs"))
-        spread = _numbers(np.broadcast_to(np.asarray(self.spread, float), (HANDS,)), "spreads")
+        object.__setattr__(self, "payoffs", _check_vector(self.payoffs, "stop payoffs"))
+        spread = _check_vector(np.broadcast_to(np.asarray(self.spread, float), (NUM_HANDS,)), "spreads")
         if spread.min() < 0:
             raise InputError(f"root gadget: spread {spread.min():g}: must not be negative")
         object.__setattr__(self, "spread", spread)
-        forced = _numbers(np.broadcast_to(np.asarray(self.forced, float), (HANDS,)), "forced shares")
+        forced = _check_vector(np.broadcast_to(np.asarray(self.forced, float), (NUM_HANDS,)), "forced shares")
         if forced.min() < 0 or forced.max() > 1:
             raise InputError(f"root gadget: forced {forced.min():g} to {forced.max():g}: must be from 0 to 1")
         object.__setattr__(self, "forced", forced)
 
     @property
-    def draws(self) -> tuple[tuple[Array, Array], ...]:
-        """What may be drawn: what stopping pays, -inf where it is forbidden, and how likely that is. float64 [1326] each"""
+    def stop_payoff_draws(self) -> tuple[tuple[Array, Array], ...]:
+        """Possible stop payoffs, -inf if the hand must enter, and their probabilities. float64 [1326] each"""
         spread, forced = np.asarray(self.spread), np.asarray(self.forced)
         points = QUADRATURE if spread.any() else ((0.0, 1.0),)
         free = tuple((self.payoffs + x * spread, chance * (1 - forced)) for x, chance in points)
-        return (*free, (np.full(HANDS, -np.inf), forced)) if forced.any() else free
+        return (*free, (np.full(NUM_HANDS, -np.inf), forced)) if forced.any() else free
 
     @property
     def vectors(self) -> tuple[Array, ...]:
-        """All numbers by hand."""
+        """All vectors over hands."""
         spread, forced = np.asarray(self.spread), np.asarray(self.forced)
         if forced.any():
             return self.payoffs, spread, forced
@@ -73,13 +77,13 @@ class Stop:
 
 
 @dataclass(frozen=True, eq=False)
-class Choose:
-    """Maxmargin (Moravčík et al. 2016): the player chooses its hand; hand h then earns weight[h] · value(h) − shift[h].
+class MaxmarginGadget:
+    """Maxmargin gadget (Moravčík et al. 2016): the player chooses its hand; hand h earns weight[h] · value(h) − shift[h].
 
-    The value of a hand is its mean against the opponent's hands that it can meet. With weights of one and counterfactual
-    best-response values as shifts, what the choice earns is minus the least margin. In reach-maxmargin (Brown, Sandholm
-    2017) the margin sits at an earlier decision that leads here with probability weight[h]. Of the player's range only
-    matters which hands are in it.
+    The value of a hand is its mean against the opponent's compatible hands. With weights of one and counterfactual
+    best-response values as shifts, the value of the choice is minus the smallest margin. In reach-maxmargin (Brown &
+    Sandholm 2017) the margin belongs to an earlier decision that leads here with probability weight[h]. Of the player's
+    range only its support matters.
     """
 
     player: int
@@ -88,15 +92,15 @@ class Choose:
 
     def __post_init__(self) -> None:
         _check_player(self.player)
-        object.__setattr__(self, "shifts", _numbers(self.shifts, "shifts"))
-        weights = _numbers(np.broadcast_to(np.asarray(self.weights, float), (HANDS,)), "weights")
+        object.__setattr__(self, "shifts", _check_vector(self.shifts, "shifts"))
+        weights = _check_vector(np.broadcast_to(np.asarray(self.weights, float), (NUM_HANDS,)), "weights")
         if weights.min() < 0:
             raise InputError(f"root gadget: weight {weights.min():g}: must not be negative")
         object.__setattr__(self, "weights", weights)
 
     @property
     def vectors(self) -> tuple[Array, ...]:
-        """All numbers by hand."""
+        """All vectors over hands."""
         return self.shifts, np.asarray(self.weights)
 
     def __eq__(self, other: object) -> bool:
@@ -106,20 +110,20 @@ class Choose:
         return _hash(self)
 
 
-RootGadget: TypeAlias = Stop | Choose
+RootGadget: TypeAlias = ResolvingGadget | MaxmarginGadget
 
 
 def _check_player(player: Any) -> None:
     if player not in (0, 1):
-        raise InputError(f"root gadget: player {shown(player)}: 0 (oop) or 1 (ip)")
+        raise InputError(f"root gadget: player {short_repr(player)}: 0 (oop) or 1 (ip)")
 
 
-def _numbers(given: Array, what: str) -> Array:
+def _check_vector(given: Array, what: str) -> Array:
     numbers = np.array(given, np.float64) + 0.0  # no negative zeros, which differ in bytes
-    if numbers.shape != (HANDS,):
-        raise InputError(f"root gadget: {what} of shape {numbers.shape}: one for each of {HANDS} hands is needed")
+    if numbers.shape != (NUM_HANDS,):
+        raise InputError(f"root gadget: {what} of shape {numbers.shape}: one for each of {NUM_HANDS} hands is needed")
     if not np.isfinite(numbers).all():
-        raise InputError(f"root gadget: {what} have {numbers[~np.isfinite(numbers)][0]} in them; give numbers")
+        raise InputError(f"root gadget: {what} contain {numbers[~np.isfinite(numbers)][0]}; they must be finite")
     numbers.flags.writeable = False
     return numbers
 

@@ -1,7 +1,7 @@
-"""Parts of a game on boards: its betting from a node on, or without some moves, and endgames that begin there.
+"""Subgames of board games: the betting below a node, or without some actions.
 
-A part keeps pay-offs of the whole hand, so that what hands are worth in it can be compared with what they are worth in the
-game. It may begin with a deal: an endgame after the betting of a round and before the next card (Brown and Sandholm 2017).
+A subgame keeps the payoffs of the whole hand, so that values in it compare with those in the full game. It may begin
+with a deal: after the betting of a round and before the next card (Brown & Sandholm 2017).
 """
 
 from __future__ import annotations
@@ -15,39 +15,40 @@ import numpy as np
 from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.boards.board_game import BettingTree, BoardGame
+from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.boards.board_game import BettingTree, BoardGame, UnrolledStatesMixin
 from riverboat.games.boards.root_gadgets import RootGadget
-from riverboat.games.boards.unrolled import BoardStates
+from riverboat.games.holdem.action_tree import ActionTree
 
 
-class Part(NamedTuple):
-    """Betting cut out of other betting."""
+class BettingSubtree(NamedTuple):
+    """A part of a larger tree as a betting tree."""
 
     betting: BettingTree
-    origin: Array  # int64 [nodes]: which node of the other one each is
+    origin: Array  # int [nodes]: node of the original tree; for a deal in an action tree, the node after it
 
 
-def cut(betting: BettingTree, root: int = 0, without: Iterable[int] = ()) -> Part:
-    """The betting from a node on, without the subtrees of some nodes below it. Streets are counted from the root."""
+def extract_betting_subtree(betting: BettingTree, root: int = 0, removed: Iterable[int] = ()) -> BettingSubtree:
+    """Extract the betting tree below a node, without the subtrees of removed nodes. Streets count from the root."""
     keep = np.zeros(len(betting.actor), bool)
     keep[root : betting.end[root]] = True
-    for node in without:
+    for node in removed:
         if node == root:
-            raise InputError(f"betting from node {root} on without that node: nothing would be left")
+            raise InputError(f"betting below node {root} without that node: nothing would be left")
         keep[node : betting.end[node]] = False
     origin = np.flatnonzero(keep)
-    bare = [n for n in map(int, origin) if betting.actor[n] >= 0 and not any(keep[c] for c in betting.children(n))]
-    if bare:
-        raise InputError(f"betting without all moves of node {bare[0]}: leave one")
-    before = np.concatenate([[0], np.cumsum(keep)])  # kept nodes before each
-    return Part(
+    childless = [n for n in map(int, origin) if betting.actor[n] >= 0 and not any(keep[c] for c in betting.children(n))]
+    if childless:
+        raise InputError(f"node {childless[0]} of the betting would have no actions: leave one")
+    before = np.concatenate([[0], np.cumsum(keep)])  # number of kept nodes before each
+    return BettingSubtree(
         BettingTree(
             betting.actor[origin],
             (before[betting.end[origin]] - before[root]).astype(np.int32),
             (betting.street[origin] - betting.street[root]).astype(np.int8),
             tuple(betting.label[n] if n != root else "" for n in origin),
             betting.showdown[origin],
-            betting.pay[origin],
+            betting.payoffs[origin],
             betting.spent[origin],
         ),
         origin,
@@ -55,10 +56,10 @@ def cut(betting: BettingTree, root: int = 0, without: Iterable[int] = ()) -> Par
 
 
 @dataclass(frozen=True, eq=False)
-class BoardPart(BoardStates):
-    """A part of a board game: other betting, other ranges, a gadget at its root; the hands that have places stay the same."""
+class BoardSubgame(UnrolledStatesMixin):
+    """A subgame of a board game: a part of its betting, other ranges, a root gadget. Hands keep their rows."""
 
-    whole: BoardGame
+    full_game: BoardGame
     name: str
     betting: BettingTree
     weights: tuple[Array, Array]  # float64 [1326] each
@@ -67,27 +68,103 @@ class BoardPart(BoardStates):
     deals: tuple[int, ...] = ()
 
     @property
-    def held(self) -> tuple[Array, Array]:
-        """All that the board leaves of the whole game's, also hands that never come here: so rows are the same."""
-        first, second = (h[~np.isin(HAND_CARDS[h], self.board).any(axis=1)] for h in self.whole.held)
+    def hand_indices(self) -> tuple[Array, Array]:
+        """All hands of the full game that the board does not block, also those of zero weight, so that rows are the
+        same.
+        """
+        first, second = (h[~np.isin(HAND_CARDS[h], self.board).any(axis=1)] for h in self.full_game.hand_indices)
         return first, second
 
     @property
     def deck(self) -> Deck:  # type: ignore[override]
-        """As in the whole game."""
-        return self.whole.deck
+        """Deck of the full game."""
+        return self.full_game.deck
 
     @property
     def unit(self) -> str:
-        """As in the whole game."""
-        return self.whole.unit
+        """Unit of the full game."""
+        return self.full_game.unit
 
     @property
     def joiner(self) -> str:  # type: ignore[override]
-        """As in the whole game."""
-        return self.whole.joiner
+        """Joiner of the full game."""
+        return self.full_game.joiner
 
     @property
     def scale(self) -> tuple[str, float]:
-        """As in the whole game."""
-        return self.whole.scale
+        """Scale of the full game."""
+        return self.full_game.scale
+
+
+# --- subtrees of an action tree ---
+
+
+def extract_action_subtree(tree: ActionTree, root: int, street: int | None = None) -> BettingSubtree:
+    """Convert the subtree below a node of an action tree to a betting tree. Streets count from the root.
+
+    `street` is the street of the board at the root, if it differs from the node's. For a showdown after an all-in, the
+    remaining deals are part of the subtree.
+    """
+    begin = int(tree.street[root]) if street is None else street
+    source, streets, deals, end = _preorder(tree, root, begin)
+    over, dealing = tree.actor[source] < 0, deals > 0
+    actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source]))
+    showdown = tree.showdown[source] & ~dealing
+    betting = BettingTree(
+        actor.astype(np.int8),
+        end,
+        (streets - begin).astype(np.int8),
+        _labels(tree, source),
+        showdown,
+        _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None],
+        tree.spent[source].astype(np.float64),
+    )
+    return BettingSubtree(betting, source)
+
+
+def _preorder(tree: ActionTree, root: int, begin: int) -> tuple[Array, Array, Array, Array]:
+    """List nodes in preorder, with the deals of a later street before the node.
+
+    Returns the node of the action tree, the street, the number of deals still before the node, and the end of the
+    subtree.
+    """
+    showdown, parent, first, count = tree.showdown, tree.parent, tree.first, tree.count
+    on = np.where(showdown, tree.rules.rounds - 1, tree.street)  # hands are compared on the complete board
+    source: list[int] = []
+    street: list[int] = []
+    deals: list[int] = []
+    end: list[int] = []
+    begun: list[int] = []  # nodes whose subtrees are not finished
+    work = [root]
+    while work:
+        node = work.pop()
+        if node < 0:
+            for _ in range(-node):
+                end[begun.pop()] = len(source)
+            continue
+        before = int(on[node]) - (begin if node == root else int(on[parent[node]]))
+        for left in range(before, -1, -1):
+            begun.append(len(source))
+            source.append(node)
+            street.append(int(on[node]) - left)
+            deals.append(left)
+            end.append(0)
+        work.append(-1 - before)
+        work += range(int(first[node] + count[node]) - 1, int(first[node]) - 1, -1) if count[node] else ()
+    return np.array(source, np.int32), np.array(street), np.array(deals), np.array(end, np.int32)
+
+
+def _labels(tree: ActionTree, source: Array) -> tuple[str, ...]:
+    """Return the action labels: the first entry of a node, which may be a deal, has the label of its action."""
+    is_first = np.diff(source, prepend=-1) != 0
+    is_first[0] = False
+    return tuple(tree.label(node) if first else "" for node, first in zip(source.tolist(), is_first, strict=True))
+
+
+def _payoffs(tree: ActionTree, source: Array, showdown: Array) -> Array:
+    """Return the payoffs if seat 0's hand is stronger, equal, weaker, by seat. float64 [nodes, 3, 2]"""
+    won = tree.payoff[source].astype(np.float64)
+    wins = np.array([1.0, 0.0, -1.0])
+    first = won[:, None] * np.where(showdown[:, None], wins, 1.0)
+    pay: Array = np.stack([first, -first], axis=2) + tree.spent[source[0]]
+    return pay

@@ -1,160 +1,268 @@
-"""The tree of betting as flat arrays, for solvers that sample the cards.
+"""The betting tree of a game and a menu as flat arrays, for solvers that sample the cards.
 
-`measure` counts a tree without building it; `compile_actions` builds it. Lines that lead to the same chips and the same
-turn go on alike, so the rules are asked once for each such state, and the tree is unrolled from the graph of states in a
-compiled loop: Python never sees a node.
+`measure_action_tree` counts a tree without building it; `compile_action_tree` builds it. Lines with the same chips and
+the same turn have equal subtrees. So the rules are evaluated once per state, and a compiled loop unrolls the graph of
+states into the tree, without Python work per node.
 """
 
 from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, listed, shown
-from riverboat.core.formatting import show_bytes
-from riverboat.games.holdem._kernels import action_tree
-from riverboat.games.holdem.action_labels import acpc_label
-from riverboat.games.holdem.betting import Betting, steps
-from riverboat.games.holdem.betting_rules import DEAL, FOLDED, GOING, NOBODY, State, deal, step
-from riverboat.games.holdem.menus import Choices, Menu
-from riverboat.games.holdem.rules import MOST_CHIPS, Rules
-from riverboat.games.holdem.tree_sizes import Counts as Counts
-from riverboat.games.holdem.tree_sizes import Shape as Shape
+from riverboat.core.errors import InputError, MemoryLimitError, join_names, short_repr
+from riverboat.core.formatting import format_bytes
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
+from riverboat.games.holdem import _kernels
+from riverboat.games.holdem.betting import BettingState, acpc_label, split_line
+from riverboat.games.holdem.betting_rules import (
+    DEAL_DUE,
+    FOLDED,
+    IN_PROGRESS,
+    NOBODY,
+    CompactBettingState,
+    apply_action,
+    deal_street,
+)
+from riverboat.games.holdem.menus import ActionMenu, MenuActions
+from riverboat.games.holdem.rules import MAX_CHIPS, PokerRules
 
-OVER = -1  # `actor` at the end of a hand
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+# --- sizes ---
+
+CountsByStreet: TypeAlias = tuple[int, ...]
+_COLUMNS = (
+    ReportColumn("street"), ReportColumn("decisions", FIGURE, rank=2), ReportColumn("actions", FIGURE, rank=2),
+    ReportColumn("buckets", FIGURE, rank=1), ReportColumn("information sets", FIGURE),
+    ReportColumn("infoset-actions", FIGURE, rank=1),
+    ReportColumn("memory", FIGURE),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BettingTreeSize:
+    """Size of a betting tree. Terminals belong to the street of the action that ends the hand."""
+
+    name: str
+    streets: tuple[str, ...]
+    decisions: tuple[tuple[int, int], ...]  # by street, then by seat
+    actions: tuple[tuple[int, int], ...]  # actions of these decisions
+    folds: CountsByStreet
+    showdowns: CountsByStreet  # including called all-ins before the last street
+
+    @property
+    def nodes(self) -> int:
+        """Number of decisions and terminals."""
+        return sum(map(sum, self.decisions)) + self.terminals
+
+    @property
+    def terminals(self) -> int:
+        """Number of terminals."""
+        return sum(self.folds) + sum(self.showdowns)
+
+    def table_size(self, buckets: Sequence[int], entry_bytes: float = 8) -> StrategyTableSize:
+        """Return the size of tables with `buckets` on each street and `entry_bytes` bytes per infoset-action."""
+        if len(buckets) != len(self.streets) or min(buckets) < 1:
+            raise InputError(
+                f"buckets={tuple(buckets)}: give a number above zero for each of {', '.join(self.streets)}"
+            )
+        return StrategyTableSize(self, tuple(int(b) for b in buckets), entry_bytes)
+
+
+@dataclass(frozen=True)
+class StrategyTableSize:
+    """Memory that a solver needs for a betting tree times buckets. `str` formats it as a table."""
+
+    tree_size: BettingTreeSize
+    buckets: CountsByStreet
+    entry_bytes: float
+
+    @property
+    def infosets(self) -> CountsByStreet:
+        """Number of information sets of both players, by street."""
+        return tuple(sum(d) * b for d, b in zip(self.tree_size.decisions, self.buckets, strict=True))
+
+    @property
+    def infoset_actions(self) -> CountsByStreet:
+        """Number of actions of these information sets, by street."""
+        return tuple(sum(a) * b for a, b in zip(self.tree_size.actions, self.buckets, strict=True))
+
+    @property
+    def bytes(self) -> CountsByStreet:
+        """Memory of the tables, by street."""
+        return tuple(int(n * self.entry_bytes) for n in self.infoset_actions)
+
+    @property
+    def table(self) -> ReportTable:
+        """A row for each street, and one for the total."""
+        shape, rows = self.tree_size, []
+        for street, name in enumerate(shape.streets):
+            counts = (sum(shape.decisions[street]), sum(shape.actions[street]), self.buckets[street])
+            entries = (self.infosets[street], self.infoset_actions[street])
+            rows.append((name, *(f"{n:,}" for n in counts + entries), format_bytes(self.bytes[street])))
+        totals = (sum(map(sum, shape.decisions)), sum(map(sum, shape.actions)))
+        sums = (f"{sum(self.infosets):,}", f"{sum(self.infoset_actions):,}", format_bytes(sum(self.bytes)))
+        rows.append(("all", *(f"{n:,}" for n in totals), "", *sums))
+        return ReportTable("", _COLUMNS, tuple(rows))
+
+    def _report_parts(self) -> tuple[str, ReportTable, str]:
+        shape = self.tree_size
+        head = (
+            f"{shape.name}: {shape.nodes:,} nodes, {sum(map(sum, shape.decisions)):,} decisions and "
+            f"{shape.terminals:,} terminals ({sum(shape.folds):,} folds, {sum(shape.showdowns):,} showdowns)"
+        )
+        return head, self.table, f"at {self.entry_bytes:g} bytes an infoset-action"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._report_parts()))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        yield from self._report_parts()
+
+
+TERMINAL_ACTOR = -1  # `actor` of a terminal
 FOLD, CALL, RAISE = 0, 1, 2
-MOST_NODES = 100_000_000
-MOST_STATES = 20_000_000
-MOST_MOVES = 127
-FEW_NODES = 50_000  # that are unrolled without compiled loops: a process that only reads an agent need not load them
-_NODE_BYTES = 33 + 4  # of the arrays below, and of the state of each node while they are built
+MAX_NODES = 100_000_000
+MAX_STATES = 20_000_000
+MAX_ACTIONS = 127
+MAX_INTERPRETED_NODES = (
+    50_000  # larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load
+)
+_NODE_BYTES = 33 + 4  # of the arrays below, and the state of each node while they are built
 
 
 @dataclass(frozen=True, eq=False)
 class ActionTree:
-    """Nodes with parents before children; the children of a node lie side by side, move a leads to first[node] + a.
+    """A betting tree with parents before children; children are adjacent, action a leads to first[node] + a.
 
-    Chance is no node: after the last move of a round the child has a later street. Where somebody is all-in and called, the
+    There are no chance nodes: after the last action of a round the child has a later street. After a called all-in the
     child is a showdown on the full board.
 
-    Tables that give every decision of a street the same number of buckets are laid out bucket by bucket: the entry of move
-    a is base[street] + bucket * width[street] + slot[node] + a.
+    Tables with the same number of buckets for every decision of a street are laid out bucket by bucket: the entry of
+    action a is base[street] + bucket * width[street] + slot[node] + a.
     """
 
-    rules: Rules
-    menu: Menu | None
-    shape: Shape
-    actor: Array  # int8 [nodes]: the seat to move, OVER (-1) at a terminal
-    street: Array  # int8 [nodes]: of a terminal, the street of the move that leads there
-    first: Array  # int32 [nodes]: the first child; -1 at a terminal
-    count: Array  # int8 [nodes]: moves; 0 at a terminal
+    rules: PokerRules
+    menu: ActionMenu | None
+    shape: BettingTreeSize
+    actor: Array  # int8 [nodes]: the seat to act, TERMINAL_ACTOR (-1) at a terminal
+    street: Array  # int8 [nodes]: of a terminal, the street of the action that leads to it
+    first: Array  # int32 [nodes]: first child; -1 at a terminal
+    count: Array  # int8 [nodes]: number of actions; 0 at a terminal
     parent: Array  # int32 [nodes]: -1 at the root
-    kind: Array  # int8 [nodes]: FOLD, CALL or RAISE, the move that leads here; -1 at the root
-    total: Array  # int32 [nodes]: what the player who made that move has then put in over the whole hand; 0 at the root
-    spent: Array  # int32 [nodes, 2]: what each seat has put in, blinds included
+    kind: Array  # int8 [nodes]: FOLD, CALL or RAISE, the action that leads here; -1 at the root
+    total: Array  # int32 [nodes]: total of the player of that action over the whole hand; 0 at the root
+    spent: Array  # int32 [nodes, 2]: chips put in by each seat, blinds included
     showdown: Array  # bool [nodes]: terminals where hands are compared
-    pay: Array  # int32 [nodes]: after a fold, what seat 0 wins (its loss is negative); at a showdown, what the winner wins
-    slot: Array  # int32 [nodes]: moves of the decisions of the same street that come before; -1 at a terminal
-    width: Array  # int64 [streets]: moves of all decisions of a street
-    root: Betting  # where the tree begins: the deal, or any state
+    payoff: Array  # int32 [nodes]: after a fold, the payoff of seat 0; at a showdown, the payoff of the winner
+    slot: Array  # int32 [nodes]: number of actions of earlier decisions of the street; -1 at a terminal
+    width: Array  # int64 [streets]: number of actions of all decisions of a street
+    root: BettingState  # root state: the deal, or any other state
 
     def __len__(self) -> int:
         return len(self.actor)
 
     def children(self, node: int) -> range:
-        """Child nodes, in the order of the moves."""
+        """Return the child nodes, in the order of the actions."""
         first = int(self.first[node])
         return range(first, first + int(self.count[node]))
 
     def label(self, node: int) -> str:
-        """The move that leads to a node: f, c, r or r300; nothing at the root."""
+        """Return the action that leads to a node: f, c, r or r300; empty at the root."""
         kind = int(self.kind[node])
         return "" if kind < 0 else acpc_label(self.rules.limit, kind - 1 if kind < RAISE else int(self.total[node]))
 
-    def moves(self, node: int) -> tuple[str, ...]:
-        """Labels of the moves at a decision."""
+    def actions(self, node: int) -> tuple[str, ...]:
+        """Return the labels of the actions at a decision."""
         return tuple(self.label(child) for child in self.children(node))
 
     def line(self, node: int) -> str:
-        """The line that leads to a node, as in the ACPC protocol: `cr300c/`."""
+        """Return the line that leads to a node, as in the ACPC protocol: `cr300c/`."""
         if not 0 <= node < len(self):
             raise InputError(f"node {node}: the tree has nodes 0 to {len(self) - 1:,}")
         last = self.rules.rounds - 1
-        # A deal follows a move: to the child's street, or to the river where all-in was called.
-        at = last if self.showdown[node] else int(self.street[node])
+        # Deals follow an action: up to the child's street, or to the river after a called all-in.
+        street = last if self.showdown[node] else int(self.street[node])
         parts: list[str] = []
         while node:
             above = int(self.parent[node])
-            parts.append(self.label(node) + "/" * (at - int(self.street[above])))
-            node, at = above, int(self.street[above])
+            parts.append(self.label(node) + "/" * (street - int(self.street[above])))
+            node, street = above, int(self.street[above])
         return self.root.line + "".join(reversed(parts))
 
     def find(self, line: str) -> int:
-        """The node that a line leads to; each raise must be one of the tree. A `/` at the end may be left out."""
+        """Find the node of a line; each raise must be in the tree. A final `/` may be omitted."""
         if not line.startswith(self.root.line):
-            raise InputError(f"line {shown(line)}: this tree begins at {shown(self.root.line)}, and so do its lines")
+            raise InputError(
+                f"line {short_repr(line)}: this tree begins at {short_repr(self.root.line)}, "
+                "so its lines must begin with that"
+            )
         node = 0
-        for label in steps(line[len(self.root.line) :]):
+        for label in split_line(line[len(self.root.line) :]):
             if label == "/":
                 continue
-            below = [child for child in self.children(node) if self.label(child) == label]
-            if not below:
-                there = listed(self.moves(node)) or "the hand is over"
-                here = shown(self.line(node))
-                raise InputError(f"line {shown(line)}: no move {shown(label)} at {here} in this tree: {there}")
-            node = below[0]
-        right = self.line(node)
-        if not right.startswith(line) or right.rstrip("/") != line.rstrip("/"):
-            raise InputError(f"line {shown(line)}: deals are not where rounds end; write {shown(right)}")
+            matches = [child for child in self.children(node) if self.label(child) == label]
+            if not matches:
+                options = join_names(self.actions(node)) or "the hand is over"
+                position = short_repr(self.line(node))
+                raise InputError(
+                    f"line {short_repr(line)}: no move {short_repr(label)} at {position} in this tree: {options}"
+                )
+            node = matches[0]
+        expected = self.line(node)
+        if not expected.startswith(line) or expected.rstrip("/") != line.rstrip("/"):
+            raise InputError(f"line {short_repr(line)}: '/' must be where rounds end; write {short_repr(expected)}")
         return node
 
-    def counts(self, buckets: Sequence[int], entry_bytes: float = 8) -> Counts:
-        """Sizes of tables with so many buckets on each street."""
-        return self.shape.counts(buckets, entry_bytes)
+    def table_size(self, buckets: Sequence[int], entry_bytes: float = 8) -> StrategyTableSize:
+        """Return the size of tables with `buckets` on each street."""
+        return self.shape.table_size(buckets, entry_bytes)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells trees apart: rules, moves and pay-offs."""
+        """Digest of rules, actions and payoffs that identifies the tree."""
         digest = hashlib.sha256(str(self.rules).encode())
-        if self.root.at != self.rules.book.start:
-            digest.update(repr(tuple(self.root.at)).encode())
-        for part in (self.actor, self.street, self.first, self.kind, self.total, self.showdown, self.pay):
+        if self.root.compact != self.rules.compact.start:
+            digest.update(repr(tuple(self.root.compact)).encode())
+        for part in (self.actor, self.street, self.first, self.kind, self.total, self.showdown, self.payoff):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
 
-# --- the graph of states ----------------------------------------------------------------------
+# --- graph of betting states ---
 
 
 @dataclass
-class _Graph:
-    """States of the betting and moves between them. A tree has as many nodes as there are paths from the first state."""
+class _BettingGraphBuilder:
+    """Betting states and the actions between them. The tree has a node for each path from the first state."""
 
     actor: array[int] = field(default_factory=lambda: array("b"))
     street: array[int] = field(default_factory=lambda: array("b"))
-    spent: array[int] = field(default_factory=lambda: array("i"))  # two a state
+    spent: array[int] = field(default_factory=lambda: array("i"))  # two per state
     folded: array[int] = field(default_factory=lambda: array("b"))
     start: array[int] = field(default_factory=lambda: array("q"))
     moves: array[int] = field(default_factory=lambda: array("B"))
     target: array[int] = field(default_factory=lambda: array("i"))
     kind: array[int] = field(default_factory=lambda: array("b"))
     total: array[int] = field(default_factory=lambda: array("i"))
-    paths: list[int] = field(default_factory=list)  # lines that lead to each state; exact, whatever their number
+    paths: list[int] = field(default_factory=list)  # number of lines that lead to each state, as exact integers
     depth: int = 0
 
-    def add(self, s: State) -> int:
-        if len(self.actor) >= MOST_STATES:
+    def add(self, s: CompactBettingState) -> int:
+        if len(self.actor) >= MAX_STATES:
             raise MemoryLimitError(
-                f"more than {MOST_STATES:,} different states of betting: leave out sizes, or most_raises"
+                f"more than {MAX_STATES:,} different betting states: use fewer sizes, or set most_raises"
             )
-        self.actor.append(s.turn if s.over == GOING else OVER)
+        self.actor.append(s.turn if s.over == IN_PROGRESS else TERMINAL_ACTOR)
         self.street.append(s.street)
         self.spent.extend(s[:2])
         self.folded.append(s.turn if s.over == FOLDED else -1)
@@ -164,73 +272,73 @@ class _Graph:
         return len(self.actor) - 1
 
 
-def _graph(root: Betting, menu: Menu | None) -> _Graph:
-    """All states, street by street and move by move, so that every state comes after all that lead to it."""
-    rules, choices, graph = root.rules, Choices(root.rules, menu), _Graph()
-    level = {_forget(root.at, choices): graph.add(root.at)}
+def _build_graph(root: BettingState, menu: ActionMenu | None) -> _BettingGraphBuilder:
+    """Build the graph street by street and action by action, so that every state comes after its predecessors."""
+    rules, choices, graph = root.rules, MenuActions(root.rules, menu), _BettingGraphBuilder()
+    level = {_drop_aggressor(root.compact, choices): graph.add(root.compact)}
     graph.paths[0] = 1
     ends: dict[tuple[int, ...], int] = {}
     for _ in range(root.street, rules.rounds):
         dealt: dict[tuple[int, int], int] = {}
-        roots: dict[State, int] = {}
+        roots: dict[CompactBettingState, int] = {}
         while level:
-            below: dict[State, int] = {}
+            below: dict[CompactBettingState, int] = {}
             for s, index in level.items():
-                _moves(graph, choices, s, index, below, dealt, roots, ends)
+                _add_actions(graph, choices, s, index, below, dealt, roots, ends)
             level = below
             graph.depth += 1
         level = roots
     return graph
 
 
-def _forget(s: State, choices: Choices) -> State:
-    """Who led is no part of a state where no move depends on it."""
-    return s if choices.asks_who_led else s._replace(led=NOBODY)
+def _drop_aggressor(s: CompactBettingState, choices: MenuActions) -> CompactBettingState:
+    """Remove the aggressor of the previous street from a state if no action depends on it."""
+    return s if choices.depends_on_aggressor else s._replace(led=NOBODY)
 
 
-def _moves(
-    graph: _Graph,
-    choices: Choices,
-    s: State,
+def _add_actions(
+    graph: _BettingGraphBuilder,
+    choices: MenuActions,
+    s: CompactBettingState,
     index: int,
-    below: dict[State, int],
+    below: dict[CompactBettingState, int],
     dealt: dict[tuple[int, int], int],
-    roots: dict[State, int],
+    roots: dict[CompactBettingState, int],
     ends: dict[tuple[int, ...], int],
 ) -> None:
-    """Write the moves of a state, and the states that they lead to."""
+    """Add the actions of a state, and the states that they lead to."""
     rules, paths, me = choices.rules, graph.paths, s.turn
-    book, lines = rules.book, paths[index]
-    moves = choices.moves(s)
-    if len(moves) > MOST_MOVES:
+    book, num_lines = rules.compact, paths[index]
+    actions = choices.actions(s)
+    if len(actions) > MAX_ACTIONS:
         raise InputError(
-            f"{len(moves)} moves for one decision on the {rules.streets[s.street]}: at most {MOST_MOVES}; name fewer sizes"
+            f"{len(actions)} actions at one decision on the {rules.streets[s.street]}: at most {MAX_ACTIONS}; use fewer sizes"
         )
-    graph.start[index], graph.moves[index] = len(graph.target), len(moves)
-    for move in moves:
-        after = step(book, s, move)
-        if after.over == GOING:
+    graph.start[index], graph.moves[index] = len(graph.target), len(actions)
+    for action in actions:
+        after = apply_action(book, s, action)
+        if after.over == IN_PROGRESS:
             number = below.get(after)
             if number is None:
                 number = below[after] = graph.add(after)
-        elif after.over == DEAL:  # both have put in the same
-            told = after.spent0, after.turn if after.raises and choices.asks_who_led else NOBODY
-            number = dealt.get(told)
+        elif after.over == DEAL_DUE:  # both seats have put in the same
+            key = after.spent0, after.turn if after.raises and choices.depends_on_aggressor else NOBODY
+            number = dealt.get(key)
             if number is None:
-                begun = _forget(deal(book, after), choices)
-                number = dealt[told] = roots[begun] = graph.add(begun)
+                street_root = _drop_aggressor(deal_street(book, after), choices)
+                number = dealt[key] = roots[street_root] = graph.add(street_root)
         else:
-            how = after.spent0, after.spent1, after.street, after.turn if after.over == FOLDED else NOBODY
-            number = ends.get(how)
+            end_key = after.spent0, after.spent1, after.street, after.turn if after.over == FOLDED else NOBODY
+            number = ends.get(end_key)
             if number is None:
-                number = ends[how] = graph.add(after)
+                number = ends[end_key] = graph.add(after)
         graph.target.append(number)
-        graph.kind.append(move + 1 if move <= 0 else RAISE)  # FOLD and CALL as numbers of moves are -1 and 0
+        graph.kind.append(action + 1 if action <= 0 else RAISE)  # as numbers of actions FOLD and CALL are -1 and 0
         graph.total.append(after[me])
-        paths[number] += lines
+        paths[number] += num_lines
 
 
-def _shape(rules: Rules, graph: _Graph) -> Shape:
+def _measure_graph(rules: PokerRules, graph: _BettingGraphBuilder) -> BettingTreeSize:
     rounds = range(rules.rounds)
     decisions, actions = [[0, 0] for _ in rounds], [[0, 0] for _ in rounds]
     folds, showdowns = [0 for _ in rounds], [0 for _ in rounds]
@@ -245,54 +353,56 @@ def _shape(rules: Rules, graph: _Graph) -> Shape:
         else:
             showdowns[street] += paths
     pairs = [tuple((both[0], both[1]) for both in table) for table in (decisions, actions)]
-    return Shape(rules.name, rules.streets, pairs[0], pairs[1], tuple(folds), tuple(showdowns))
+    return BettingTreeSize(rules.name, rules.streets, pairs[0], pairs[1], tuple(folds), tuple(showdowns))
 
 
-# --- the tree ---------------------------------------------------------------------------------
+# --- tree ---
 
 
-def measure(root: Rules | Betting, menu: Menu | None = None) -> Shape:
-    """How large the tree of a game and a menu is, exactly and without building it. A limit game needs no menu."""
-    state = _rooted(root)
-    return _shape(state.rules, _graph(state, menu))
+def measure_action_tree(root: PokerRules | BettingState, menu: ActionMenu | None = None) -> BettingTreeSize:
+    """Return the exact size of the tree of a game and a menu without building it. A limit game needs no menu."""
+    state = _check_root(root)
+    return _measure_graph(state.rules, _build_graph(state, menu))
 
 
-def _rooted(root: Rules | Betting) -> Betting:
-    """The state that a tree begins with; refused where it can have none."""
-    state = Betting.start(root) if isinstance(root, Rules) else root
+def _check_root(root: PokerRules | BettingState) -> BettingState:
+    """Return the root state of a tree; raise InputError if it cannot have one."""
+    state = BettingState.start(root) if isinstance(root, PokerRules) else root
     rules = state.rules
-    rules.need_zero_sum("blueprints are trained")
+    rules.require_zero_sum("blueprints are trained")
     if state.actor < 0:
-        raise InputError(f"nobody acts at {shown(state.line)}: a tree of betting begins where somebody does")
-    if rules.stacks is not None and max(rules.stacks) > MOST_CHIPS:
-        raise InputError(f"stacks={rules.stacks}: at most {MOST_CHIPS:,} chips; divide all amounts by the same number")
+        raise InputError(f"nobody acts at {short_repr(state.line)}: a betting tree must begin at a decision")
+    if rules.stacks is not None and max(rules.stacks) > MAX_CHIPS:
+        raise InputError(f"stacks={rules.stacks}: at most {MAX_CHIPS:,} chips; divide all amounts by the same number")
     return state
 
 
-def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes: int = MOST_NODES) -> ActionTree:
-    """The tree of a game and a menu of sizes, from the deal or from any state on. A limit game needs no menu."""
-    begun = _rooted(root)
-    rules, graph = begun.rules, _graph(begun, menu)
-    shape = _shape(rules, graph)
-    if shape.nodes > most_nodes:
+def compile_action_tree(
+    root: PokerRules | BettingState, menu: ActionMenu | None = None, max_nodes: int = MAX_NODES
+) -> ActionTree:
+    """Build the tree of a game and a menu of sizes, from the deal or from any state. A limit game needs no menu."""
+    root_state = _check_root(root)
+    rules, graph = root_state.rules, _build_graph(root_state, menu)
+    shape = _measure_graph(rules, graph)
+    if shape.nodes > max_nodes:
         raise MemoryLimitError(
-            f"the tree of betting has {shape.nodes:,} nodes ({show_bytes(shape.nodes * _NODE_BYTES)}), more than the "
-            f"{most_nodes:,} allowed: leave out sizes, set most_raises, or pass most_nodes"
+            f"the betting tree has {shape.nodes:,} nodes ({format_bytes(shape.nodes * _NODE_BYTES)}), more than the "
+            f"{max_nodes:,} allowed: use fewer sizes, set most_raises, or pass a larger max_nodes"
         )
     nodes = shape.nodes
     state, first, parent, total = (np.empty(nodes, np.int32) for _ in range(4))
     kind = np.empty(nodes, np.int8)
     moves = np.frombuffer(graph.moves, np.uint8).astype(np.int8)
-    room = graph.depth * int(moves.max()) + 1
-    states = action_tree.Graph(
+    capacity = graph.depth * int(moves.max()) + 1
+    states = _kernels.BettingGraph(
         np.frombuffer(graph.start, np.int64),
         moves,
         np.frombuffer(graph.target, np.int32),
         np.frombuffer(graph.kind, np.int8),
         np.frombuffer(graph.total, np.int32),
     )
-    out = action_tree.Unrolled(state, first, parent, kind, total)
-    end = _unroll(states, np.empty(room, np.int32), out)
+    out = _kernels.UnrolledBetting(state, first, parent, kind, total)
+    end = _unroll(states, np.empty(capacity, np.int32), out)
     assert end == nodes
     of_state = {
         name: np.frombuffer(getattr(graph, name), np.int8).astype(np.int8) for name in ("actor", "street", "folded")
@@ -315,33 +425,35 @@ def compile_actions(root: Rules | Betting, menu: Menu | None = None, most_nodes:
         total=total,
         spent=spent[state],
         showdown=(over & (of_state["folded"] < 0))[state],
-        pay=pay[state],
+        payoff=pay[state],
         slot=slot,
         width=width,
-        root=begun,
+        root=root_state,
     )
 
 
-def _unroll(graph: action_tree.Graph, stack: Array, out: action_tree.Unrolled) -> int:
-    """The compiled loop, or the same one as Python runs it: 10 ms for 15,000 nodes, where loading loops takes 200."""
-    if len(out.state) > FEW_NODES:
-        return int(action_tree.unroll(graph, stack, out))
-    views: list[Any] = [array.data for array in (*graph, stack, *out)]  # read and written faster than arrays
+def _unroll(graph: _kernels.BettingGraph, stack: Array, out: _kernels.UnrolledBetting) -> int:
+    """Unroll the graph in a compiled loop, or in Python for small trees: 10 ms for 15,000 nodes; loading code takes 200
+    ms.
+    """
+    if len(out.state) > MAX_INTERPRETED_NODES:
+        return int(_kernels.unroll_graph(graph, stack, out))
+    views: list[Any] = [array.data for array in (*graph, stack, *out)]  # faster than arrays in Python
     size = len(graph)
     return int(
-        action_tree.unroll.py_func(
-            action_tree.Graph(*views[:size]), views[size], action_tree.Unrolled(*views[size + 1 :])
+        _kernels.unroll_graph.py_func(
+            _kernels.BettingGraph(*views[:size]), views[size], _kernels.UnrolledBetting(*views[size + 1 :])
         )
     )
 
 
 def _slots(actor: Array, street: Array, count: Array, rounds: int) -> tuple[Array, Array]:
-    """Where the moves of each decision stand among those of its street, and how many a street has."""
+    """Return the offset of each decision's actions within its street, and the number of actions of each street."""
     slot = np.full(len(actor), -1, np.int32)
     width = np.zeros(rounds, np.int64)
-    for here in range(rounds):
-        decisions = np.flatnonzero((actor >= 0) & (street == here))
+    for number in range(rounds):
+        decisions = np.flatnonzero((actor >= 0) & (street == number))
         ends = np.cumsum(count[decisions], dtype=np.int64)
         slot[decisions] = ends - count[decisions]
-        width[here] = ends[-1] if len(ends) else 0
+        width[number] = ends[-1] if len(ends) else 0
     return slot, width

@@ -1,61 +1,71 @@
-"""Moves of hold'em as numbers, as tables and files of hands hold them.
+"""Numbers for hold'em actions, as tables and records of hands store them.
 
-FOLD = -1, CALL = 0 for a check or call, and for a raise the TOTAL that the player has then put in over the whole hand, in
-limit games too. `cr300c/` is 0, 300, 0.
+FOLD = -1, CALL = 0 for a check or call, and for a raise the TOTAL that the player has then put in over the whole hand,
+in limit games too. `cr300c/` is 0, 300, 0. Batches of betting states are replayed in compiled loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
-from riverboat.games.holdem.action_labels import ACPC, acpc_label
-from riverboat.games.holdem.betting import Betting, steps
+import numpy as np
+
+from riverboat.core.arrays import Array
+from riverboat.games.holdem import _kernels as kernels
+from riverboat.games.holdem._kernels import FOLDED as FOLDED
+from riverboat.games.holdem._kernels import CompactBettingRules as CompactBettingRules
+from riverboat.games.holdem.betting import BettingState, acpc_label
 from riverboat.games.holdem.betting_rules import CALL as CALL
 from riverboat.games.holdem.betting_rules import FOLD as FOLD
-from riverboat.games.holdem.match_state import settled
-from riverboat.games.holdem.rules import Rules
+from riverboat.games.holdem.betting_rules import UNLIMITED as UNLIMITED
+from riverboat.games.holdem.betting_rules import CompactBettingState
+from riverboat.games.holdem.rules import PokerRules
 
-END = -2  # behind the last move of a line
-HIDDEN = 255  # a card that nobody saw, or that is not dealt
-
-
-def show_move(move: int, rules: Rules) -> str:
-    """A move as the protocol writes it: f, c, r300, in limit games r."""
-    return acpc_label(rules.limit, move)
+END_OF_LINE = -2  # follows the last action of a line
+HIDDEN_CARD = 255  # a card that is not visible or not dealt
 
 
-def read_move(label: str, state: Betting) -> int:
-    """The number of a legal move that is written as in the protocol."""
-    if not state.legal(label):
-        state.play(label)  # says what is wrong
-    move = ACPC.read(state.rules.book, state.at, label)
-    assert move is not None
-    return move
+def format_action(action: int, rules: PokerRules) -> str:
+    """Format an action as in the ACPC protocol: f, c, r300, in limit games r."""
+    return acpc_label(rules.limit, action)
 
 
-def play_move(state: Betting, move: int) -> Betting:
-    """The state after a move given as a number, and after the deal that may follow."""
-    return settled(state.play(show_move(move, state.rules)))
+def fit_to_stacks(actions: Iterable[int], state: BettingState) -> tuple[int, ...]:
+    """Fit actions of a menu or a tree to the stacks of a table.
 
-
-def real_moves(moves: Iterable[int], state: Betting) -> tuple[int, ...]:
-    """Moves of a menu or a tree as a table takes them.
-
-    All-in is as much as the shorter stack there; the least raise of the deeper one, where it is more, is all-in too.
+    All-in of a menu is the shorter stack. If the minimum raise of the deeper stack is more, it is all-in too.
     """
     raises = state.raise_range()
-    return tuple(move if move <= CALL or raises is None else max(move, raises.least) for move in moves)
+    return tuple(move if move <= CALL or raises is None else max(move, raises.least) for move in actions)
 
 
-@lru_cache(maxsize=1 << 14)
-def moves_of(rules: Rules, line: str) -> tuple[int, ...]:
-    """A line as numbers."""
-    now, moves = Betting.start(rules), []
-    for label in steps(line):
-        if label == "/":
-            now = now.next_street()
-        else:
-            moves.append(read_move(label, now))
-            now = now.move(label)
-    return tuple(moves)
+# --- batches of betting states ---
+
+STATE_FIELDS = len(CompactBettingState._fields)  # columns of a state
+
+
+@lru_cache(maxsize=64)
+def compact_rules_arrays(rules: PokerRules) -> CompactBettingRules:
+    """Convert rules for compiled loops. Only zero-sum rules are supported: no rake and no dead money."""
+    rules.require_zero_sum("agents play")
+    fields: list[Any] = [np.array(field, np.int64) if isinstance(field, tuple) else field for field in rules.compact]
+    return CompactBettingRules(*fields)
+
+
+def replay_lines(rules: PokerRules, actions: Array, length: Array) -> tuple[Array, tuple[int, int] | None]:
+    """Replay lines; return their states, and line and position of the first illegal action.
+
+    int32 [n, most], int32 [n] -> int64 [n, STATE_FIELDS]
+    """
+    out = np.empty((len(length), STATE_FIELDS), np.int64)
+    line, position = kernels.first_illegal(compact_rules_arrays(rules), actions, length, out)
+    return out, None if line < 0 else (line, position)
+
+
+def call_and_raise_bounds(rules: PokerRules, states: Array) -> Array:
+    """Return the amount to call, and the smallest and largest total of a raise. int64 [n, STATE_FIELDS] -> int64 [n, 3]"""
+    out = np.empty((len(states), 3), np.int64)
+    kernels.call_and_raise_bounds(compact_rules_arrays(rules), states, out)
+    return out

@@ -1,236 +1,530 @@
-"""The betting of one hand, whatever the cards, with every legal size: `betting_rules` as an immutable state.
+"""Betting of one hand, independent of the cards, with every legal size: `betting_rules` as an immutable state.
 
-Moves are written as in the ACPC protocol: `f` fold (only where chips are to be called), `c` check or call, and `r` in limit
-games or `r300` in no-limit ones, with the TOTAL that the player has then put in over the whole hand. A line joins the moves
-and writes `/` where the next round is dealt: `cr300c/`. When somebody is all-in and called, the rounds that are left are
-dealt without betting: `r20000c///`.
+An action is a number: FOLD = -1 (only if there is a bet to call), CALL = 0 for a check or call, and for a raise the
+TOTAL that the player has then put in over the whole hand, in limit games too. Text is parsed and formatted at the
+edges. It is that of the ACPC protocol: `f`, `c`, and `r` in limit games or `r300` in no-limit games. A line joins the
+actions and writes `/` where the next round is dealt: `cr300c/`. After a called all-in the remaining rounds are dealt
+without betting: `r20000c///`.
 
-    state = Betting.from_line(read_game("nolimit-200bb"), "cr300c/")
+    state = BettingState.from_line(read_game("nolimit-200bb"), "cr300c/")
     state.actor, state.pot, state.raise_range()      # 0, 600, (400, 20000)
-    state = state.play("r600")
+    state = state.apply_action(600)
+    state.line                                       # cr300c/r600
 
-Seat 0 has the big blind, is out of position and speaks first from the flop on; seat 1 is the dealer.
+Seat 0 has the big blind, is out of position and acts first from the flop on; seat 1 is the dealer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
-from riverboat.core.errors import InputError, shown
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.games.boards.board_game import Pay
-from riverboat.games.holdem import betting_rules as core
-from riverboat.games.holdem.action_labels import ACPC
-from riverboat.games.holdem.bet_sizes import Situation
-from riverboat.games.holdem.betting_rules import CALL, FOLD, FOLDED, GOING, NOBODY, Book, State
-from riverboat.games.holdem.rules import Rules
+from riverboat.games.boards.board_game import ShowdownPayoffs
+from riverboat.games.holdem import betting_rules
+from riverboat.games.holdem.bet_sizes import SizingContext
+from riverboat.games.holdem.betting_rules import (
+    CALL,
+    FOLD,
+    FOLDED,
+    IN_PROGRESS,
+    NOBODY,
+    CompactBettingRules,
+    CompactBettingState,
+    call_amount,
+    raise_bounds,
+)
+from riverboat.games.holdem.rules import PokerRules
 
-_STEP = re.compile(r"[fc/]|r\d*")
+# --- notations: inside, an action is a number (`betting_rules`); a game chooses the notation of its lines ---
+
+DEAL = -3  # in the history of a state: the next round was dealt
+_TOTAL_LABEL = re.compile(r"[br]([1-9]\d{0,15})", re.ASCII)
+
+
+class ActionNotation(NamedTuple):
+    """A notation of actions. `parse` inverts `format`.
+
+    Attributes
+    ----------
+    joiner
+        Text between the actions of a line.
+    format
+        Function that formats an action at a state.
+    parse
+        Function that parses a label at a state; None if no action is written so there.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = BettingState.from_line(read_game("nolimit-200bb"), "cr300c/")
+    >>> ACPC_NOTATION.format(state.rules.compact, state.compact, 600)
+    'r600'
+    >>> STREET_NOTATION.format(state.rules.compact, state.compact, 600)
+    'b300'
+    """
+
+    joiner: str  # between the actions of a line
+    format: Callable[[CompactBettingRules, CompactBettingState, int], str]
+    parse: Callable[[CompactBettingRules, CompactBettingState, str], int | None]  # None if no action is written so here
+
+
+def acpc_label(limit: bool, move: int) -> str:
+    """Format an action as in the ACPC protocol: f, c, r300, in limit games r.
+
+    Parameters
+    ----------
+    limit
+        Whether the game is limit.
+    move
+        FOLD (-1), CALL (0), or the total of a raise.
+
+    Returns
+    -------
+    str
+        The label.
+
+    Examples
+    --------
+    >>> acpc_label(False, 300), acpc_label(True, 20), acpc_label(False, -1)
+    ('r300', 'r', 'f')
+    """
+    return "f" if move == FOLD else "c" if move == CALL else "r" if limit else f"r{move}"
+
+
+def _format_acpc(book: CompactBettingRules, s: CompactBettingState, move: int) -> str:
+    return acpc_label(book.limit, move)
+
+
+def _parse_acpc(book: CompactBettingRules, s: CompactBettingState, label: str) -> int | None:
+    if label in ("f", "c"):
+        return FOLD if label == "f" else CALL
+    if book.limit:
+        return raise_bounds(book, s)[0] or None if label == "r" else None
+    match = _TOTAL_LABEL.fullmatch(label)
+    return int(match[1]) if match and label[0] == "r" else None
+
+
+def _format_street(book: CompactBettingRules, s: CompactBettingState, move: int) -> str:
+    if move <= CALL:
+        return "f" if move == FOLD else "c" if call_amount(book, s) else "x"
+    if move == min(book.stacks):
+        return "a"
+    return f"{'r' if max(s.spent0, s.spent1) > s.before else 'b'}{move - s.before}"
+
+
+def _parse_street(book: CompactBettingRules, s: CompactBettingState, label: str) -> int | None:
+    if label == "a":
+        return int(min(book.stacks))
+    match = _TOTAL_LABEL.fullmatch(label)
+    move = s.before + int(match[1]) if match else {"f": FOLD, "c": CALL, "x": CALL}.get(label)
+    return move if move is not None and _format_street(book, s, move) == label else None
+
+
+ACPC_NOTATION = ActionNotation("", _format_acpc, _parse_acpc)
+STREET_NOTATION = ActionNotation("-", _format_street, _parse_street)
+
+
+_LINE_TOKEN = re.compile(r"[fc/]|r\d*")
 
 
 class RaiseRange(NamedTuple):
-    """Totals that a raise may reach; all between them too."""
+    """Smallest and largest total of a raise; all totals between them are legal.
+
+    Attributes
+    ----------
+    least
+        Smallest total, in chips over the whole hand.
+    most
+        Largest total.
+
+    Examples
+    --------
+    >>> RaiseRange(200, 20_000).least
+    200
+    """
 
     least: int
     most: int
 
 
-def steps(line: str) -> Iterator[str]:
-    """Moves and slashes of a line: `cr300c/` is c, r300, c, /."""
-    place = 0
-    while place < len(line):
-        match = _STEP.match(line, place)
+def split_line(line: str) -> Iterator[str]:
+    """Yield the actions and slashes of a line: `cr300c/` is c, r300, c, /.
+
+    Parameters
+    ----------
+    line
+        Line as in the ACPC protocol.
+
+    Yields
+    ------
+    str
+        An action or a slash.
+
+    Raises
+    ------
+    InputError
+        If a letter is no action.
+
+    Examples
+    --------
+    >>> list(split_line("cr300c/"))
+    ['c', 'r300', 'c', '/']
+    """
+    position = 0
+    while position < len(line):
+        match = _LINE_TOKEN.match(line, position)
         if match is None:
             raise InputError(
-                f"line {shown(line)}: {shown(line[place])} (letter {place + 1}) is no move: write f, c, r300, or / for a deal"
+                f"line {short_repr(line)}: {short_repr(line[position])} (letter {position + 1}) is not a move: "
+                "write f, c, r300, or / for a deal"
             )
         yield match[0]
-        place = match.end()
+        position = match.end()
 
 
-def actor_of(book: Book, s: State) -> int:
-    """The seat to move, CHANCE when the next round is dealt, TERMINAL when the hand is over."""
-    if s.over == GOING:
+def current_actor(book: CompactBettingRules, s: CompactBettingState) -> int:
+    """Return the seat to act, CHANCE when the next round is dealt, TERMINAL when the hand is over.
+
+    Parameters
+    ----------
+    book
+        Rules for compiled loops, `rules.compact`.
+    s
+        State for compiled loops, `state.compact`.
+
+    Returns
+    -------
+    int
+        The seat to act, CHANCE when the next round is dealt, TERMINAL when the hand is over.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = BettingState.from_line(read_game("nolimit-200bb"), "cr300")
+    >>> current_actor(state.rules.compact, state.compact)
+    1
+    """
+    if s.over == IN_PROGRESS:
         return s.turn
     return CHANCE if s.over != FOLDED and s.street < len(book.first) - 1 else TERMINAL
 
 
-def situation_of(rules: Rules, s: State) -> Situation:
-    """What the sizes of a bet or raise are measured by; totals count this round alone, from `before` on."""
+def sizing_context(rules: PokerRules, s: CompactBettingState) -> SizingContext:
+    """Return the amounts that bet sizes refer to; totals count this round only, from `before` on.
+
+    Parameters
+    ----------
+    rules
+        Rules of the game.
+    s
+        State for compiled loops, `state.compact`.
+
+    Returns
+    -------
+    SizingContext
+        The amounts that bet sizes refer to.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = BettingState.from_line(read_game("nolimit-200bb"), "cr300c/")
+    >>> sizing_context(state.rules, state.compact).pot
+    600
+    """
     high = max(s.spent0, s.spent1)
     stack = high if rules.stacks is None else rules.stack
-    left = rules.rounds - s.street
-    return Situation(rules.pot + 2 * high, high - s.before, s.last_raise, stack - s.before, left)
+    streets_left = rules.rounds - s.street
+    return SizingContext(rules.pot + 2 * high, high - s.before, s.last_raise, stack - s.before, streets_left)
 
 
 @dataclass(frozen=True)
-class Betting:
-    """Who has put in what, and whose turn it is. Immutable; any of them can be the root of a tree."""
+class BettingState:
+    """Immutable betting state of a hand: chips put in by each seat, and whose turn it is. Any state can be a root.
 
-    rules: Rules
-    at: State
-    line: str = ""
+    Attributes
+    ----------
+    rules
+        Rules of the game.
+    compact
+        Chips and turn as numbers, for compiled loops.
+    history
+        Actions since the start, and DEAL where a round was dealt.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = BettingState.from_line(read_game("nolimit-200bb"), "cr300c/")
+    >>> state.actor, state.pot, state.raise_range()
+    (0, 600, RaiseRange(least=400, most=20000))
+    >>> state.apply_action(600).line
+    'cr300c/r600'
+    """
+
+    rules: PokerRules
+    compact: CompactBettingState
+    history: tuple[int, ...] = ()  # actions since the start, and DEAL where a round was dealt
 
     @staticmethod
-    def start(rules: Rules) -> Betting:
-        """Blinds and antes are in."""
-        return Betting(rules, State(*rules.book.start))
+    def start(rules: PokerRules) -> BettingState:
+        """Return the state after blinds and antes.
+
+        Parameters
+        ----------
+        rules
+            Rules of the game.
+        """
+        return BettingState(rules, CompactBettingState(*rules.compact.start))
 
     @staticmethod
-    def on(rules: Rules, street: int, spent: int = 0) -> Betting:
-        """The start of a round, after each seat has put in so much: the root of a spot."""
+    def at_street(rules: PokerRules, street: int, spent: int = 0) -> BettingState:
+        """Return the start of a round after each seat has put in `spent` chips: the root of a spot.
+
+        Parameters
+        ----------
+        rules
+            Rules of the game.
+        street
+            Betting round, from 0.
+        spent
+            Chips that each seat has put in before.
+        """
         if not 0 <= street < rules.rounds:
-            raise InputError(f"street {street} of game {shown(rules.name)}: it has the rounds 0 to {rules.rounds - 1}")
-        if not 0 <= spent < (core.NO_END if rules.stacks is None else rules.stack):
-            raise InputError(f"{spent} chips of each seat: must be 0 or more and leave something to bet")
-        turn, least = rules.first[street], rules.book.least_bet
-        return Betting(rules, State(spent, spent, turn, street, 0, 0, least, spent, GOING, NOBODY))
+            raise InputError(
+                f"street {street} of game {short_repr(rules.name)}: its rounds are 0 to {rules.rounds - 1}"
+            )
+        if not 0 <= spent < (betting_rules.UNLIMITED if rules.stacks is None else rules.stack):
+            raise InputError(f"spent={spent} chips of each seat: must be 0 or more and less than the stack")
+        turn, least = rules.first[street], rules.compact.least_bet
+        return BettingState(
+            rules, CompactBettingState(spent, spent, turn, street, 0, 0, least, spent, IN_PROGRESS, NOBODY)
+        )
 
     @staticmethod
-    def from_line(rules: Rules, line: str) -> Betting:
-        """The state that a line leads to, such as `cr300c/cr600`."""
-        state = Betting.start(rules)
-        for step in steps(line):
-            if step != "/":
-                state = state.play(step)
+    def from_line(rules: PokerRules, line: str) -> BettingState:
+        """Return the state after a line such as `cr300c/cr600`.
+
+        Parameters
+        ----------
+        rules
+            Rules of the game.
+        line
+            Line as in the ACPC protocol, from the start of the hand.
+        """
+        state = BettingState.start(rules)
+        for token in split_line(line):
+            if token != "/":
+                state = state.apply_action(state.parse_action(token))
             elif state.actor == CHANCE:
                 state = state.next_street()
             else:
-                raise InputError(f"line {shown(line)}: no round is dealt at {shown(state.line)}: {state._options()}")
+                raise InputError(
+                    f"line {short_repr(line)}: no round is dealt at {short_repr(state.line)}: {state._describe_options()}"
+                )
         return state
 
-    # --- where the hand stands -----------------------------------------------------------------
+    # --- properties ---
 
     @property
     def actor(self) -> int:
-        """The seat to move, CHANCE when the next round is dealt, TERMINAL when the hand is over."""
-        return actor_of(self.rules.book, self.at)
+        """The seat to act, CHANCE when the next round is dealt, TERMINAL when the hand is over."""
+        return current_actor(self.rules.compact, self.compact)
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The actions since the start."""
+        return tuple(action for action in self.history if action != DEAL)
 
     @property
     def turn(self) -> int:
-        """The seat whose turn it is, or who folded."""
-        return self.at.turn
+        """The seat whose turn it is, or the seat that folded."""
+        return self.compact.turn
 
     @property
     def street(self) -> int:
         """The round, from 0."""
-        return self.at.street
+        return self.compact.street
 
     @property
     def spent(self) -> tuple[int, int]:
-        """By seat, over the whole hand, blinds and antes included."""
-        return self.at[:2]
+        """Chips put in by each seat over the whole hand, including blinds and antes."""
+        return self.compact[:2]
 
     @property
     def raises(self) -> int:
-        """Bets and raises of this round."""
-        return self.at.raises
+        """Number of bets and raises of this round."""
+        return self.compact.raises
 
     @property
-    def acted(self) -> int:
-        """Moves of this round."""
-        return self.at.acted
+    def num_actions(self) -> int:
+        """Number of actions of this round."""
+        return self.compact.acted
 
     @property
     def last_raise(self) -> int:
-        """What the last bet or raise of this round added; the least bet before one."""
-        return self.at.last_raise
+        """Increment of the last bet or raise of this round; the minimum bet before the first."""
+        return self.compact.last_raise
 
     @property
-    def before(self) -> int:
-        """What each seat had put in when this round began; in the first, the ante."""
-        return self.at.before
+    def committed_before_street(self) -> int:
+        """Chips put in by each seat before this round; in the first round, the ante."""
+        return self.compact.before
 
     @property
-    def led(self) -> int | None:
-        """The seat that bet or raised last on the round before."""
-        return None if self.at.led == NOBODY else self.at.led
+    def previous_aggressor(self) -> int | None:
+        """The seat that bet or raised last on the previous round."""
+        return None if self.compact.led == NOBODY else self.compact.led
 
     @property
     def folded(self) -> int | None:
         """The seat that folded."""
-        return self.at.turn if self.at.over == FOLDED else None
+        return self.compact.turn if self.compact.over == FOLDED else None
 
     @property
     def to_call(self) -> int:
-        """Chips that the seat whose turn it is would add by calling."""
-        return core.price(self.rules.book, self.at)
+        """Chips that the seat to act would add by calling."""
+        return betting_rules.call_amount(self.rules.compact, self.compact)
 
     @property
     def showdown(self) -> bool:
-        """Nobody folded."""
-        return self.at.over != FOLDED
+        """Whether nobody folded."""
+        return self.compact.over != FOLDED
 
     @property
     def pot(self) -> int:
-        """Chips in the middle."""
+        """Chips in the pot."""
         return self.rules.pot + sum(self.spent)
 
     @property
     def behind(self) -> tuple[int, int]:
-        """Chips that each seat has left. Without stacks there is no end, and none is known."""
+        """Chips that each seat has left. Games without stacks raise InputError."""
         if self.rules.stacks is None:
-            raise InputError(f"game {shown(self.rules.name)} has no stacks, so nobody has a number of chips left")
+            raise InputError(f"game {short_repr(self.rules.name)} has no stacks, so the chips left are not defined")
         return self.rules.stacks[0] - self.spent[0], self.rules.stacks[1] - self.spent[1]
 
     @property
-    def situation(self) -> Situation:
-        """What the sizes of a bet or raise are measured by; totals count this round alone, from `before` on."""
-        return situation_of(self.rules, self.at)
+    def sizing_context(self) -> SizingContext:
+        """Amounts that bet sizes refer to; totals count this round only, from `before` on."""
+        return sizing_context(self.rules, self.compact)
 
-    # --- moves ---------------------------------------------------------------------------------
+    # --- actions ---
 
     def raise_range(self) -> RaiseRange | None:
-        """The least and the most total of a raise; in limit games they are the same. None: no raise is legal."""
-        least, most = core.span(self.rules.book, self.at)
-        return RaiseRange(least, most) if self.at.over == GOING and least <= most else None
+        """Return the smallest and largest total of a raise, equal in limit games; None if no raise is legal."""
+        least, most = betting_rules.raise_bounds(self.rules.compact, self.compact)
+        return RaiseRange(least, most) if self.compact.over == IN_PROGRESS and least <= most else None
 
-    def legal(self, label: str) -> bool:
-        """Whether a move may be played here."""
-        book, s = self.rules.book, self.at
-        move = ACPC.read(book, s, label) if s.over == GOING else None
-        return move is not None and core.allowed(core.price(book, s), *core.span(book, s), move)
+    def is_legal(self, action: int) -> bool:
+        """Return whether an action is legal.
 
-    def moves(self) -> tuple[str, ...]:
-        """Labels of all legal moves: fold, call, then raises upwards. Many, where stacks are deep."""
-        if self.at.over != GOING:
+        Parameters
+        ----------
+        action
+            FOLD (-1), CALL (0), or the total of a raise over the whole hand.
+        """
+        book, s = self.rules.compact, self.compact
+        return s.over == IN_PROGRESS and betting_rules.is_action_allowed(
+            betting_rules.call_amount(book, s), *betting_rules.raise_bounds(book, s), action
+        )
+
+    def legal_actions(self) -> tuple[int, ...]:
+        """Return all legal actions: fold, call, then raises upwards. Many, if stacks are deep."""
+        if self.compact.over != IN_PROGRESS:
             return ()
         span = self.raise_range()
-        passive = (FOLD, CALL) if self.to_call else (CALL,)
-        raises = range(span.least, span.most + 1) if span is not None else ()
-        return tuple(ACPC.write(self.rules.book, self.at, move) for move in (*passive, *raises))
+        return (*((FOLD, CALL) if self.to_call else (CALL,)), *(range(span.least, span.most + 1) if span else ()))
 
-    def play(self, label: str) -> Betting:
-        """The state after a legal move."""
-        if not self.legal(label):
-            raise InputError(f"illegal action {shown(label)} at {shown(self.line)}: {self._options()}")
-        return self.move(label)
+    def apply_action(self, action: int, *, check: bool = True) -> BettingState:
+        """Return the state after an action.
 
-    def move(self, label: str) -> Betting:
-        """The state after a move that is known to be legal."""
-        move = ACPC.read(self.rules.book, self.at, label)
-        assert move is not None
-        return Betting(self.rules, core.step(self.rules.book, self.at, move), self.line + label)
+        An illegal action raises InputError unless `check` is false. If stacks differ, menus have an all-in of the
+        shorter stack that may be below the smallest raise of the deeper one.
 
-    def next_street(self) -> Betting:
-        """At CHANCE: the state after the deal."""
+        Parameters
+        ----------
+        action
+            FOLD (-1), CALL (0), or the total of a raise over the whole hand.
+        check
+            Raise InputError if the action is illegal.
+        """
+        if check and not self.is_legal(action):
+            raise self._illegal_action(acpc_label(self.rules.limit, action))
+        after = betting_rules.apply_action(self.rules.compact, self.compact, action)
+        return BettingState(self.rules, after, (*self.history, action))
+
+    def play(self, action: int) -> BettingState:
+        """Return the state after a legal action and the deals that follow it.
+
+        Parameters
+        ----------
+        action
+            FOLD (-1), CALL (0), or the total of a raise over the whole hand.
+        """
+        return self.apply_action(action).deal_due_streets()
+
+    def next_street(self) -> BettingState:
+        """Return the state after the deal, at a CHANCE state."""
         if self.actor != CHANCE:
-            raise InputError(f"no round is dealt at {shown(self.line)}: {self._options()}")
-        return Betting(self.rules, core.deal(self.rules.book, self.at), self.line + "/")
+            raise InputError(f"no round is dealt at {short_repr(self.line)}: {self._describe_options()}")
+        after = betting_rules.deal_street(self.rules.compact, self.compact)
+        return BettingState(self.rules, after, (*self.history, DEAL))
 
-    def _options(self) -> str:
-        """What can follow, in words."""
+    def deal_due_streets(self) -> BettingState:
+        """Return the state after the deals that are due, at a player's turn or at the end of the hand."""
+        state = self
+        while state.actor == CHANCE:
+            state = state.next_street()
+        return state
+
+    # --- text ---
+
+    @cached_property
+    def line(self) -> str:
+        """The actions since the start, as in the ACPC protocol: `cr300c/`."""
+        limit = self.rules.limit
+        return "".join("/" if action == DEAL else acpc_label(limit, action) for action in self.history)
+
+    def find_action(self, label: str) -> int | None:
+        """Return the legal action that a label of the ACPC protocol stands for; None if there is none.
+
+        Parameters
+        ----------
+        label
+            Action in the ACPC protocol: `f`, `c`, `r300`, in limit games `r`.
+        """
+        action = ACPC_NOTATION.parse(self.rules.compact, self.compact, label)
+        return action if action is not None and self.is_legal(action) else None
+
+    def parse_action(self, label: str) -> int:
+        """Parse a legal action of the ACPC protocol: f, c, r300, in limit games r.
+
+        Parameters
+        ----------
+        label
+            Action in the ACPC protocol: `f`, `c`, `r300`, in limit games `r`.
+        """
+        action = self.find_action(label)
+        if action is None:
+            raise self._illegal_action(label)
+        return action
+
+    def _illegal_action(self, label: str) -> InputError:
+        return InputError(f"illegal action {short_repr(label)} at {short_repr(self.line)}: {self._describe_options()}")
+
+    def _describe_options(self) -> str:
+        """Describe what can follow, for messages."""
         if self.actor == TERMINAL:
             return "the hand is over"
         if self.actor == CHANCE:
-            return f"the {self.rules.streets[self.street + 1]} is dealt there, written '/'"
+            return f"the {self.rules.streets[self.street + 1]} is dealt here, written '/'"
         span = self.raise_range()
-        others = ", ".join(repr(label) for label in ("c", "f") if self.legal(label))
+        others = ", ".join(repr(label) for label, action in (("c", CALL), ("f", FOLD)) if self.is_legal(action))
         if span is None:
-            return f"{others} can be played, and nobody can raise"
+            return f"{others} are legal, and nobody can raise"
         if self.rules.limit:
             return f"'r', or {others}"
         return (
@@ -239,24 +533,29 @@ class Betting:
             else f"'r{span.most}', or {others}"
         )
 
-    # --- the end -------------------------------------------------------------------------------
+    # --- payoffs ---
 
     @property
     def stake(self) -> int:
-        """What the loser loses: chips that nobody called go back."""
+        """Chips that the loser loses: uncalled chips are returned."""
         return min(self.spent)
 
-    def pay(self, paid: tuple[int, int] = (0, 0)) -> Pay:
-        """What (seat 0, seat 1) win when seat 0's hand is stronger, equal, weaker: net chips of the whole hand.
+    def payoffs(self, dead_money: tuple[int, int] = (0, 0)) -> ShowdownPayoffs:
+        """Return the payoffs of (seat 0, seat 1) if seat 0's hand is stronger, equal, weaker: net chips of the whole hand.
 
-        `paid`: chips that lay in the middle already at a root and belong to nobody there; what is won since is then the
-        share of the final pot, less the chips put in since. No rake is taken of what nobody called.
+        `dead_money`: chips already in the pot at a root, which belong to nobody there. The payoff is then the share of
+        the final pot, less the chips put in since. No rake is taken from uncalled chips.
+
+        Parameters
+        ----------
+        dead_money
+            Chips of each seat that are in the pot at a root and belong to nobody there.
         """
         rules, stake = self.rules, float(self.stake)
         pot = rules.pot + 2 * stake
-        left = pot - rules.rake.of(pot)
+        left = pot - rules.rake.amount(pot)
         win, lose, half = left - stake, 0.0 - stake, left / 2 - stake
-        first, second = (win + paid[0], lose + paid[1]), (lose + paid[0], win + paid[1])
+        first, second = (win + dead_money[0], lose + dead_money[1]), (lose + dead_money[0], win + dead_money[1])
         if self.folded is not None:
             return (second,) * 3 if self.folded == 0 else (first,) * 3
-        return first, (half + paid[0], half + paid[1]), second
+        return first, (half + dead_money[0], half + dead_money[1]), second

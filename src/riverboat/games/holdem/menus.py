@@ -1,20 +1,20 @@
-"""Action menus of no-limit games: which sizes a seat may bet on each street, by the number of raises so far.
+"""Action menus of no-limit games: the bet sizes of each seat on each street, by the number of raises so far.
 
     [menu]
     preflop = ["2.5x, a", "3x, a", "a"]   # first raise, re-raise, from the third on; the last list repeats
     flop = ["50%, 100%", "100%, a"]       # first bet, from the first raise on
-    turn = "100%, a"                      # one list for all; streets left out repeat the last one given
-    most_raises = [4, 3, 2, 2]            # bets and raises of a street, or one number for all; without it, no end
-    add_all_in = "150%"                   # thresholds of `sizes`: also force_all_in and merge
-    donk_bets = false                     # the first to speak does not bet into the last street's aggressor; else as usual
-    [menu.donk]                           # unless it has sizes for that; streets left out repeat the last one given
+    turn = "100%, a"                      # one list for all; omitted streets repeat the last one given
+    most_raises = [4, 3, 2, 2]            # bets and raises per street, or one number for all; default: no limit
+    add_all_in = "150%"                   # thresholds of `bet_sizes`: also force_all_in and merge
+    donk_bets = false                     # the first to act does not bet into the last street's aggressor; default: true
+    [menu.donk]                           # sizes of such bets, if they differ; omitted streets repeat the last one given
     turn = "33%"
     [menu.ip]                             # where one seat differs: oop is seat 0, ip is seat 1, the dealer
     preflop = ["2x, 2.5x, a", "3x, a", "a"]
 
-Sizes are those of `riverboat.games.holdem.bet_sizes`, and `*` for every legal size. An empty list has no bet. Folding and calling are
-always there. In limit games the menu is what the rules allow, and there is nothing to write. Spot files write the same
-menus in their own way (`spot_menus`).
+Sizes are those of `riverboat.games.holdem.bet_sizes`, and `*` for every legal size. An empty list has no bet. Folding
+and calling are always allowed. Limit games need no menu: the rules determine the sizes. Spot files have their own
+syntax for the same menus (`riverboat.games.spots.menus`).
 """
 
 from __future__ import annotations
@@ -25,264 +25,569 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.core.text_files import parse_toml, read_toml
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.files import parse_toml, read_toml_text
 from riverboat.games.holdem.bet_sizes import (
     NO_THRESHOLDS,
-    Situation,
-    Sizes,
-    Thresholds,
-    least_total,
+    BetSizes,
+    MenuThresholds,
+    SizingContext,
+    format_share,
+    format_sizes,
+    min_raise_total,
     parse_share,
     parse_sizes,
-    resolve,
-    show_share,
-    show_sizes,
+    resolve_sizes,
 )
-from riverboat.games.holdem.betting import Betting, situation_of
-from riverboat.games.holdem.betting_rules import CALL, FOLD, State, price, span
-from riverboat.games.holdem.rules import STREETS, Rules
+from riverboat.games.holdem.betting import BettingState, sizing_context
+from riverboat.games.holdem.betting_rules import CALL, FOLD, CompactBettingState, call_amount, raise_bounds
+from riverboat.games.holdem.rules import STREETS, PokerRules
 
 SEATS = ("oop", "ip")
-THRESHOLDS = tuple(field.name for field in fields(Thresholds))
-EVERY = "*"
-Entry = TypeVar("Entry")
+THRESHOLDS = tuple(field.name for field in fields(MenuThresholds))
+EVERY_SIZE = "*"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Level:
-    """Sizes of one number of raises."""
+class MenuLevel:
+    """Sizes after a number of raises.
 
-    sizes: Sizes = ()
-    every: bool = False  # *: all legal sizes
+    Attributes
+    ----------
+    sizes
+        Bet sizes.
+    every_size
+        `*`: all legal sizes.
+
+    Examples
+    --------
+    >>> parse_level("50%, a", "menu", facing_bet=False).every_size
+    False
+    """
+
+    sizes: BetSizes = ()
+    every_size: bool = False  # `*`: all legal sizes
 
     def __str__(self) -> str:
-        return EVERY if self.every else show_sizes(self.sizes)
+        return EVERY_SIZE if self.every_size else format_sizes(self.sizes)
 
 
-Levels: TypeAlias = tuple[Level, ...]  # by raises so far on the street; the last repeats
+MenuLevels: TypeAlias = tuple[MenuLevel, ...]  # by raises so far on the street; the last repeats
 
 
 @dataclass(frozen=True)
-class Menu:
-    """Sizes by seat, street and raises so far. Streets beyond the last one given repeat it."""
+class ActionMenu:
+    """Bet sizes by seat, street and raises so far. The last street given repeats.
 
-    levels: tuple[tuple[Levels, ...], tuple[Levels, ...]]  # by seat, then by street
-    most_raises: tuple[int | None, ...] = (None,)  # by street: bets and raises, blinds are none; the last repeats
-    thresholds: Thresholds = NO_THRESHOLDS
-    donks: tuple[Level | None, ...] = (
+    Attributes
+    ----------
+    levels
+        By seat, then by street.
+    most_raises
+        By street: bets and raises, not counting blinds; the last repeats.
+    thresholds
+        Thresholds that add all-in or merge similar sizes.
+    donks
+        By street: sizes of bets into the last street's aggressor; None: no special sizes.
+    donk_bets
+        Whether such bets without special sizes are allowed like others.
+
+    Examples
+    --------
+    >>> menu = menu_from_table({"preflop": ["2.5x", "a"], "flop": "50%, 100%"})
+    >>> len(menu.levels_for(0, 1))
+    1
+    """
+
+    levels: tuple[tuple[MenuLevels, ...], tuple[MenuLevels, ...]]  # by seat, then by street
+    most_raises: tuple[int | None, ...] = (None,)  # by street: bets and raises, not counting blinds; the last repeats
+    thresholds: MenuThresholds = NO_THRESHOLDS
+    donks: tuple[MenuLevel | None, ...] = (
         None,
-    )  # by street: bets into the last street's aggressor; None: none of their own
-    donk_bets: bool = True  # without sizes of their own, whether such bets are as usual
+    )  # by street: sizes of bets into the last street's aggressor; None: no special sizes
+    donk_bets: bool = True  # whether such bets without special sizes are allowed like others
 
-    def level(self, seat: int, street: int, raises: int, donk: bool = False) -> Level:
-        """What a seat may bet after a number of raises. `donk`: it speaks first, and the other led on the street before."""
+    def level_for(self, seat: int, street: int, raises: int, donk: bool = False) -> MenuLevel:
+        """Return the sizes of a seat after `raises` raises.
+
+        `donk`: the seat acts first, and the opponent was the aggressor on the previous street.
+
+        Parameters
+        ----------
+        seat
+            Seat: 0 has the big blind, 1 is the dealer.
+        street
+            Betting round, from 0.
+        raises
+            Bets and raises of the street so far.
+        donk
+            Whether the seat acts first and the opponent was the aggressor on the previous street.
+        """
         if donk:
-            own = self.donks[min(street, len(self.donks) - 1)]
-            if own is not None:
-                return own
+            donk_level = self.donks[min(street, len(self.donks) - 1)]
+            if donk_level is not None:
+                return donk_level
             if not self.donk_bets:
-                return Level()
-        levels = self.of(seat, street)
+                return MenuLevel()
+        levels = self.levels_for(seat, street)
         return levels[min(raises, len(levels) - 1)]
 
-    def of(self, seat: int, street: int) -> Levels:
-        """What a seat may bet on a street, by raises so far."""
+    def levels_for(self, seat: int, street: int) -> MenuLevels:
+        """Return the sizes of a seat on a street, by raises so far.
+
+        Parameters
+        ----------
+        seat
+            Seat: 0 has the big blind, 1 is the dealer.
+        street
+            Betting round, from 0.
+        """
         streets = self.levels[seat]
         return streets[min(street, len(streets) - 1)]
 
-    def may_raise(self, street: int, raises: int) -> bool:
-        """Whether one more raise is in the menu."""
+    def allows_raise(self, street: int, raises: int) -> bool:
+        """Return whether the menu allows one more raise.
+
+        Parameters
+        ----------
+        street
+            Betting round, from 0.
+        raises
+            Bets and raises of the street so far.
+        """
         most = self.most_raises[min(street, len(self.most_raises) - 1)]
         return most is None or raises < most
 
     @property
-    def asks_who_led(self) -> bool:
+    def depends_on_aggressor(self) -> bool:
         """Whether bets into the last street's aggressor differ from others."""
         return not self.donk_bets or self.donks != (None,)
 
     def __str__(self) -> str:
-        return show_menu(self)
+        return format_menu(self)
 
 
-# --- chips ------------------------------------------------------------------------------------
+# --- actions ---
 
 
-class Choices:
-    """The moves that rules and a menu allow in each state, worked out once for all states that are alike."""
+class MenuActions:
+    """Actions that rules and a menu allow in each state, cached for equivalent states.
 
-    def __init__(self, rules: Rules, menu: Menu | None) -> None:
+    Parameters
+    ----------
+    rules
+        Rules of the game.
+    menu
+        Bet sizes; None in a limit game.
+
+    Raises
+    ------
+    InputError
+        If a no-limit game has no menu. That of a limit game is ignored.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("nolimit-200bb")
+    >>> MenuActions(rules, one_size_menu("100%")).actions(BettingState.from_line(rules, "cr300c/").compact)
+    (0, 900)
+    """
+
+    def __init__(self, rules: PokerRules, menu: ActionMenu | None) -> None:
         if menu is None and not rules.limit:
             raise InputError(
-                f"game {shown(rules.name)} is no-limit: it needs a menu of sizes, such as menus.one_size('100%')"
+                f"game {short_repr(rules.name)} is no-limit: it needs a menu of sizes, such as one_size_menu('100%')"
             )
         self.rules, self.menu = rules, None if rules.limit else menu
-        self.asks_who_led = self.menu is not None and self.menu.asks_who_led
-        self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self.depends_on_aggressor = self.menu is not None and self.menu.depends_on_aggressor
+        self._cache: dict[tuple[int, ...], tuple[int, ...]] = {}
 
-    def moves(self, s: State) -> tuple[int, ...]:
-        """Fold, call, then totals over the whole hand, ascending."""
-        return (FOLD, CALL, *self.totals(s)) if price(self.rules.book, s) else (CALL, *self.totals(s))
+    def actions(self, s: CompactBettingState) -> tuple[int, ...]:
+        """Return fold, call, then totals over the whole hand, ascending.
 
-    def totals(self, s: State) -> tuple[int, ...]:
-        """Totals over the whole hand that the actor may raise to, ascending."""
+        Parameters
+        ----------
+        s
+            Betting state, `state.compact`.
+        """
+        return (
+            (FOLD, CALL, *self.raise_totals(s)) if call_amount(self.rules.compact, s) else (CALL, *self.raise_totals(s))
+        )
+
+    def raise_totals(self, s: CompactBettingState) -> tuple[int, ...]:
+        """Return the totals over the whole hand that the actor may raise to, ascending.
+
+        Parameters
+        ----------
+        s
+            Betting state, `state.compact`.
+        """
         spent0, spent1, turn, street, raises, acted, last, before, _, led = s
-        donk = self.asks_who_led and acted == 0 and led == 1 - turn
+        donk = self.depends_on_aggressor and acted == 0 and led == 1 - turn
         key = (spent0 if spent0 > spent1 else spent1, turn, street, raises, last, before, donk)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._totals(s, donk)
-        return known
+        totals = self._cache.get(key)
+        if totals is None:
+            totals = self._cache[key] = self._compute_raise_totals(s, donk)
+        return totals
 
-    def _totals(self, s: State, donk: bool) -> tuple[int, ...]:
+    def _compute_raise_totals(self, s: CompactBettingState, donk: bool) -> tuple[int, ...]:
         rules, menu = self.rules, self.menu
-        least, most = span(rules.book, s)
+        least, most = raise_bounds(rules.compact, s)
         if most < least:
             return ()
         if menu is None:
             return (least if rules.stacks is None else min(least, rules.stack),)
-        if not menu.may_raise(s.street, s.raises):
+        if not menu.allows_raise(s.street, s.raises):
             return ()
-        level = menu.level(s.turn, s.street, s.raises, donk)
-        return resolve_level(level, situation_of(rules, s), s.before, menu.thresholds)
+        level = menu.level_for(s.turn, s.street, s.raises, donk)
+        return resolve_level(level, sizing_context(rules, s), s.before, menu.thresholds)
 
 
-def totals(menu: Menu | None, state: Betting) -> tuple[int, ...]:
-    """Totals over the whole hand that a menu lets the actor raise to, ascending. A limit game needs no menu."""
-    return Choices(state.rules, menu).totals(state.at) if state.actor >= 0 else ()
+def menu_raise_totals(menu: ActionMenu | None, state: BettingState) -> tuple[int, ...]:
+    """Return the totals over the whole hand that a menu lets the actor raise to, ascending. A limit game needs no menu.
+
+    Parameters
+    ----------
+    menu
+        Bet sizes; None in a limit game.
+    state
+        Betting state.
+
+    Returns
+    -------
+    tuple[int, ...]
+        The totals over the whole hand that a menu lets the actor raise to, ascending.
+
+    Raises
+    ------
+    InputError
+        If a no-limit game has no menu.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> menu_raise_totals(one_size_menu("50%"), BettingState.from_line(read_game("nolimit-200bb"), "cr300c/"))
+    (600,)
+    """
+    return MenuActions(state.rules, menu).raise_totals(state.compact) if state.actor >= 0 else ()
 
 
-def resolve_level(level: Level, at: Situation, before: int, thresholds: Thresholds = NO_THRESHOLDS) -> tuple[int, ...]:
-    """Totals over the whole hand for the sizes of a level."""
-    if not level.every:
-        return tuple(before + total for total in resolve(level.sizes, at, thresholds))
-    return tuple(range(before + least_total(at), before + at.stack + 1)) if at.faced < at.stack else ()
+def resolve_level(
+    level: MenuLevel, at: SizingContext, before: int, thresholds: MenuThresholds = NO_THRESHOLDS
+) -> tuple[int, ...]:
+    """Return the totals over the whole hand for the sizes of a level.
+
+    Parameters
+    ----------
+    level
+        Bet sizes.
+    at
+        Amounts that the sizes refer to.
+    before
+        Chips that each seat put in before the street.
+    thresholds
+        Thresholds that add all-in or merge similar sizes.
+
+    Returns
+    -------
+    tuple[int, ...]
+        The totals over the whole hand for the sizes of a level.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> state = BettingState.from_line(read_game("nolimit-200bb"), "cr300c/")
+    >>> resolve_level(parse_level("50%, 100%", "menu", facing_bet=False), state.sizing_context, 300)
+    (600, 900)
+    """
+    if not level.every_size:
+        return tuple(before + total for total in resolve_sizes(level.sizes, at, thresholds))
+    return tuple(range(before + min_raise_total(at), before + at.stack + 1)) if at.bet_faced < at.stack else ()
 
 
-# --- reading ----------------------------------------------------------------------------------
+# --- parsing ---
 
 
-def load_menu(path: str | Path) -> Menu:
-    """The menu in a TOML file, under [menu] or alone."""
+def load_menu(path: str | Path) -> ActionMenu:
+    """Read a menu from a TOML file, under [menu] or at the top level.
+
+    Parameters
+    ----------
+    path
+        TOML file.
+
+    Returns
+    -------
+    ActionMenu
+        The menu.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is invalid.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "menu.toml")
+    >>> _ = path.write_text('preflop = "100%, a"')
+    >>> load_menu(path) == parse_menu('preflop = "100%, a"')
+    True
+    """
     path = Path(path)
-    text = read_toml(path, "menu file")
+    text = read_toml_text(path, "menu file")
     try:
         return parse_menu(text)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def parse_menu(text: str) -> Menu:
-    """A menu from TOML, under [menu] or alone."""
+def parse_menu(text: str) -> ActionMenu:
+    """Parse a menu from TOML, under [menu] or at the top level.
+
+    Parameters
+    ----------
+    text
+        Text of a menu in TOML.
+
+    Returns
+    -------
+    ActionMenu
+        The menu.
+
+    Raises
+    ------
+    InputError
+        If the text is invalid.
+
+    Examples
+    --------
+    >>> parse_menu('preflop = "100%, a"').donk_bets
+    True
+    """
     table = parse_toml(text)
-    return menu_from(table.get("menu", table))
+    return menu_from_table(table.get("menu", table))
 
 
-def menu_from(table: Any, where: str = "menu") -> Menu:
-    """A menu from a table, as the TOML above reads."""
+def menu_from_table(table: Any, where: str = "menu") -> ActionMenu:
+    """Make a menu from a table as in the TOML above.
+
+    Parameters
+    ----------
+    table
+        Entries of a menu, as in its TOML file.
+    where
+        Name of the value in messages.
+
+    Returns
+    -------
+    ActionMenu
+        The menu.
+
+    Raises
+    ------
+    InputError
+        If an entry is unknown or invalid.
+
+    Examples
+    --------
+    >>> menu_from_table({"preflop": "100%", "most_raises": 2}).most_raises
+    (2,)
+    """
     if not isinstance(table, Mapping):
-        raise InputError(f"{where} = {shown(table)}: must be a table, [{where}]")
-    _known(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
+        raise InputError(f"{where} = {short_repr(table)}: must be a table, [{where}]")
+    _check_keys(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
     by_seat = []
     for seat in SEATS:
         own = table.get(seat, {})
         if not isinstance(own, Mapping):
-            raise InputError(f"{where}.{seat} = {shown(own)}: must be a table, [{where}.{seat}]")
-        _known(own, STREETS, f"{where}.{seat}")
-        by_seat.append(_streets(table, own, where, seat))
+            raise InputError(f"{where}.{seat} = {short_repr(own)}: must be a table, [{where}.{seat}]")
+        _check_keys(own, STREETS, f"{where}.{seat}")
+        by_seat.append(_parse_streets(table, own, where, seat))
     shares = {key: parse_share(table[key], f"{where}.{key}") for key in THRESHOLDS if key in table}
-    most, donk_bets = most_raises(table.get("most_raises"), where), table.get("donk_bets", True)
+    most, donk_bets = parse_most_raises(table.get("most_raises"), where), table.get("donk_bets", True)
     if not isinstance(donk_bets, bool):
-        raise InputError(f"{where}.donk_bets = {shown(donk_bets)}: must be true or false")
-    return Menu((by_seat[0], by_seat[1]), most, Thresholds(**shares), _donks(table.get("donk", {}), where), donk_bets)
+        raise InputError(f"{where}.donk_bets = {short_repr(donk_bets)}: must be true or false")
+    return ActionMenu(
+        (by_seat[0], by_seat[1]), most, MenuThresholds(**shares), _parse_donks(table.get("donk", {}), where), donk_bets
+    )
 
 
-def _donks(table: Any, where: str) -> tuple[Level | None, ...]:
-    """Sizes of bets into the last street's aggressor, from the flop on."""
+def _parse_donks(table: Any, where: str) -> tuple[MenuLevel | None, ...]:
+    """Parse the sizes of bets into the last street's aggressor, from the flop on."""
     if not isinstance(table, Mapping):
-        raise InputError(f"{where}.donk = {shown(table)}: must be a table, [{where}.donk]")
-    _known(table, STREETS[1:], f"{where}.donk")
-    levels: list[Level | None] = [None]
+        raise InputError(f"{where}.donk = {short_repr(table)}: must be a table, [{where}.donk]")
+    _check_keys(table, STREETS[1:], f"{where}.donk")
+    levels: list[MenuLevel | None] = [None]
     for name in STREETS[1:]:
-        place = f"{where}.donk.{name}"
-        levels.append(parse_level(table[name], place, raising=False) if name in table else levels[-1])
-    return trimmed(levels)
+        key = f"{where}.donk.{name}"
+        levels.append(parse_level(table[name], key, facing_bet=False) if name in table else levels[-1])
+    return trim_repeats(levels)
 
 
-def parse_level(text: Any, where: str, *, raising: bool) -> Level:
-    """Sizes, or `*`. `raising`: whether a bet is faced."""
-    if isinstance(text, str) and text.strip() == EVERY:
-        return Level(every=True)
-    return Level(parse_sizes(text, where, raising=raising))
+def parse_level(text: Any, where: str, *, facing_bet: bool) -> MenuLevel:
+    """Parse sizes, or `*`. `facing_bet`: whether a bet is faced.
+
+    Parameters
+    ----------
+    text
+        Sizes separated by commas, or `*`.
+    where
+        Name of the value in messages.
+    facing_bet
+        Whether a bet is faced, so that multiples such as `2.5x` are allowed.
+
+    Returns
+    -------
+    MenuLevel
+        The sizes.
+
+    Raises
+    ------
+    InputError
+        If a size is invalid.
+
+    Examples
+    --------
+    >>> parse_level("*", "menu", facing_bet=False).every_size
+    True
+    """
+    if isinstance(text, str) and text.strip() == EVERY_SIZE:
+        return MenuLevel(every_size=True)
+    return MenuLevel(parse_sizes(text, where, facing_bet=facing_bet))
 
 
-def trimmed(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Without repetitions of the last entry: one way to say it, so that equal menus are equal."""
+def trim_repeats(entries: Sequence[T]) -> tuple[T, ...]:
+    """Remove repetitions of the last entry, so that equal menus compare equal.
+
+    Parameters
+    ----------
+    entries
+        Entries, at least one.
+
+    Returns
+    -------
+    tuple[T, ...]
+        The entries up to the first from which on all are equal.
+
+    Examples
+    --------
+    >>> trim_repeats([1, 2, 3, 3, 3])
+    (1, 2, 3)
+    """
     end = len(entries)
     while end > 1 and entries[end - 1] == entries[end - 2]:
         end -= 1
     return tuple(entries[:end])
 
 
-def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in keys:
-            raise InputError(f"{where}: {unknown('key', key, keys)}")
+            raise InputError(f"{where}: {unknown_name_error('key', key, keys)}")
 
 
-def _streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[Levels, ...]:
-    """Levels of all streets for one seat; one left out is the last one given, by the seat or by both."""
-    streets: list[Levels] = []
-    value, place, source = None, "", where
+def _parse_streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[MenuLevels, ...]:
+    """Parse the levels of all streets for one seat; an omitted street repeats the last one given, by the seat or by
+    both.
+    """
+    streets: list[MenuLevels] = []
+    value, key, source = None, "", where
     for street, name in enumerate(STREETS):
         if name in own:
-            value, place, source = own[name], f"{where}.{seat}.{name}", f"{where}.{seat}"
+            value, key, source = own[name], f"{where}.{seat}.{name}", f"{where}.{seat}"
         elif name in table:
-            value, place, source = table[name], f"{where}.{name}", where
+            value, key, source = table[name], f"{where}.{name}", where
         elif value is None:
             raise InputError(f'{where}: no {name} sizes; write {name} = "100%, a", or "" for no bets')
-        repeated = "" if place == f"{source}.{name}" else f" (repeated on the {name})"
-        streets.append(_levels(value, place + repeated, facing=street == 0))
-    return trimmed(streets)
+        repeated = "" if key == f"{source}.{name}" else f" (repeated on the {name})"
+        streets.append(_parse_levels(value, key + repeated, facing_bet=street == 0))
+    return trim_repeats(streets)
 
 
-def _levels(value: Any, where: str, facing: bool) -> Levels:
-    """Levels of one street. `facing`: whether there is a bet to multiply before the first raise: the big blind."""
+def _parse_levels(value: Any, where: str, facing_bet: bool) -> MenuLevels:
+    """Parse the levels of one street. `facing_bet`: whether there is a bet before the first raise, such as the big
+    blind.
+    """
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(
-            f'{where} = {shown(value)}: write sizes as a text, "50%, a", or a list of them by raises so far'
+            f'{where} = {short_repr(value)}: write sizes as a text, "50%, a", or a list of them by raises so far'
         )
     levels = []
     for raises, text in enumerate(texts):
-        place = f"{where}[{raises}]" if len(texts) > 1 else where
-        levels.append(parse_level(text, place, raising=facing or raises > 0))
-    return trimmed(levels)
+        key = f"{where}[{raises}]" if len(texts) > 1 else where
+        levels.append(parse_level(text, key, facing_bet=facing_bet or raises > 0))
+    return trim_repeats(levels)
 
 
-def most_raises(value: Any, where: str) -> tuple[int | None, ...]:
-    """Bets and raises of a street, by street: a whole number, or a list of them."""
+def parse_most_raises(value: Any, where: str) -> tuple[int | None, ...]:
+    """Parse the maximum of bets and raises by street: an integer, or a list of them.
+
+    Parameters
+    ----------
+    value
+        An integer, or a list by street.
+    where
+        Name of the value in messages.
+
+    Returns
+    -------
+    tuple[int | None, ...]
+        Maximum by street; None: unlimited.
+
+    Raises
+    ------
+    InputError
+        If the value is invalid.
+
+    Examples
+    --------
+    >>> parse_most_raises([1, 3], "most_raises")
+    (1, 3)
+    """
     if value is None:
         return (None,)
     counts = [value] if isinstance(value, int) else value
-    right = isinstance(counts, list) and 1 <= len(counts) <= len(STREETS)
-    if not right or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
-        raise InputError(f"{where}.most_raises = {shown(value)}: write a whole number, or a list of them by street")
-    return trimmed(counts)
+    is_list = isinstance(counts, list) and 1 <= len(counts) <= len(STREETS)
+    if not is_list or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts):
+        raise InputError(
+            f"{where}.most_raises = {short_repr(value)}: write a whole number, or a list of them by street"
+        )
+    return trim_repeats(counts)
 
 
-# --- writing ----------------------------------------------------------------------------------
+# --- formatting ---
 
 
-def show_menu(menu: Menu) -> str:
-    """The TOML that reads as the same menu."""
+def format_menu(menu: ActionMenu) -> str:
+    """Format a menu as TOML that parses to the same menu.
+
+    Parameters
+    ----------
+    menu
+        Bet sizes; None in a limit game.
+
+    Returns
+    -------
+    str
+        The menu as TOML.
+
+    Examples
+    --------
+    >>> parse_menu(format_menu(one_size_menu("75%"))) == one_size_menu("75%")
+    True
+    """
     oop, ip = menu.levels
-    lines = ["[menu]", *(f"{STREETS[street]} = {_show(levels)}" for street, levels in enumerate(oop))]
+    lines = ["[menu]", *(f"{STREETS[street]} = {_format_levels(levels)}" for street, levels in enumerate(oop))]
     if menu.most_raises != (None,):
         most = menu.most_raises
         lines.append(f"most_raises = {most[0] if len(most) == 1 else json.dumps(most)}")
     lines += [
-        f'{key} = "{show_share(getattr(menu.thresholds, key))}"' for key in THRESHOLDS if getattr(menu.thresholds, key)
+        f'{key} = "{format_share(getattr(menu.thresholds, key))}"'
+        for key in THRESHOLDS
+        if getattr(menu.thresholds, key)
     ]
     lines += [] if menu.donk_bets else ["donk_bets = false"]
     if menu.donks != (None,):
@@ -290,31 +595,63 @@ def show_menu(menu: Menu) -> str:
     if ip != oop:
         lines += [
             "[menu.ip]",
-            *(f"{STREETS[street]} = {_show(levels)}" for street, levels in enumerate(_spread(ip, oop))),
+            *(
+                f"{STREETS[street]} = {_format_levels(levels)}"
+                for street, levels in enumerate(_extend_streets(ip, oop))
+            ),
         ]
     return "\n".join([*lines, ""])
 
 
-def _spread(own: tuple[Levels, ...], other: tuple[Levels, ...]) -> tuple[Levels, ...]:
-    """As many streets as the other seat names, since a street that it names would go before a repeated one."""
+def _extend_streets(own: tuple[MenuLevels, ...], other: tuple[MenuLevels, ...]) -> tuple[MenuLevels, ...]:
+    """Repeat the last street up to those that the other seat names, which would override a repeated street."""
     return own + (own[-1],) * (len(other) - len(own))
 
 
-def _show(levels: Levels) -> str:
-    """A list by raises, or one text where it is the same for all."""
+def _format_levels(levels: MenuLevels) -> str:
+    """Format a list by raises, or one text if all are the same."""
     quoted = [f'"{level}"' for level in levels]
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 
 
-# --- presets ----------------------------------------------------------------------------------
+# --- presets ---
 
 
-def one_size(size: str = "100%", most_raises: int | None = None) -> Menu:
-    """One bet size on all streets, and as many raises a street as wanted."""
+def one_size_menu(size: str = "100%", most_raises: int | None = None) -> ActionMenu:
+    """Make a menu with one bet size on all streets, and at most `most_raises` raises per street.
+
+    Parameters
+    ----------
+    size
+        Bet size such as `100%`, `2.5x` or `a`.
+    most_raises
+        Maximum of bets and raises per street; None: unlimited.
+
+    Returns
+    -------
+    ActionMenu
+        The menu.
+
+    Examples
+    --------
+    >>> one_size_menu("100%", 2).most_raises
+    (2,)
+    """
     table: dict[str, Any] = {"preflop": size}
-    return menu_from(table if most_raises is None else {**table, "most_raises": most_raises})
+    return menu_from_table(table if most_raises is None else {**table, "most_raises": most_raises})
 
 
-def every_size() -> Menu:
-    """All legal sizes: for games with few chips."""
-    return menu_from({"preflop": EVERY})
+def every_size_menu() -> ActionMenu:
+    """Make a menu of all legal sizes, for games with few chips.
+
+    Returns
+    -------
+    ActionMenu
+        The menu.
+
+    Examples
+    --------
+    >>> every_size_menu().level_for(0, 0, 0).every_size
+    True
+    """
+    return menu_from_table({"preflop": EVERY_SIZE})

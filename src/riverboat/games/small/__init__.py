@@ -1,1 +1,1 @@
-"""Small games with known answers: Kuhn, Leduc, Bluff, Coin Toss, matrix games."""
+"""Small games with known solutions: Kuhn, Leduc, Bluff, Coin Toss, normal-form games."""

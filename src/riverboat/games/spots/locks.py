@@ -1,8 +1,8 @@
-"""Locks of a spot: strategies that are fixed at some decisions, and what makes a list of them sound.
+"""Node locks of a spot: strategies that are fixed at some decisions, and the check that they are consistent.
 
-A lock speaks of the hands of the player who acts at a line, all or some, on the cards that the line names; `*` in it is any
-card. A later lock may be an exception to an earlier one, if all that it speaks of is part of that. Locks that overlap
-in any other way and play differently contradict each other.
+A lock applies to all or some hands of the player who acts at a line, on the cards that the line names; `*` is any card.
+A later lock may be an exception to an earlier one if its scope is within that of the earlier one. Locks that overlap in
+any other way with different strategies contradict each other.
 """
 
 from __future__ import annotations
@@ -14,73 +14,76 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.notation import show_cards, show_hand
+from riverboat.cards.notation import format_cards, format_hand
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.games.boards.board_game import ANY, Dealt
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.games.boards.board_game import ANY_CARD, DealtCards
 
 if TYPE_CHECKING:
     from riverboat.games.spots.spot import Spot
 
-NAMES = ("oop", "ip")
+PLAYER_NAMES = ("oop", "ip")
 
 
 @dataclass(frozen=True)
-class Lock:
+class NodeLock:
     """A strategy that is fixed at one decision, for all hands or for some."""
 
     line: str  # `*` in it is any card
-    strategy: tuple[tuple[str, float], ...]  # moves and their probabilities; moves left out are never made
+    strategy: tuple[tuple[str, float], ...]  # actions and their probabilities; omitted actions have probability 0
     hands: Range | None = None  # None: all
 
 
-class Reach(NamedTuple):
-    """What a lock speaks of."""
+class LockScope(NamedTuple):
+    """Node, deals and hands that a lock applies to."""
 
     where: str  # for messages
     node: int
-    dealt: Dealt
+    dealt: DealtCards
     hands: Array  # bool [1326]
     played: dict[str, float]
 
 
 def check_locks(spot: Spot) -> None:
-    """Raise unless every lock fits the tree and none contradicts another."""
-    reached = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
-    for first, second in combinations(reached, 2):
+    """Raise InputError unless every lock fits the tree and no two contradict each other."""
+    scopes = [
+        _lock_scope(spot, lock, f"lock {number} at {short_repr(lock.line)}")
+        for number, lock in enumerate(spot.locks, 1)
+    ]
+    for first, second in combinations(scopes, 2):
         shared = first.hands & second.hands
-        if first.node == second.node and shared.any() and _meet(first.dealt, second.dealt):
+        if first.node == second.node and shared.any() and _deals_overlap(first.dealt, second.dealt):
             _check_pair(first, second, shared)
 
 
-def _check_pair(first: Reach, second: Reach, shared: Array) -> None:
-    """Of two locks that overlap, the later one must play the same or be an exception to the earlier one."""
+def _check_pair(first: LockScope, second: LockScope, shared: Array) -> None:
+    """Raise InputError unless the later of two overlapping locks plays the same or is an exception to the earlier one."""
     if first.played == second.played:
         return
-    narrower = _within(second.dealt, first.dealt) and not (second.hands & ~first.hands).any()
+    narrower = _deals_within(second.dealt, first.dealt) and not (second.hands & ~first.hands).any()
     if narrower and (second.dealt != first.dealt or (first.hands & ~second.hands).any()):
         return
     raise InputError(
-        f"{second.where} contradicts {first.where.partition(' at ')[0]}: both speak of {show_hand(int(shared.argmax()))} "
-        "and play differently; name hands apart, or put the one for fewer hands or cards last, as an exception"
+        f"{second.where} contradicts {first.where.partition(' at ')[0]}: both apply to {format_hand(int(shared.argmax()))} "
+        "with different strategies; use different hands, or put the one for fewer hands or cards last, as an exception"
     )
 
 
-def _meet(first: Dealt, second: Dealt) -> bool:
-    """Whether two lines can be dealt the same cards."""
+def _deals_overlap(first: DealtCards, second: DealtCards) -> bool:
+    """Return whether two lines can have the same deals."""
     pairs = list(zip(first, second, strict=True))
-    cards = [card for a, b in pairs for card in (a or b)]  # each may be dealt once
-    return all(ANY in (a, b) or a == b for a, b in pairs) and len(set(cards)) == len(cards)
+    cards = [card for a, b in pairs for card in (a or b)]  # each card can be dealt once
+    return all(ANY_CARD in (a, b) or a == b for a, b in pairs) and len(set(cards)) == len(cards)
 
 
-def _within(inner: Dealt, outer: Dealt) -> bool:
-    """Whether all that one line may be dealt may be dealt to the other."""
-    return all(b in (ANY, a) for a, b in zip(inner, outer, strict=True))
+def _deals_within(inner: DealtCards, outer: DealtCards) -> bool:
+    """Return whether the other line allows all deals that one line allows."""
+    return all(b in (ANY_CARD, a) for a, b in zip(inner, outer, strict=True))
 
 
-def _reach(spot: Spot, lock: Lock, where: str) -> Reach:
-    """What a lock speaks of, or an error that says why it cannot."""
+def _lock_scope(spot: Spot, lock: NodeLock, where: str) -> LockScope:
+    """Return the scope of a lock, or raise InputError if it does not fit the tree."""
     betting = spot.betting
     try:
         node, dealt = betting.find(lock.line, any_card=True)
@@ -88,98 +91,111 @@ def _reach(spot: Spot, lock: Lock, where: str) -> Reach:
         raise InputError(f"{where}: {error}") from None
     board = spot.board
     for cards in dealt:
-        if cards == ANY:
+        if cards == ANY_CARD:
             continue
         if len(cards) != 1:
-            raise InputError(f"{where}: {shown(show_cards(cards))} is dealt at once; one card a street")
+            raise InputError(
+                f"{where}: {short_repr(format_cards(cards))} cannot be dealt at once; there is one card per street"
+            )
         if cards[0] in board or cards[0] not in spot.deck.cards:
-            raise InputError(f"{where}: {show_cards(cards)} cannot be dealt; the board is {show_cards(board)}")
+            raise InputError(f"{where}: {format_cards(cards)} cannot be dealt; the board is {format_cards(board)}")
         board = (*board, *cards)
     player = int(betting.actor[node])
     if player < 0:
-        raise InputError(f"{where}: nobody acts there; name the line to a decision")
-    moves = betting.moves(node)
-    for move, _ in lock.strategy:
-        if move not in moves:
-            raise InputError(f"{where}: {unknown('move', move, moves)}")
-    chances = [chance for _, chance in lock.strategy]
-    if not all(0 <= chance <= 1 for chance in chances) or abs(sum(chances) - 1) > 1e-6:
-        raise InputError(f"{where}: probabilities {chances}: must be 0 to 1 and sum to 1")
-    return Reach(where, node, dealt, _hands(spot, lock, player, where), {m: p for m, p in lock.strategy if p > 0})
+        raise InputError(f"{where}: nobody acts there; give the line of a decision")
+    actions = betting.actions(node)
+    for action, _ in lock.strategy:
+        if action not in actions:
+            raise InputError(f"{where}: {unknown_name_error('action', action, actions)}")
+    probabilities = [probability for _, probability in lock.strategy]
+    if not all(0 <= probability <= 1 for probability in probabilities) or abs(sum(probabilities) - 1) > 1e-6:
+        raise InputError(f"{where}: probabilities {probabilities}: must be 0 to 1 and sum to 1")
+    return LockScope(
+        where, node, dealt, _scope_hands(spot, lock, player, where), {m: p for m, p in lock.strategy if p > 0}
+    )
 
 
-def _hands(spot: Spot, lock: Lock, player: int, where: str) -> Array:
-    """Which hands of the player a lock is for. bool [1326]"""
+def _scope_hands(spot: Spot, lock: NodeLock, player: int, where: str) -> Array:
+    """Return which hands of the player a lock applies to. bool [1326]"""
     held: Array = spot.weights[player] > 0
     if lock.hands is None:
         return held
     weights = lock.hands.weights
-    part = np.flatnonzero((weights > 0) & (weights < 1))
-    if len(part):
+    partial = np.flatnonzero((weights > 0) & (weights < 1))
+    if len(partial):
         raise InputError(
-            f"{where}: weight {weights[part[0]]:g} of {show_hand(int(part[0]))}: a hand is locked or it is not; "
-            "leave weights out of hands, and mix moves in strategy"
+            f"{where}: weight {weights[partial[0]]:g} of {format_hand(int(partial[0]))}: "
+            "a hand must be locked in full or not at all; omit weights in hands, and mix actions in strategy"
         )
     if not (held & (weights > 0)).any():
-        raise InputError(f"{where}: {NAMES[player]} acts there and holds none of {_short(lock.hands)!r}")
+        raise InputError(f"{where}: {PLAYER_NAMES[player]} acts there and holds none of {_abbreviate(lock.hands)!r}")
     return held & (weights > 0)
 
 
-def add_locks(spot: Spot, added: Sequence[Lock]) -> Spot:
-    """Return a spot with more locks. Where an earlier lock speaks of the same hands, the added one holds.
+def add_locks(spot: Spot, added: Sequence[NodeLock]) -> Spot:
+    """Return a spot with more locks, which take precedence over earlier ones.
 
-    Hands that an added lock takes over leave earlier locks of the same or fewer cards. Of an earlier lock for more cards it
-    is an exception, in a lock of its own.
+    Hands of an added lock are removed from earlier locks with the same or fewer deals. To an earlier lock with more
+    deals the added one is an exception, in a lock of its own.
     """
     for lock in added:
-        new = _reach(spot, lock, f"lock at {shown(lock.line)}")
-        older: list[Lock] = []
-        apart = new.hands
+        scope = _lock_scope(spot, lock, f"lock at {short_repr(lock.line)}")
+        remaining: list[NodeLock] = []
+        separate = scope.hands
         exceptions: list[Array] = []
         for old in spot.locks:
-            known = _reach(spot, old, f"lock at {shown(old.line)}")
-            if known.node == new.node and _within(known.dealt, new.dealt):
-                left = known.hands & ~new.hands
-                older += [replace(old, hands=Range(left.astype(float)))] if left.any() else []
+            old_scope = _lock_scope(spot, old, f"lock at {short_repr(old.line)}")
+            if old_scope.node == scope.node and _deals_within(old_scope.dealt, scope.dealt):
+                left = old_scope.hands & ~scope.hands
+                remaining += [replace(old, hands=Range(left.astype(float)))] if left.any() else []
                 continue
-            older.append(old)
-            if known.node == new.node and _within(new.dealt, known.dealt) and (apart & known.hands).any():
-                exceptions.append(apart & known.hands)
-                apart = apart & ~known.hands
-        whole = [lock] if not exceptions else []
-        parts = [replace(lock, hands=Range(hands.astype(float))) for hands in (apart, *exceptions) if hands.any()]
-        spot = replace(spot, locks=(*older, *(whole or parts)))
+            remaining.append(old)
+            if (
+                old_scope.node == scope.node
+                and _deals_within(scope.dealt, old_scope.dealt)
+                and (separate & old_scope.hands).any()
+            ):
+                exceptions.append(separate & old_scope.hands)
+                separate = separate & ~old_scope.hands
+        unchanged = [lock] if not exceptions else []
+        parts = [replace(lock, hands=Range(hands.astype(float))) for hands in (separate, *exceptions) if hands.any()]
+        spot = replace(spot, locks=(*remaining, *(unchanged or parts)))
     check_locks(spot)
     return spot
 
 
-def locked_hands(spot: Spot, node: int, dealt: Dealt) -> Array:
+def locked_hands(spot: Spot, node: int, dealt: DealtCards) -> Array:
     """Return which hands of the player to act are locked at a node of the betting after some deals. bool [1326]"""
     out: Array = np.zeros(len(spot.weights[0]), bool)
     for lock in spot.locks:
-        known = _reach(spot, lock, f"lock at {shown(lock.line)}")
-        if known.node == node and _within(dealt, known.dealt):
-            out |= known.hands
+        scope = _lock_scope(spot, lock, f"lock at {short_repr(lock.line)}")
+        if scope.node == node and _deals_within(dealt, scope.dealt):
+            out |= scope.hands
     return out
 
 
-def unreachable(spot: Spot) -> Iterator[str]:
-    """For each lock that no hand can reach, since others rule out the moves that lead there: a sentence that says so."""
+def unreachable_locks(spot: Spot) -> Iterator[str]:
+    """Yield a message for each lock that no hand can reach, because other locks exclude an action on the path."""
     betting = spot.betting
-    reached = [_reach(spot, lock, f"lock {number} at {shown(lock.line)}") for number, lock in enumerate(spot.locks, 1)]
-    for lock in reached:
-        for gate in reached:
-            steps = [child for child in betting.children(gate.node) if child <= lock.node < betting.end[child]]
+    scopes = [
+        _lock_scope(spot, lock, f"lock {number} at {short_repr(lock.line)}")
+        for number, lock in enumerate(spot.locks, 1)
+    ]
+    for lock in scopes:
+        for blocker in scopes:
+            steps = [child for child in betting.children(blocker.node) if child <= lock.node < betting.end[child]]
             if not steps:
                 continue
-            move = betting.label[steps[0]]
-            some = any(move in other.played for other in reached if other.node == gate.node)  # perhaps an exception
-            everyone = (gate.hands == (spot.weights[int(betting.actor[gate.node])] > 0)).all()
-            if everyone and not some and _within(lock.dealt[: len(gate.dealt)], gate.dealt):
-                yield f"{lock.where} is never reached: {gate.where} plays no {move}"
+            action = betting.label[steps[0]]
+            has_exception = any(
+                action in other.played for other in scopes if other.node == blocker.node
+            )  # perhaps an exception
+            all_hands = (blocker.hands == (spot.weights[int(betting.actor[blocker.node])] > 0)).all()
+            if all_hands and not has_exception and _deals_within(lock.dealt[: len(blocker.dealt)], blocker.dealt):
+                yield f"{lock.where} is never reached: {blocker.where} never plays {action}"
                 break
 
 
-def _short(held: Range) -> str:
+def _abbreviate(held: Range) -> str:
     text = str(held)
     return text if len(text) <= 40 else text[:39] + "…"

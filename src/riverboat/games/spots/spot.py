@@ -1,10 +1,10 @@
-"""A hold'em spot: a place in a hand from the flop on, with a pot, stacks, two ranges and menus of bet sizes.
+"""Hold'em spots: a public state from the flop on, with a pot, stacks, two ranges and menus of bet sizes.
 
-Player 0 is `oop`, who acts first on every street; player 1 is `ip`. What is in the pot at the root belongs to nobody: a
-pay-off is the share of the final pot, less the chips put in since. So the values of both sum to the pot, less rake.
+Player 0 is `oop`, who acts first on every street; player 1 is `ip`. The pot at the root belongs to nobody: a payoff is
+the share of the final pot, less the chips put in since. So the values of both players sum to the pot, less rake.
 
-`Spot.make` writes one as players do, `Spot.at` opens one at any state of a table: in the middle of a street, with a bet on
-the table and stacks that differ. Both are kept from the start of the street on, with the moves that were made on it.
+`Spot.make` makes a spot from players' notation, `Spot.at` from any betting state: in the middle of a street, facing a
+bet, with unequal stacks. Both store the start of the street and the actions on it.
 """
 
 from __future__ import annotations
@@ -12,51 +12,315 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
-from riverboat.cards.notation import Cards, parse_cards, show_cards
+from riverboat.cards.notation import Cards, format_cards, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, shown, unknown
+from riverboat.core.errors import InputError, MemoryLimitError, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
-from riverboat.games.boards.betting_tree import make
-from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.betting_tree import build_betting_tree
+from riverboat.games.boards.board_game import BettingTree, UnrolledStatesMixin
 from riverboat.games.boards.root_gadgets import RootGadget
-from riverboat.games.boards.unrolled import BoardStates
-from riverboat.games.holdem.action_labels import STREET
-from riverboat.games.holdem.bet_sizes import Thresholds, parse_share
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.betting_rules import NOBODY, allowed, price, span, step
-from riverboat.games.holdem.menus import Menu
-from riverboat.games.holdem.rules import Rake, Rules
-from riverboat.games.spots.locks import Lock, check_locks
+from riverboat.games.holdem.bet_sizes import MenuThresholds, parse_share
+from riverboat.games.holdem.betting import STREET_NOTATION, BettingState
+from riverboat.games.holdem.betting_rules import (
+    CALL,
+    NOBODY,
+    apply_action,
+    call_amount,
+    is_action_allowed,
+    raise_bounds,
+)
+from riverboat.games.holdem.menus import ActionMenu, parse_most_raises, trim_repeats
+from riverboat.games.holdem.rules import MAX_SPOT_CHIPS, PokerRules, Rake
+from riverboat.games.spots.locks import NodeLock, check_locks
 from riverboat.games.spots.menus import PLAYERS as PLAYERS
 from riverboat.games.spots.menus import STREETS as STREETS
-from riverboat.games.spots.menus import from_street, longest, read_menu
-from riverboat.games.spots.rules import capped, played_moves, table_rules, written_most_raises, written_rules
+from riverboat.games.spots.menus import describe_longest_list, drop_earlier_streets, parse_spot_menu
 
-HELD_BYTES = 6  # that a node takes in the tables for each hand, at the least
-Menus: TypeAlias = str | Mapping[str, Any]
+# --- rules from players' notation ---
+
+
+def parse_spot_rules(
+    pot: Any, stack: Any, least_bet: Any, rake: Rake, raise_sizes: Any, most_raises: Any
+) -> PokerRules:
+    """Make the rules of a spot; of a limit game if there are `raise_sizes`.
+
+    Parameters
+    ----------
+    pot
+        Chips in the pot.
+    stack
+        Chips behind: one number, or two.
+    least_bet
+        Minimum bet in chips.
+    rake
+        Rake.
+    raise_sizes
+        Increments of bets by round, for a limit game; else None.
+    most_raises
+        Maximum of bets and raises by round, for a limit game.
+
+    Returns
+    -------
+    PokerRules
+        The rules of a spot.
+
+    Raises
+    ------
+    InputError
+        If a value is invalid.
+
+    Examples
+    --------
+    >>> parse_spot_rules(100, 200, 1, Rake(), None, None).stacks
+    (200, 200)
+    """
+    both = isinstance(stack, Sequence) and not isinstance(stack, str) and len(stack) == 2
+    stacks = (stack[0], stack[1]) if both else (stack, stack)
+    for what, amount in (("pot", pot), ("stack", stacks[0]), ("stack", stacks[1]), ("least_bet", least_bet)):
+        _check_whole(what, amount)
+    if pot <= 0:
+        raise InputError(f"pot={short_repr(pot)}: must be above zero, since a spot is played for the pot")
+    if min(stacks) <= 0:
+        raise InputError(
+            f"stack={short_repr(min(stacks))}: must be above zero; give the chips that the shorter player has behind"
+        )
+    if pot + 2 * max(stacks) > MAX_SPOT_CHIPS:
+        raise InputError(
+            f"pot={short_repr(pot)} and stack={short_repr(max(stacks))}: more than 2^53 chips in all cannot be "
+            "counted exactly; divide all amounts by the same number"
+        )
+    limit: dict[str, Any] = {}
+    if raise_sizes is not None:
+        limit = {
+            "limit": True,
+            "raise_sizes": _parse_by_round(raise_sizes),
+            "most_raises": _parse_by_round(most_raises),
+        }
+    return PokerRules(
+        blinds=(0, 0), pot=pot, stacks=stacks, least_bet=least_bet, rake=rake, first=(1, 0, 0, 0), name="spot", **limit
+    )
+
+
+def _parse_by_round(counts: Any) -> tuple[int, ...]:
+    if not isinstance(counts, Sequence) or len(counts) != 4 or not all(type(n) is int for n in counts):
+        raise InputError(
+            f"limit: {short_repr(counts)}: write a whole number for each round from the deal: [10, 10, 20, 20]"
+        )
+    return tuple(counts)
+
+
+def parse_raise_limits(raise_cap: Any, most_raises: Any) -> tuple[int | None, ...]:
+    """Parse the maximum of bets and raises by street; `raise_cap` does not count the first bet.
+
+    Parameters
+    ----------
+    raise_cap
+        Maximum of raises per street, not counting the first bet; None: unlimited.
+    most_raises
+        Maximum of bets and raises, a number or a list by street; None: unlimited.
+
+    Returns
+    -------
+    tuple[int | None, ...]
+        Maximum of bets and raises by street.
+
+    Raises
+    ------
+    InputError
+        If both are given, or a value is invalid.
+
+    Examples
+    --------
+    >>> parse_raise_limits(2, None)
+    (3,)
+    """
+    if raise_cap is None:
+        return parse_most_raises(most_raises, "tree")
+    if most_raises is not None:
+        raise InputError("raise_cap and most_raises have the same meaning; give only one of them")
+    _check_whole("raise_cap", raise_cap)
+    if raise_cap < 0:
+        raise InputError(
+            f"raise_cap={short_repr(raise_cap)}: raises per street must not be negative; omit it for no cap"
+        )
+    return (raise_cap + 1,)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _check_whole(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        remedy = (
+            "multiply all amounts by the same number"
+            if _is_number(value) and isfinite(value)
+            else "write a number such as 180"
+        )
+        raise InputError(f"{what}={short_repr(value)}: must be a whole number; {remedy}")
+
+
+# --- rules from betting states ---
+
+
+def rules_from_street(rules: PokerRules, before: int) -> PokerRules:
+    """Return the rules from a street on, with the chips put in before as a pot that belongs to nobody.
+
+    Parameters
+    ----------
+    rules
+        Rules of the game.
+    before
+        Chips that each seat put in before the street.
+
+    Returns
+    -------
+    PokerRules
+        The rules from a street on, with the chips put in before as a pot that belongs to nobody.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = rules_from_street(read_game("nolimit-200bb"), 300)
+    >>> rules.pot, rules.stacks
+    (600, (19700, 19700))
+    """
+    stacks = rules.stacks
+    if stacks is None:  # a limit game: one chip more than all possible bets
+        stacks = (before + _max_total_bet(rules) + 1,) * 2
+    return replace(
+        rules,
+        blinds=(0, 0),
+        ante=0,
+        pot=rules.pot + 2 * before,
+        stacks=(stacks[0] - before, stacks[1] - before),
+        least_bet=rules.compact.least_bet,
+        most_raises=rules.most_raises if rules.limit else None,
+        first=(1, 0, 0, 0),
+    )
+
+
+def _max_total_bet(rules: PokerRules) -> int:
+    assert rules.most_raises is not None
+    return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
+
+
+def cap_menu_raises(menu: ActionMenu, rules: PokerRules) -> ActionMenu:
+    """Return a menu with at most the raises that the rules allow.
+
+    Parameters
+    ----------
+    menu
+        Bet sizes; None in a limit game.
+    rules
+        Rules of the game.
+
+    Returns
+    -------
+    ActionMenu
+        A menu with at most the raises that the rules allow.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.menus import one_size_menu
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> cap_menu_raises(one_size_menu("100%"), read_game("nolimit-200bb")).most_raises
+    (None,)
+    """
+    if rules.most_raises is None:
+        return menu
+    menu_limits = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
+    most = [
+        rules_limit if menu_limit is None else min(rules_limit, menu_limit)
+        for rules_limit, menu_limit in zip(rules.most_raises, menu_limits, strict=True)
+    ]
+    return replace(menu, most_raises=trim_repeats(most))
+
+
+def street_actions(state: BettingState) -> str:
+    """Return the actions of this street in the notation of spots.
+
+    Parameters
+    ----------
+    state
+        Betting state.
+
+    Returns
+    -------
+    str
+        The actions of this street in the notation of spots.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> street_actions(BettingState.from_line(read_game("nolimit-200bb"), "cr300c/cr600"))
+    'x-b300'
+    """
+    earlier, labels = state.committed_before_street, []
+    rules = rules_from_street(state.rules, earlier)
+    spot_state = BettingState.at_street(rules, state.street).compact
+    for action in state.actions[len(state.actions) - state.num_actions :]:
+        spot_action = action - earlier if action > CALL else action
+        labels.append(STREET_NOTATION.format(rules.compact, spot_state, spot_action))
+        spot_state = apply_action(rules.compact, spot_state, spot_action)
+    return STREET_NOTATION.joiner.join(labels)
+
+
+BYTES_PER_HAND = 6  # minimum table memory per node and hand
+MenuInput: TypeAlias = str | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Spot(BoardStates):
-    """A spot as a game; `Spot.make` and `Spot.at` are the ways to make one."""
+class Spot(UnrolledStatesMixin):
+    """A hold'em spot as a game, made by `Spot.make` or `Spot.at`.
+
+    Attributes
+    ----------
+    board
+        Cards on the board at the root.
+    rules
+        As if the hand began with this street: the pot belongs to nobody, stacks are the chips behind.
+    menu
+        None in limit games.
+    ranges
+        Ranges of oop and ip.
+    locks
+        Strategies that are fixed at some decisions.
+    deck
+        Cards and hand rules.
+    name
+        Name for messages and progress.
+    played
+        Actions of this street before the root, `x-b120`
+    led
+        Player who bet or raised last on the previous street.
+    gadget
+        Gadget at the root of a subgame.
+
+    Examples
+    --------
+    >>> spot = Spot.make(board="Qs Jh 2h 8c 3d", pot=100, stack=200, oop="AA,KK", ip="QQ,JJ", bets="50%, a")
+    >>> spot.betting.actions(0), spot.deals
+    (('x', 'b50', 'a'), ())
+    """
 
     board: tuple[int, ...]
-    rules: Rules  # as if the hand began with this street: the pot belongs to nobody, the stacks are those behind it
-    menu: Menu | None  # None in limit games
+    rules: PokerRules  # as if the hand began with this street: the pot belongs to nobody, stacks are the chips behind
+    menu: ActionMenu | None  # None in limit games
     ranges: tuple[Range, Range]  # oop, ip
-    locks: tuple[Lock, ...] = ()
+    locks: tuple[NodeLock, ...] = ()
     deck: Deck = FULL_DECK
     name: str = "spot"
-    played: str = ""  # moves of this street before the root, `x-b120`
-    led: int | None = None  # who bet or raised last on the street before
-    gadget: RootGadget | None = None  # what stands at the root of a subgame
+    played: str = ""  # actions of this street before the root, `x-b120`
+    led: int | None = None  # player who bet or raised last on the previous street
+    gadget: RootGadget | None = None  # gadget at the root of a subgame
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="-", init=False)
 
@@ -68,7 +332,7 @@ class Spot(BoardStates):
         stack: int | Sequence[int],
         oop: str | Range,
         ip: str | Range,
-        bets: Menus = "",
+        bets: MenuInput = "",
         raises: str | None = None,
         donks: str | None = None,
         rake: float | None = None,
@@ -83,24 +347,59 @@ class Spot(BoardStates):
         least_bet: int = 1,
         played: str = "",
         led: str | None = None,
-        locks: Iterable[Lock] = (),
+        locks: Iterable[NodeLock] = (),
         deck: Deck = FULL_DECK,
         name: str = "spot",
     ) -> Spot:
-        """A spot from what players write.
+        """Make a spot from players' notation.
 
-        `bets` is a list of sizes such as `"33%, 75%"` for all streets and both players, with `raises` and `donks` beside
-        it, or a mapping as in a spot file: `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Without bets
-        the hand is checked down. `played` are moves of this street that come before the root, `x-b120`; pot and stacks
-        (one number, or those of oop and ip) are those before them. In a limit game `raise_sizes` say what a bet adds and
-        `most_raises` how many there are, both by round from the deal on, and there is nothing else to bet.
+        Parameters
+        ----------
+        board
+            Three to five cards, `Qs Jh 2h`.
+        pot
+            Chips in the pot, before the actions in `played`.
+        stack
+            Chips behind, before the actions in `played`: one number, or those of oop and ip.
+        oop, ip
+            Ranges of the player who acts first on every street, and of the other.
+        bets
+            List of sizes such as `"33%, 75%"` for all streets and both players, or a mapping as in a spot file:
+            `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Without bets the hand is checked down.
+        raises, donks
+            Lists of sizes for raises and donk bets, if `bets` is a list.
+        rake, rake_cap
+            Share of the final pot that the house takes, and at most how many chips.
+        add_all_in, force_all_in, merge
+            Thresholds of the menu in percent of the pot; see `riverboat.games.holdem.bet_sizes.resolve_sizes`.
+        donk_bets
+            Whether oop may bet into the aggressor of the previous street.
+        raise_cap, most_raises
+            Maximum of raises per street, or of bets and raises.
+        raise_sizes
+            Increments of bets by round from the deal, for limit games, together with `most_raises`.
+        least_bet
+            Minimum bet in chips.
+        played
+            Actions of this street before the root, `x-b120`.
+        led
+            Player (`oop` or `ip`) who bet or raised last on the previous street.
+        locks
+            Strategies that are fixed at some decisions.
+        deck
+            Cards and hand rules.
+        name
+            Name for messages and progress.
+
+        Returns
+        -------
+        Spot
+            The spot.
         """
-        cards = _board(board)
-        taken = Rake(0.0 if rake is None else rake, rake_cap)
+        cards = _parse_board(board)
+        rake_rules = Rake(0.0 if rake is None else rake, rake_cap)
         if rake is None and rake_cap != inf:
-            raise InputError(
-                f"rake cap {shown(rake_cap)} without a rate: nothing would be taken; give a rate such as 0.05"
-            )
+            raise InputError(f"rake cap {short_repr(rake_cap)} without a rate has no effect; give a rate such as 0.05")
         if isinstance(bets, str):
             menu = {"bet": bets} | {k: v for k, v in (("raise", raises), ("donk", donks)) if v is not None}
             bets = {STREETS[len(cards) - 3]: menu}
@@ -108,128 +407,154 @@ class Spot(BoardStates):
             raise InputError(
                 "raises and donks go with a list of bets; in a mapping, write them as raise and donk of a street"
             )
-        thresholds = Thresholds(
+        thresholds = MenuThresholds(
             parse_share(add_all_in, "add_all_in"),
             parse_share(force_all_in, "force_all_in"),
             parse_share(merge, "merge"),
         )
         if not isinstance(donk_bets, bool):
-            raise InputError(f"donk_bets={shown(donk_bets)}: must be true or false")
-        rules = written_rules(pot, stack, least_bet, taken, raise_sizes, most_raises)
+            raise InputError(f"donk_bets={short_repr(donk_bets)}: must be true or false")
+        rules = parse_spot_rules(pot, stack, least_bet, rake_rules, raise_sizes, most_raises)
         sizes = None
         if not rules.limit:
-            most = written_most_raises(raise_cap, most_raises)
-            sizes = read_menu(bets, len(cards) - 2, most, thresholds, donk_bets)
+            raise_limits = parse_raise_limits(raise_cap, most_raises)
+            sizes = parse_spot_menu(bets, len(cards) - 2, raise_limits, thresholds, donk_bets)
         return Spot(
             cards,
             rules,
             sizes,
-            (_range(oop, "oop"), _range(ip, "ip")),
+            (_parse_range(oop, "oop"), _parse_range(ip, "ip")),
             tuple(locks),
             deck,
             name,
             played,
-            _player(led),
+            _parse_player(led),
         )
 
     @staticmethod
     def at(
-        state: Betting,
+        state: BettingState,
         board: Cards,
         ranges: tuple[Range | str, Range | str],
-        menu: Menu | None = None,
+        menu: ActionMenu | None = None,
         *,
-        locks: Iterable[Lock] = (),
+        locks: Iterable[NodeLock] = (),
         name: str = "spot",
     ) -> Spot:
-        """The spot of a table state, from the flop on: its pot, stacks and bets. Ranges are those of seat 0 and seat 1.
+        """Make the spot of a betting state, from the flop on: its pot, stacks and bets.
 
-        Where a round is over and the board has the cards of the next one, the spot begins with that. A limit game needs
-        no menu.
+        Ranges are those of seat 0 and seat 1. If a round is over and the board has the cards of the next one, the spot
+        begins with that. A limit game needs no menu.
+
+        Parameters
+        ----------
+        state
+            Betting state from the flop on.
+        board
+            Cards on the board.
+        ranges
+            Ranges of seat 0 and seat 1, as ranges or as text.
+        menu
+            Bet sizes; None in a limit game.
+        locks
+            Strategies that are fixed at some decisions.
+        name
+            Name for messages and progress.
         """
-        cards = _board(board)
+        cards = _parse_board(board)
         rules = state.rules
         if rules.board != (0, 3, 1, 1) or rules.hole != 2 or any(rules.first[1:]):
             raise InputError(
-                f"game {shown(rules.name)}: a spot is hold'em, with seat 0 first to speak from the flop on"
+                f"game {short_repr(rules.name)}: a spot must be hold'em in which seat 0 acts first from the flop on"
             )
         while state.actor == CHANCE and rules.board_sizes[state.street] < len(cards):
             state = state.next_street()
-        where = f"the {rules.streets[state.street]} at {shown(state.line)}"
+        where = f"the {rules.streets[state.street]} at {short_repr(state.line)}"
         if state.actor < 0:
-            raise InputError(f"{where}: nobody is to act there, so there is nothing to solve")
+            raise InputError(f"{where}: nobody is to act, so there is nothing to solve")
         if state.street == 0:
             raise InputError(
-                f"{where}: spots begin on the flop or later; from the deal on there are blueprints and holdem"
+                f"{where}: spots begin on the flop or later; from the deal, train a blueprint or solve the game holdem"
             )
         if len(cards) != rules.board_sizes[state.street]:
             raise InputError(f"{where}: a board of {rules.board_sizes[state.street]} cards is needed, not {len(cards)}")
         if menu is None and not rules.limit:
-            raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as menus.one_size('100%')")
+            raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as one_size_menu('100%')")
         spot = Spot(
             cards,
-            table_rules(rules, state.before),
-            None if menu is None or rules.limit else from_street(capped(menu, rules), state.street),
-            (_range(ranges[0], "oop"), _range(ranges[1], "ip")),
+            rules_from_street(rules, state.committed_before_street),
+            None if menu is None or rules.limit else drop_earlier_streets(cap_menu_raises(menu, rules), state.street),
+            (_parse_range(ranges[0], "oop"), _parse_range(ranges[1], "ip")),
             tuple(locks),
             rules.deck,
             name,
-            played_moves(state),
-            state.led,
+            street_actions(state),
+            state.previous_aggressor,
         )
         if (spot.start.pot, spot.start.turn) != (state.pot, state.turn):
-            raise InputError(f"{where}: its line does not say how the street was played")
+            raise InputError(f"{where}: its line does not contain the actions of the street")
         return spot
 
     def lock(self, line: str, strategy: Mapping[str, float], hands: str | Range | None = None) -> Spot:
-        """The same spot with what is played at a line fixed, for all hands or for some; moves left out are never made."""
-        held = _range(hands, f"lock at {shown(line)}") if hands is not None else None
-        locked = replace(self, locks=(*self.locks, Lock(line, tuple(strategy.items()), held)))
+        """Return the spot with a fixed strategy at a line, for all hands or for some; omitted actions have probability
+        0.
+
+        Parameters
+        ----------
+        line
+            Line to the decision, in which `*` is any card.
+        strategy
+            Probability of each action; those left out have probability 0.
+        hands
+            Hands that play it; None: all.
+        """
+        hand_range = _parse_range(hands, f"lock at {short_repr(line)}") if hands is not None else None
+        locked = replace(self, locks=(*self.locks, NodeLock(line, tuple(strategy.items()), hand_range)))
         check_locks(locked)
         return locked
 
     def __post_init__(self) -> None:
         _check_board(self.board, self.deck)
         if self.rules.pot <= 0:
-            raise InputError(f"pot={self.rules.pot}: must be above zero; a spot is played for what is in the middle")
+            raise InputError(f"pot={self.rules.pot}: must be above zero, since a spot is played for the pot")
         if not isinstance(self.played, str):
-            raise InputError(f"played={shown(self.played)}: must be a text of moves, such as 'x-b120'")
-        _ = self.start  # refuses moves that cannot have been played
+            raise InputError(f"played={short_repr(self.played)}: must be a text of moves, such as 'x-b120'")
+        _ = self.start  # rejects illegal actions
         for player, name in enumerate(PLAYERS):
             if not self.ranges[player].weights.any():
-                raise InputError(f"range of {name}: no hands in it; write hands such as QQ+, AKs or AsKs:0.5")
+                raise InputError(f"range of {name}: it has no hands; write hands such as QQ+, AKs or AsKs:0.5")
             if not self.weights[player].any():
-                by = f"the board {show_cards(self.board)}" if self.deck == FULL_DECK else "the board and the deck"
-                raise InputError(f"range of {name}, {_short(self.ranges[player])!r}: {by} blocks every hand in it")
-        if not _some_pair(self.weights):
+                by = f"the board {format_cards(self.board)}" if self.deck == FULL_DECK else "the board and the deck"
+                raise InputError(f"range of {name}, {_abbreviate(self.ranges[player])!r}: {by} blocks every hand in it")
+        if not _has_compatible_pair(self.weights):
             raise InputError(
-                f"ranges oop {_short(self.ranges[0])!r} and ip {_short(self.ranges[1])!r}: "
+                f"ranges oop {_abbreviate(self.ranges[0])!r} and ip {_abbreviate(self.ranges[1])!r}: "
                 "every hand of one shares a card with every hand of the other; no deal is possible"
             )
 
     @cached_property
-    def start(self) -> Betting:
-        """The betting at the root."""
-        street, book = len(self.board) - 2, self.rules.book
-        state = Betting.on(self.rules, street)
-        s = state.at._replace(led=NOBODY if self.led is None else self.led)
-        for label in self.played.split(STREET.joiner) if self.played else ():
-            where = f"played {shown(self.played)}: {shown(label)}"
-            move, (least, most) = STREET.read(book, s, label), span(book, s)
-            # To put the shorter stack all-in is a move, also where the deeper one would have to raise by more.
+    def start(self) -> BettingState:
+        """Betting state at the root."""
+        street, book = len(self.board) - 2, self.rules.compact
+        state = BettingState.at_street(self.rules, street)
+        s = state.compact._replace(led=NOBODY if self.led is None else self.led)
+        for label in self.played.split(STREET_NOTATION.joiner) if self.played else ():
+            where = f"played {short_repr(self.played)}: {short_repr(label)}"
+            move, (least, most) = STREET_NOTATION.parse(book, s, label), raise_bounds(book, s)
+            # Putting the shorter stack all-in is legal even if the minimum raise is larger.
             least = min(least, self.rules.stack)
-            if move is None or not allowed(price(book, s), least, most, move):
+            if move is None or not is_action_allowed(call_amount(book, s), least, most, move):
                 raise InputError(
                     f"{where} cannot be played there; write moves of the {STREETS[street - 1]}, such as x-b120"
                 )
-            s = step(book, s, move)
+            s = apply_action(book, s, move)
             if s.over:
-                raise InputError(f"{where} ends the street; begin the spot with the next one")
-        return Betting(self.rules, s)
+                raise InputError(f"{where} ends the street; begin the spot on the next one")
+        return BettingState(self.rules, s)
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root."""
+        """Chips in the pot at the root."""
         return self.start.pot
 
     @property
@@ -239,22 +564,22 @@ class Spot(BoardStates):
 
     @property
     def stack(self) -> int:
-        """Chips behind at the root, of the player who has fewer."""
+        """Chips behind at the root of the shorter stack."""
         return min(self.behind)
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Exploitability is told in % of the pot at the root."""
+        """Exploitability is reported in % of the pot at the root."""
         return "% of pot", 100.0 / self.pot
 
     @cached_property
     def deals(self) -> tuple[int, ...]:  # type: ignore[override]
-        """One card for each street that is left."""
+        """One card for each remaining street."""
         return (1,) * (5 - len(self.board))
 
     @cached_property
     def weights(self) -> tuple[Array, Array]:  # type: ignore[override]
-        """The ranges without what the board or the deck rules out. float64 [1326] each"""
+        """Ranges without hands that the board or the deck rules out. float64 [1326] each"""
         cards = np.setdiff1d(self.deck.cards, self.board)
         live = np.isin(HAND_CARDS, cards).all(axis=1)
         first, second = (np.where(live, held.weights, 0.0) for held in self.ranges)
@@ -262,34 +587,38 @@ class Spot(BoardStates):
 
     @cached_property
     def betting(self) -> BettingTree:  # type: ignore[override]
-        """The tree of betting."""
+        """The betting tree."""
         try:
-            table_bytes = HELD_BYTES * min(len(held) for held in self.held)
-            return make(self.start, self.name, self.menu, notation=STREET, since_root=True, table_bytes=table_bytes)
+            table_bytes = BYTES_PER_HAND * min(len(held) for held in self.hand_indices)
+            return build_betting_tree(
+                self.start, self.name, self.menu, notation=STREET_NOTATION, since_root=True, table_bytes=table_bytes
+            )
         except MemoryLimitError as error:
             if self.menu is None:
                 raise
             smaller = "fewer of them, a raise_cap or merge = '10%' make the tree smaller"
-            raise MemoryLimitError(f"{error}: {longest(self.menu, len(self.board) - 2)}; {smaller}") from None
+            raise MemoryLimitError(
+                f"{error}: {describe_longest_list(self.menu, len(self.board) - 2)}; {smaller}"
+            ) from None
 
     @property
     def streets(self) -> tuple[str, ...]:
-        """Names of the streets that are bet on."""
+        """Names of the streets with betting."""
         return STREETS[len(self.board) - 3 :]
 
 
-# --- what users write -------------------------------------------------------------------------
+# --- parsing ---
 
 
-def _board(board: Cards) -> tuple[int, ...]:
+def _parse_board(board: Cards) -> tuple[int, ...]:
     cards = parse_cards(board, "board") if isinstance(board, str) else tuple(int(c) for c in board)
     if len(cards) not in (3, 4, 5):
-        written = board if isinstance(board, str) else show_cards(cards)
-        raise InputError(f"board {shown(written)}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
+        written = board if isinstance(board, str) else format_cards(cards)
+        raise InputError(f"board {short_repr(written)}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
     return cards
 
 
-def _range(given: str | Range, name: str) -> Range:
+def _parse_range(given: str | Range, name: str) -> Range:
     if isinstance(given, Range):
         return given
     try:
@@ -298,35 +627,35 @@ def _range(given: str | Range, name: str) -> Range:
         raise InputError(f"range of {name}: {error}") from None
 
 
-def _player(name: str | None) -> int | None:
+def _parse_player(name: str | None) -> int | None:
     if name is not None and name not in PLAYERS:
-        raise InputError(f"led={shown(name)}: {unknown('player', str(name), PLAYERS)}")
+        raise InputError(f"led={short_repr(name)}: {unknown_name_error('player', str(name), PLAYERS)}")
     return None if name is None else PLAYERS.index(name)
 
 
-# --- what a spot must be ----------------------------------------------------------------------
+# --- validation ---
 
 
 def _check_board(board: tuple[int, ...], deck: Deck) -> None:
     if len(board) not in (3, 4, 5):
         raise InputError(f"board of {len(board)} cards: a flop has 3, a turn 4, a river 5")
-    for place, card in enumerate(board):
+    for position, card in enumerate(board):
         name = card_name(card)
-        if card in board[:place]:
-            raise InputError(f"board {shown(show_cards(board))}: {name} is there twice; each card stands once")
+        if card in board[:position]:
+            raise InputError(f"board {short_repr(format_cards(board))}: duplicate card {name}")
         if card not in deck.cards:
-            raise InputError(f"board {shown(show_cards(board))}: {name} is not in this deck")
+            raise InputError(f"board {short_repr(format_cards(board))}: {name} is not in this deck")
     if len(deck.cards) < 9:
         raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
 
 
-def _some_pair(weights: tuple[Array, Array]) -> bool:
-    """Whether some hand of one leaves one of the other."""
+def _has_compatible_pair(weights: tuple[Array, Array]) -> bool:
+    """Return whether some hand of one range shares no card with some hand of the other."""
     first, second = (HAND_CARDS[np.flatnonzero(w)] for w in weights)
-    # A hand meets all of the other range only if they share cards one by one: a few tries find a free one.
+    # A hand that blocks the whole other range is rare: a few tries find a compatible pair.
     return any(not np.isin(second, hand).any(axis=1).all() for hand in first)
 
 
-def _short(held: Range) -> str:
+def _abbreviate(held: Range) -> str:
     text = str(held)
     return text if len(text) <= 40 else text[:39] + "…"

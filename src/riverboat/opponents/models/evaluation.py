@@ -1,13 +1,13 @@
-"""How well a model tells what a player does next, on hands that it has not seen.
+"""Evaluation of opponent models: log-loss of predictions on held-out hands.
 
-    judgement = judge(strategy, hands, name)
-    judgement.loss["em"], judgement.gain["em", "equilibrium"]
+    evaluation = evaluate_models(strategy, hands, name)
+    evaluation.loss("em"), evaluation.gain("em", "equilibrium")
 
-The first part of a player's hands is learnt from, the last fifth is judged: the log-loss of the player's moves, as the tree
-reads them, in nats a decision. A prediction is the model's own: its hands by Bayes on the real board, from the player's moves
-of this hand so far, and what it plays with them. Every forecaster's shares are mixed with a little of the uniform ones: a
-move which it takes to be impossible costs much and not everything. Intervals are over hands: decisions of one hand are not
-independent.
+Models are fitted to the first part of a player's hands and tested on the last fifth: the log-loss of the player's
+translated actions, in nats per decision. A prediction uses the model's own range by Bayes' rule on the real board,
+given the player's actions in this hand so far, and its strategy. All predictions are mixed with a small uniform share,
+so that an action with predicted probability zero has a finite loss. Intervals are over hands: decisions of one hand are
+not independent.
 """
 
 from __future__ import annotations
@@ -20,155 +20,159 @@ import numpy as np
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.records.hand_records import Hands
-from riverboat.opponents.models.hand_lines import Reading, read_in
-from riverboat.opponents.models.registry import MODELS, TIED, make_model
-from riverboat.opponents.models.tree import CLUSTERS, Counts, count_moves, fit_model, shares_of
-from riverboat.opponents.statistics import NORMAL_95
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.board_buckets import board_buckets
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.opponents.models.hand_lines import TreeDecisions, read_hands
+from riverboat.opponents.models.hierarchical import MODEL_FITTERS, TIED, fit_model_kind
+from riverboat.opponents.models.tree import CLUSTERS, MoveCounts, count_moves, fit_model, strategy_tables
+from riverboat.opponents.statistics import Z_95
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.policy import board_buckets
 
-LEARN = 0.8  # of a player's hands
-MIX = 0.01  # of every forecast is uniform
-DOUBT = 0.001  # of every move that narrows a range, so that no hand is ruled out for good
+TRAIN_SHARE = 0.8  # of a player's hands
+UNIFORM_SHARE = 0.01  # of every prediction
+RANGE_NOISE = 0.001  # added to every action of a range update, so that no hand is excluded for good
 EQUILIBRIUM, FREQUENCIES = "equilibrium", "frequencies"
 POPULATION, SHOWDOWNS = "population", "showdowns"
-BINS = 10
+NUM_CALIBRATION_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What forecasters said of a player's last hands."""
+class ModelEvaluation:
+    """Predictions of several models for a player's test hands."""
 
     name: str
-    learnt: int  # hands
-    hands: int  # judged, in which the player has a decision that the tree has a place for
-    missed: float  # share of all decisions of the record that it has none for
-    forecasts: Mapping[str, Array]  # by forecaster: shares of the moves, float64 [decisions, most moves]
-    move: Array  # int64 [decisions]: what was done
-    count: Array  # int64 [decisions]: moves that could be
-    hand: Array  # int64 [decisions]: rising with the hands
+    num_train_hands: int
+    num_test_hands: int  # with at least one decision on the tree
+    off_tree_share: float  # share of all decisions of the record that are off the tree
+    predictions: Mapping[str, Array]  # by model: action probabilities, float64 [decisions, max actions]
+    move: Array  # int64 [decisions]: the played action
+    count: Array  # int64 [decisions]: number of actions
+    hand: Array  # int64 [decisions]: hand index, ascending
 
     @property
     def decisions(self) -> int:
-        """That were judged."""
+        """Number of test decisions."""
         return len(self.move)
 
-    def losses(self, who: str) -> Array:
-        """Nats. float64 [decisions]"""
-        return -np.log(self.forecasts[who][np.arange(self.decisions), self.move])
+    def losses(self, predictor: str) -> Array:
+        """Return the log-loss of each decision in nats. float64 [decisions]"""
+        return -np.log(self.predictions[predictor][np.arange(self.decisions), self.move])
 
-    def loss(self, who: str) -> tuple[float, float]:
-        """Nats a decision, and half the width of the 95 % interval over hands."""
-        return self._mean(self.losses(who))
+    def loss(self, predictor: str) -> tuple[float, float]:
+        """Return the mean log-loss in nats per decision, and the half-width of its 95 % interval over hands."""
+        return self._mean(self.losses(predictor))
 
-    def gain(self, who: str, other: str) -> tuple[float, float]:
-        """By how much the loss of the one is below that of the other: nats a decision ± 95 %, both on the same moves."""
-        return self._mean(self.losses(other) - self.losses(who))
+    def gain(self, predictor: str, other: str) -> tuple[float, float]:
+        """Return how much lower a predictor's loss is than another's: nats per decision and 95 % half-width, paired."""
+        return self._mean(self.losses(other) - self.losses(predictor))
 
     def _mean(self, values: Array) -> tuple[float, float]:
-        hands, place = np.unique(self.hand, return_inverse=True)
+        hands, hand_index = np.unique(self.hand, return_inverse=True)
         mean = float(values.mean())
-        apart = np.bincount(place, values - mean)  # the ratio of two sums, linearised
-        spread = sqrt(float(apart @ apart) * len(hands) / max(len(hands) - 1, 1))
-        return mean, NORMAL_95 * spread / self.decisions
+        hand_deviations = np.bincount(hand_index, values - mean)  # linearized ratio of two sums
+        spread = sqrt(float(hand_deviations @ hand_deviations) * len(hands) / max(len(hands) - 1, 1))
+        return mean, Z_95 * spread / self.decisions
 
-    def calibration(self, who: str) -> list[tuple[float, float, int]]:
-        """Of all moves that could be made, by what was said of them: the mean share, how often it was made, how many."""
-        told = np.arange(self.forecasts[who].shape[1]) < self.count[:, None]
-        said = self.forecasts[who][told]
-        made = (np.arange(self.forecasts[who].shape[1]) == self.move[:, None])[told]
-        place = np.minimum((said * BINS).astype(int), BINS - 1)
+    def calibration(self, predictor: str) -> list[tuple[float, float, int]]:
+        """Return calibration bins over all actions: mean predicted probability, observed frequency, number of actions."""
+        moves = np.arange(self.predictions[predictor].shape[1])
+        mask = moves < self.count[:, None]
+        predicted, played = self.predictions[predictor][mask], (moves == self.move[:, None])[mask]
+        bin_index = np.minimum((predicted * NUM_CALIBRATION_BINS).astype(int), NUM_CALIBRATION_BINS - 1)
         bins = []
-        for k in range(BINS):
-            here = place == k
-            if here.any():
-                bins.append((float(said[here].mean()), float(made[here].mean()), int(here.sum())))
+        for k in range(NUM_CALIBRATION_BINS):
+            in_bin = bin_index == k
+            if in_bin.any():
+                bins.append((float(predicted[in_bin].mean()), float(played[in_bin].mean()), int(in_bin.sum())))
         return bins
 
 
-def judge(base: BlueprintStrategy, hands: Hands, name: str, learn: float = LEARN) -> Judged:
-    """Models of one player, learnt from the first part of its hands and judged on the rest, with all rivals."""
-    if not 0 < learn < 1:
-        raise InputError(f"learn={learn:g}: a share of the player's hands, above 0 and below 1")
-    mine = np.flatnonzero(hands.of(name))
-    first = round(learn * len(mine))
-    if first < 1 or first == len(mine):
-        raise InputError(f"player {name!r}: {len(mine)} hands are too few to learn from and to be judged by")
-    reading, who = read_in(base.tree, hands), hands.names.index(name)
+def evaluate_models(
+    base: Blueprint, hands: HandRecords, name: str, train_share: float = TRAIN_SHARE
+) -> ModelEvaluation:
+    """Fit models of one player to the first part of its hands, and test them on the rest against all alternatives."""
+    if not 0 < train_share < 1:
+        raise InputError(f"train_share={train_share:g}: share of the player's hands, must be above 0 and below 1")
+    own_hands = np.flatnonzero(hands.played_by(name))
+    first = round(train_share * len(own_hands))
+    if first < 1 or first == len(own_hands):
+        raise InputError(f"player {name!r}: {len(own_hands)} hands are too few to fit and to test models")
+    decisions, player = read_hands(base.tree, hands), hands.names.index(name)
     train, test = np.zeros((2, len(hands)), bool)
-    train[mine[:first]], test[mine[first:]] = True, True
-    own = reading.player == who
-    seen = count_moves(reading, base.tree, own & train[reading.hand], hands, base.cards)
-    others = count_moves(reading, base.tree, ~own & ~test[reading.hand], hands, base.cards)
-    judged = reading.take(own & test[reading.hand])
-    if len(np.unique(judged.hand)) < 2:  # an interval needs two
+    train[own_hands[:first]], test[own_hands[first:]] = True, True
+    own = decisions.player == player
+    own_counts = count_moves(decisions, base.tree, own & train[decisions.hand], hands, base.cards)
+    other_counts = count_moves(decisions, base.tree, ~own & ~test[decisions.hand], hands, base.cards)
+    tested = decisions.take(own & test[decisions.hand])
+    if len(np.unique(tested.hand)) < 2:  # an interval needs two hands
         raise InputError(
-            f"player {name!r}: of its last {len(mine) - first} hands fewer than two have a decision in the tree: too few "
-            "to be judged by"
+            f"player {name!r}: of its last {len(own_hands) - first} hands fewer than two have a decision on the tree: "
+            "too few to test models"
         )
-    strategies = models(base, seen, others)
-    most = int(base.tree.count[judged.node].max())
-    count = base.tree.count[judged.node].astype(np.int64)
-    forecasts = {FREQUENCIES: _frequencies(judged, seen, count, most)}
-    for key, rows in forecasts_of(strategies, judged, hands, most).items():
-        forecasts[key] = rows
-    uniform = (np.arange(most) < count[:, None]) / count[:, None]
-    mixed = {key: (1 - MIX) * rows + MIX * uniform for key, rows in forecasts.items()}
-    missed = reading.missed / max(reading.missed + len(reading), 1)
-    return Judged(
-        name, first, len(np.unique(judged.hand)), missed, mixed, judged.move, count, judged.hand,
+    strategies = _fit_models(base, own_counts, other_counts)
+    max_moves = int(base.tree.count[tested.node].max())
+    count = base.tree.count[tested.node].astype(np.int64)
+    predictions = {FREQUENCIES: _observed_frequencies(tested, own_counts, count, max_moves)}
+    predictions |= _predict_moves(strategies, tested, hands, max_moves)
+    uniform = (np.arange(max_moves) < count[:, None]) / count[:, None]
+    mixed = {key: (1 - UNIFORM_SHARE) * rows + UNIFORM_SHARE * uniform for key, rows in predictions.items()}
+    off_tree_share = decisions.num_missed / max(decisions.num_missed + len(decisions), 1)
+    return ModelEvaluation(
+        name, first, len(np.unique(tested.hand)), off_tree_share, mixed, tested.move, count, tested.hand,
     )  # fmt: skip
 
 
-def models(base: BlueprintStrategy, seen: Counts, others: Counts) -> dict[str, BlueprintStrategy]:
-    """All that are judged: the fits from public moves alone, with showdowns, from the population, and with both."""
-    public = Counts(seen.moves)
-    strategies = {EQUILIBRIUM: base, **{kind: make_model(kind, base, public) for kind in MODELS}}
+def _fit_models(base: Blueprint, seen: MoveCounts, others: MoveCounts) -> dict[str, Blueprint]:
+    """Fit all evaluated models: from public actions alone, with showdowns, from the population, and with both."""
+    public = MoveCounts(seen.moves)
+    strategies = {EQUILIBRIUM: base, **{kind: fit_model_kind(kind, base, public) for kind in MODEL_FITTERS}}
     strategies[SHOWDOWNS] = fit_model(base, seen, "l1")
-    strategies[POPULATION] = fit_model(fit_model(base, Counts(others.moves), "l1"), public, "l1")
+    strategies[POPULATION] = fit_model(fit_model(base, MoveCounts(others.moves), "l1"), public, "l1")
     strategies[f"{POPULATION}, {SHOWDOWNS}"] = fit_model(fit_model(base, others, "l1"), seen, "l1")
-    strategies[f"{TIED}, {SHOWDOWNS}"] = make_model(TIED, base, seen)
-    strategies[f"{CLUSTERS}, {SHOWDOWNS}"] = make_model(CLUSTERS, base, seen)
-    strategies[f"{POPULATION}, {TIED}, {SHOWDOWNS}"] = make_model(TIED, make_model(TIED, base, others), seen)
+    strategies[f"{TIED}, {SHOWDOWNS}"] = fit_model_kind(TIED, base, seen)
+    strategies[f"{CLUSTERS}, {SHOWDOWNS}"] = fit_model_kind(CLUSTERS, base, seen)
+    strategies[f"{POPULATION}, {TIED}, {SHOWDOWNS}"] = fit_model_kind(TIED, fit_model_kind(TIED, base, others), seen)
     return strategies
 
 
-def _frequencies(judged: Reading, seen: Counts, count: Array, most: int) -> Array:
-    """The player's own at the same public history, with one move of each kind added (Laplace). float64 [n, most]"""
-    rows = np.zeros((len(judged), most))
-    for i, (node, moves) in enumerate(zip(judged.node.tolist(), count.tolist(), strict=True)):
-        made = seen.moves.get(node, np.zeros(moves)) + 1
-        rows[i, :moves] = made / made.sum()
+def _observed_frequencies(test_decisions: TreeDecisions, seen: MoveCounts, count: Array, max_moves: int) -> Array:
+    """Return the player's frequencies at the same node with Laplace smoothing. float64 [n, max actions]"""
+    rows = np.zeros((len(test_decisions), max_moves))
+    for i, (node, moves) in enumerate(zip(test_decisions.node.tolist(), count.tolist(), strict=True)):
+        smoothed = seen.moves.get(node, np.zeros(moves)) + 1
+        rows[i, :moves] = smoothed / smoothed.sum()
     return rows
 
 
-def forecasts_of(
-    strategies: Mapping[str, BlueprintStrategy], judged: Reading, hands: Hands, most: int
+def _predict_moves(
+    strategies: Mapping[str, Blueprint], test_decisions: TreeDecisions, hands: HandRecords, max_moves: int
 ) -> dict[str, Array]:
-    """What strategies of one tree say of decisions, by Bayes on the real boards. float64 [decisions, most]"""
+    """Predict decisions by strategies on one tree, with ranges by Bayes' rule on the real boards.
+
+    float64 [decisions, max actions]
+    """
     first = next(iter(strategies.values()))
     tree, cards, hole = first.tree, first.cards, hands.rules.hole
-    tables = {key: shares_of(strategy) for key, strategy in strategies.items()}
-    out = {key: np.zeros((len(judged), most)) for key in strategies}
+    tables = {key: strategy_tables(strategy) for key, strategy in strategies.items()}
+    out = {key: np.zeros((len(test_decisions), max_moves)) for key in strategies}
     ranges: dict[str, Array] = {}
     last, street, live, buckets = -1, -1, np.zeros(0, np.int64), np.zeros(0, np.int64)
     for i, (hand, node, move) in enumerate(
-        zip(judged.hand.tolist(), judged.node.tolist(), judged.move.tolist(), strict=True)
+        zip(test_decisions.hand.tolist(), test_decisions.node.tolist(), test_decisions.move.tolist(), strict=True)
     ):
         if hand != last:
-            ranges = {key: np.ones(cards.deck.hand_count) for key in strategies}
+            ranges = {key: np.ones(cards.deck.num_hands) for key in strategies}
             last, street = hand, -1
         if tree.street[node] != street:
             street = int(tree.street[node])
             dealt = hands.rules.board_sizes[street]
-            on_board = board_buckets(cards, hands.cards[hand : hand + 1, 2 * hole : 2 * hole + dealt])
-            live = on_board.live[0, : on_board.left[0]]
-            buckets = on_board.buckets[0, street, live]
-        at, moves = int(tree.slot[node]), int(tree.count[node])
+            hands_on_board = board_buckets(cards, hands.cards[hand : hand + 1, 2 * hole : 2 * hole + dealt])
+            live = hands_on_board.live[0, : hands_on_board.left[0]]
+            buckets = hands_on_board.buckets[0, street, live]
+        slot, moves = int(tree.slot[node]), int(tree.count[node])
         for key in strategies:
-            rows = tables[key][street][buckets, at : at + moves]
+            rows = tables[key][street][buckets, slot : slot + moves]
             weights = ranges[key][live]
             out[key][i, :moves] = weights @ rows / weights.sum()
-            ranges[key][live] = weights * ((1 - DOUBT) * rows[:, move] + DOUBT)
+            ranges[key][live] = weights * ((1 - RANGE_NOISE) * rows[:, move] + RANGE_NOISE)
     return out

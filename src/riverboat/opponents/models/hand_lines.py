@@ -1,12 +1,12 @@
-"""Hands on record, read as lines of a blueprint's tree: any stacks, any blinds, any sizes of bets.
+"""Translation of recorded hands to lines of a blueprint's tree, for any stacks, blinds and bet sizes.
 
-    reading = read_in(tree, hands)
-    reading.node, reading.move                         # where each decision stands, and which of its moves was made
+    decisions = read_hands(tree, hands)
+    decisions.node, decisions.move                     # the node of each decision, and the index of its action
 
-Both players' bets are read alike, by the deterministic pseudo-harmonic mapping (`abstraction.actions.translation`): sizes are shares
-of the pot, so that blinds and stacks of other tables need no units, and a bet of all chips is read by its size, as any other.
-Where the two games part, it is as for players at the table (`strategies._kernels.line`): what the tree has no place for is
-left out until the next round is dealt, and counted.
+Both players' bets are translated alike, by the deterministic pseudo-harmonic mapping
+(`abstraction.actions.translation`). Sizes are fractions of the pot, so that blinds and stacks of other tables need no
+conversion, and an all-in is translated by its size like any other bet. Where the two games diverge, the rules are those
+of play (`strategies._kernels.line`): off-tree decisions are skipped until the next round is dealt, and counted.
 """
 
 from __future__ import annotations
@@ -16,64 +16,126 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.abstraction.actions.translation import MAPPINGS, readings
+from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, translation_probabilities
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
-from riverboat.games.holdem.actions import CALL as CALLS
-from riverboat.games.holdem.actions import FOLD as FOLDS
-from riverboat.games.records.decisions import trace
-from riverboat.games.records.hand_records import Hands
+from riverboat.games.holdem.actions import CALL as CALL_ACTION
+from riverboat.games.holdem.actions import FOLD as FOLD_ACTION
+from riverboat.games.holdem.hand_records import HandRecords, trace_decisions
 
-MAPPING = "det-pshar"
-OFF = -1  # no node
+DEFAULT_MAPPING = "det-pshar"
+OFF_TREE = -1  # instead of a node
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """Decisions of a record that stand in a tree, in their order."""
+class TreeDecisions:
+    """Decisions of a record that are on a tree, in order.
 
-    hand: Array  # int64 [n]: place in the record
-    player: Array  # int64 [n]: who acts, by place in `hands.names`
-    node: Array  # int64 [n]: the decision in the tree
-    move: Array  # int64 [n]: which of its moves
-    missed: int  # decisions that the tree has no place for
+    Attributes
+    ----------
+    hand
+        Index of the hand in the record, int64 [n].
+    player
+        The actor, as an index into `hands.names`, int64 [n].
+    node
+        Decision node of the tree, int64 [n].
+    move
+        Index of the action, int64 [n].
+    num_missed
+        Number of off-tree decisions.
+
+    Examples
+    --------
+    >>> zero = np.zeros(1, np.int64)
+    >>> len(TreeDecisions(zero, zero, zero, zero, num_missed=0))
+    1
+    """
+
+    hand: Array  # int64 [n]: index in the record
+    player: Array  # int64 [n]: the actor, as an index into `hands.names`
+    node: Array  # int64 [n]: decision node of the tree
+    move: Array  # int64 [n]: index of the action
+    num_missed: int  # number of off-tree decisions
 
     def __len__(self) -> int:
         return len(self.node)
 
-    def take(self, chosen: Array) -> Reading:
-        """Some of them, by number or by mask."""
-        return Reading(self.hand[chosen], self.player[chosen], self.node[chosen], self.move[chosen], self.missed)
+    def take(self, selection: Array) -> TreeDecisions:
+        """Select decisions by index or mask.
+
+        Parameters
+        ----------
+        selection
+            Indices or mask.
+        """
+        return TreeDecisions(
+            self.hand[selection], self.player[selection], self.node[selection], self.move[selection], self.num_missed
+        )
 
 
-def read_in(tree: ActionTree, hands: Hands, mapping: str = MAPPING, seed: int = 0) -> Reading:
-    """Every decision of a record that the tree has a place for; a randomised mapping draws by the seed."""
-    if mapping not in MAPPINGS:
-        raise unknown("action translation", mapping, MAPPINGS)
-    mine, theirs = tree.rules, hands.rules
-    if (mine.limit, mine.board, mine.hole, mine.deck) != (theirs.limit, theirs.board, theirs.hole, theirs.deck):
-        raise InputError(f"hands of {theirs.name!r}: the tree is one of {mine.name!r}, with other cards or betting")
-    walk, decisions = _Walk(tree, mapping, seed), trace(hands)
-    given = (decisions.hand, decisions.seat, decisions.street, decisions.high, decisions.move)
-    kept, last = [], -1
-    for k, (hand, seat, street, high, move) in enumerate(zip(*(x.tolist() for x in given), strict=True)):
+def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPPING, seed: int = 0) -> TreeDecisions:
+    """Translate every decision of a record that is on the tree.
+
+    Parameters
+    ----------
+    tree
+        Betting tree.
+    hands
+        Recorded hands, of any stacks, blinds and bet sizes.
+    mapping
+        Name of an action translation.
+    seed
+        Seed of a randomized mapping.
+
+    Returns
+    -------
+    TreeDecisions
+        Decisions on the tree.
+
+    Raises
+    ------
+    InputError
+        If the mapping is unknown, or the tree has other cards or betting.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.action_tree import compile_action_tree
+    >>> from riverboat.games.holdem.betting import BettingState
+    >>> from riverboat.games.holdem.hand_records import RecordedHand, build_records
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = read_game("kuhn")
+    >>> hands = build_records([RecordedHand(0, ("Ann", "Bob"), BettingState.from_line(rules, "cc"), ((), (), ()))], rules)
+    >>> read_hands(compile_action_tree(rules, None), hands).node
+    array([0, 1])
+    """
+    if mapping not in TRANSLATION_MAPPINGS:
+        raise unknown_name_error("action translation", mapping, TRANSLATION_MAPPINGS)
+    tree_rules, hand_rules = tree.rules, hands.rules
+    if any(getattr(tree_rules, key) != getattr(hand_rules, key) for key in ("limit", "board", "hole", "deck")):
+        raise InputError(f"hands of {hand_rules.name!r}: the tree of {tree_rules.name!r} has other cards or betting")
+    follower, decisions = _LineFollower(tree, mapping, seed), trace_decisions(hands)
+    fields = (decisions.hand, decisions.seat, decisions.street, decisions.larger_total, decisions.action)
+    translated, last = [], -1
+    for k, (hand, seat, street, high, move) in enumerate(zip(*(x.tolist() for x in fields), strict=True)):
         if hand != last:
-            walk.begin()
+            follower.start_hand()
             last = hand
-        place = walk.step(seat, street, high, move)
-        if place is not None:
-            kept.append((k, *place))
-    at, node, made = np.array(kept, np.int64).reshape(-1, 3).T
-    return Reading(decisions.hand[at], decisions.player[at], node, made, len(decisions) - len(kept))
+        step = follower.step(seat, street, high, move)
+        if step is not None:
+            translated.append((k, *step))
+    rows, node, move_index = np.array(translated, np.int64).reshape(-1, 3).T
+    return TreeDecisions(
+        decisions.hand[rows], decisions.player[rows], node, move_index, len(decisions) - len(translated)
+    )
 
 
-class _Walk:
-    """A place in the tree that follows the moves of a hand."""
+class _LineFollower:
+    """Position in the tree that follows the actions of a hand."""
 
     def __init__(self, tree: ActionTree, mapping: str, seed: int) -> None:
-        self.mapping, self.draw = mapping, random.Random(seed)
-        # Lists: numbers of an array are slow to read one by one.
+        self.mapping, self.rng = mapping, random.Random(seed)
+        # Lists: reading single elements of an array is slow.
         self.actor: list[int] = tree.actor.tolist()
         self.street: list[int] = tree.street.tolist()
         self.kind: list[int] = tree.kind.tolist()
@@ -81,68 +143,67 @@ class _Walk:
         self.count: list[int] = tree.count.tolist()
         self.parent: list[int] = tree.parent.tolist()
         self.total: list[int] = tree.total.tolist()
-        self.high: list[int] = tree.spent.max(axis=1).tolist()
+        self.highest_total: list[int] = tree.spent.max(axis=1).tolist()
         self.sizes: dict[int, list[float]] = {}
-        self.node, self.waits, self.waited = 0, False, 0  # until the round after `waited` is dealt
+        self.node, self.is_waiting, self.waiting_street = 0, False, 0  # waits for the round after `waiting_street`
 
-    def begin(self) -> None:
-        """A new hand."""
-        self.node, self.waits = 0, False
+    def start_hand(self) -> None:
+        """Start a new hand."""
+        self.node, self.is_waiting = 0, False
 
     def step(self, seat: int, street: int, high: int, move: int) -> tuple[int, int] | None:
-        """The decision and its move that a real move is read as; None where the tree has no place for it."""
+        """Return the node and action index that a real action is translated to; None off the tree."""
         node = self.node
-        if node != OFF and self.street[node] < street:
-            node = self.node = self._catch_up(node, street)
-            self.waits = False
-        elif street != self.waited:
-            self.waits = False  # a raise was read as a call that ends the round, and now it is dealt
-        if node == OFF or self.waits or self.actor[node] != seat or self.street[node] != street:
+        if node != OFF_TREE and self.street[node] < street:
+            node = self.node = self._advance_to_street(node, street)
+            self.is_waiting = False
+        elif street != self.waiting_street:
+            self.is_waiting = False  # a raise was translated to a call that ends the round; the next round is dealt now
+        if node == OFF_TREE or self.is_waiting or self.actor[node] != seat or self.street[node] != street:
             return None
-        call = self._call(node)
-        if move == FOLDS:
+        call = self._call_child(node)
+        if move == FOLD_ACTION:
             return (node, 0) if self.kind[self.first[node]] == FOLD else None
-        child = call if move == CALLS else self._raise(node, call, high, move)
-        if child == OFF:
-            self.waits, self.waited = True, street
+        child = call if move == CALL_ACTION else self._raise_child(node, call, high, move)
+        if child == OFF_TREE:
+            self.is_waiting, self.waiting_street = True, street
             return None
         ends = self.actor[child] < 0 or self.street[child] != street
-        if move != CALLS and child == call and ends:
-            self.waits, self.waited = True, street
+        if move != CALL_ACTION and child == call and ends:
+            self.is_waiting, self.waiting_street = True, street
         self.node = child
         return node, child - self.first[node]
 
-    def _call(self, node: int) -> int:
+    def _call_child(self, node: int) -> int:
         first = self.first[node]
         return first if self.kind[first] == CALL else first + 1
 
-    def _raise(self, node: int, call: int, high: int, total: int) -> int:
-        """The child that a raise is read as; a check or call is one of size 0."""
+    def _raise_child(self, node: int, call: int, high: int, total: int) -> int:
+        """Return the child that a raise is translated to; a check or call has size 0."""
         sizes = self.sizes.get(node)
         if sizes is None:
-            abstract = self.high[node]
+            abstract = self.highest_total[node]
             raises = range(call + 1, self.first[node] + self.count[node])
             sizes = self.sizes[node] = [0.0, *((self.total[c] - abstract) / (2 * abstract) for c in raises)]
         if len(sizes) == 1:
-            return OFF
-        chances = readings(self.mapping, sizes, (total - high) / (2 * high))
-        places = list(chances)  # one or two, the smaller first
-        chosen = places[0] if len(places) == 1 or self.draw.random() < chances[places[0]] else places[1]
-        return call + chosen
+            return OFF_TREE
+        probabilities = translation_probabilities(self.mapping, sizes, (total - high) / (2 * high))
+        smaller, *larger = probabilities  # one or two
+        return call + (larger[0] if larger and self.rng.random() >= probabilities[smaller] else smaller)
 
-    def _catch_up(self, node: int, street: int) -> int:
-        """Behind calls, on the street that is played; behind a smaller bet where all chips were called in the tree."""
+    def _advance_to_street(self, node: int, street: int) -> int:
+        """Advance by calls to a street; after an abstract all-in call, continue after the largest smaller bet."""
         while self.actor[node] >= 0 and self.street[node] < street:
-            node = self._call(node)
+            node = self._call_child(node)
         if self.actor[node] >= 0:
             return node
         bet = self.parent[node]
         if self.kind[node] != CALL or self.kind[bet] != RAISE:
-            return OFF
+            return OFF_TREE
         smaller = bet - 1
         while self.kind[smaller] == RAISE and self.parent[smaller] == self.parent[bet]:
-            after = self._call(smaller)
-            if self.actor[after] >= 0:
-                return after if self.street[after] >= street else self._catch_up(after, street)
+            child = self._call_child(smaller)
+            if self.actor[child] >= 0:
+                return child if self.street[child] >= street else self._advance_to_street(child, street)
             smaller -= 1
-        return OFF
+        return OFF_TREE

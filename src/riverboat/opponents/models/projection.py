@@ -1,10 +1,10 @@
-"""Any agent as the abstract game sees it: what it does at every node of a blueprint's tree with the hands of every bucket.
+"""Projection of an agent to the abstract game: its strategy at every node of a blueprint's tree, by bucket.
 
-    true = project(make_agent("always-raise"), strategy)
+    projected = project_agent(make_agent("always-raise"), strategy)
 
-The lines of the tree are played at a real table with cards that are drawn, and the agent's moves are read as the tree reads
-them, in the shares of a randomised mapping. The answer is a `BlueprintStrategy`. A best response to it is what it is worth to
-know the opponent: the yardstick of agents that have to learn it.
+The lines of the tree are played at a real table with sampled cards, and the agent's actions are translated to the tree
+by a randomized mapping. The result is a `Blueprint`. The value of a best response to it is the value of knowing
+the opponent: the baseline for agents that must learn a model.
 """
 
 from __future__ import annotations
@@ -17,79 +17,120 @@ import numpy as np
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
-from riverboat.games.holdem.actions import CALL as CALLS
-from riverboat.games.holdem.actions import FOLD as FOLDS
-from riverboat.games.holdem.actions import HIDDEN
-from riverboat.games.holdem.observation import Views
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.games.holdem.actions import CALL as CALL_ACTION
+from riverboat.games.holdem.actions import FOLD as FOLD_ACTION
+from riverboat.games.holdem.actions import HIDDEN_CARD
+from riverboat.games.holdem.observations import Observations
+from riverboat.strategies.blueprint import Blueprint
 
-DEALS = 1_000  # that every node is played with
-FEW = 0.5  # deals of the node's mean in every bucket: what is said of a bucket that was never dealt
+DEALS_PER_NODE = 1_000
+PRIOR_DEALS = 0.5  # deals of the node's mean in every bucket, the prior for buckets without deals
 
 
-class Acting(Protocol):
-    """Who can be asked for moves."""
+class ActingAgent(Protocol):
+    """An agent that chooses actions."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Display name."""
         ...
 
-    def act(self, views: Views) -> Array:
-        """Moves at tables. int32 [n]"""
+    def act(self, views: Observations) -> Array:
+        """Return actions for observations. int32 [n]
+
+        Parameters
+        ----------
+        views
+            Observations.
+        """
         ...
 
 
-def project(agent: Acting, base: BlueprintStrategy, deals: int = DEALS, seed: int = 0) -> BlueprintStrategy:
-    """What an agent plays in the tree and the buckets of `base`, in both seats, by so many deals at every node."""
+def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NODE, seed: int = 0) -> Blueprint:
+    """Estimate an agent's strategy in the tree and the buckets of `base`, in both seats.
+
+    Parameters
+    ----------
+    agent
+        Agent that chooses actions.
+    base
+        Blueprint with tree and buckets.
+    deals
+        Deals at every node.
+    seed
+        Seed of the deals.
+
+    Returns
+    -------
+    Blueprint
+        The agent's strategy in the abstract game.
+
+    Raises
+    ------
+    InputError
+        If `deals` is below 1.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+    >>> from riverboat.games.holdem.action_tree import compile_action_tree
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> from riverboat.strategies.blueprint import Blueprint
+    >>> rules = read_game("kuhn")
+    >>> tree, cards = compile_action_tree(rules, None), lossless_abstraction((), rules.deck)
+    >>> base = Blueprint(rules, None, tree, cards, (np.ones((3, int(tree.width[0])), np.float32),))
+    >>> project_agent(make_agent("always-call"), base, deals=10).average[0][0, :2]
+    array([1., 0.], dtype=float32)
+    """
     if deals < 1:
-        raise InputError(f"{deals} deals: at least 1")
+        raise InputError(f"{deals} deals: must be at least 1")
     tree, rules = base.tree, base.rules
-    need = rules.hole + rules.board_sizes[-1]
+    num_cards = rules.hole + rules.board_sizes[-1]
     rng, deck = np.random.default_rng(seed), np.array(rules.deck.cards, np.uint8)
-    cards = np.stack([rng.choice(deck, need, replace=False) for _ in range(deals)])
+    cards = np.stack([rng.choice(deck, num_cards, replace=False) for _ in range(deals)])
     buckets = base.cards.buckets(np.ascontiguousarray(cards), check=False)[:, 0, :]
     tables = [np.zeros(table.shape) for table in base.average]
     for node in np.flatnonzero(tree.actor >= 0).tolist():
-        street, at, count = int(tree.street[node]), int(tree.slot[node]), int(tree.count[node])
-        shown = cards[:, rules.hole :].copy()
-        shown[:, rules.board_sizes[street] :] = HIDDEN
-        line = np.tile(np.array(_moves(tree, node), np.int32), (deals, 1))
-        views = Views(
+        street, slot, count = int(tree.street[node]), int(tree.slot[node]), int(tree.count[node])
+        boards = cards[:, rules.hole :].copy()
+        boards[:, rules.board_sizes[street] :] = HIDDEN_CARD
+        line = np.tile(np.array(_line_moves(tree, node), np.int32), (deals, 1))
+        views = Observations(
             rules,
             node * deals + np.arange(deals, dtype=np.int64),
             np.full(deals, tree.actor[node], np.int8),
             np.ascontiguousarray(cards[:, : rules.hole]),
-            shown,
+            boards,
             line,
             np.full(deals, line.shape[1], np.int32),
         )
-        shares = _read(tree, node, agent.act(views))
-        rows = np.tile(FEW * shares.mean(axis=0), (len(tables[street]), 1))
-        np.add.at(rows, buckets[:, street], shares)
-        tables[street][:, at : at + count] = rows / rows.sum(axis=1, keepdims=True)
-    facts = {**base.provenance, "projection": agent.name, "deals": deals}
-    return replace(base, average=tuple(table.astype(np.float32) for table in tables), provenance=facts)
+        probabilities = _translate_moves(tree, node, agent.act(views))
+        rows = np.tile(PRIOR_DEALS * probabilities.mean(axis=0), (len(tables[street]), 1))
+        np.add.at(rows, buckets[:, street], probabilities)
+        tables[street][:, slot : slot + count] = rows / rows.sum(axis=1, keepdims=True)
+    provenance = {**base.provenance, "projection": agent.name, "deals": deals}
+    return replace(base, average=tuple(table.astype(np.float32) for table in tables), provenance=provenance)
 
 
-def _moves(tree: ActionTree, node: int) -> list[int]:
-    """The line of a node, as numbers."""
+def _line_moves(tree: ActionTree, node: int) -> list[int]:
+    """Return the line of a node as action numbers."""
     line: list[int] = []
     while node:
         kind = int(tree.kind[node])
-        line.append({FOLD: FOLDS, CALL: CALLS}.get(kind, int(tree.total[node])))
+        line.append({FOLD: FOLD_ACTION, CALL: CALL_ACTION}.get(kind, int(tree.total[node])))
         node = int(tree.parent[node])
     return line[::-1]
 
 
-def _read(tree: ActionTree, node: int, moves: Array) -> Array:
-    """Real moves at a node as shares of its own. float64 [n, moves of the node]"""
+def _translate_moves(tree: ActionTree, node: int, moves: Array) -> Array:
+    """Translate real actions at a node to probabilities of its own actions. float64 [n, actions of the node]"""
     kinds = tree.kind[list(tree.children(node))]
     first = int(tree.first[node])
     call = int(np.flatnonzero(kinds == CALL)[0])
     out = np.zeros((len(moves), len(kinds)))
-    out[moves == FOLDS, 0 if kinds[0] == FOLD else call] = 1
-    out[moves == CALLS, call] = 1
+    out[moves == FOLD_ACTION, 0 if kinds[0] == FOLD else call] = 1
+    out[moves == CALL_ACTION, call] = 1
     raised = np.flatnonzero(moves > 0)
     if len(raised):
         high = int(tree.spent[node].max())

@@ -1,130 +1,143 @@
-"""Overfitting: training brings exploitability in the abstract game to zero, and the real one turns up on the way.
+"""Overfitting to an abstraction: abstract exploitability falls to zero while real exploitability rises again.
 
-The thesis proposal's Figure 6, in kind. The game here is two-round hold'em with four bets ([2-4], `holdem:2-4`) with five
-percentile buckets of E[HS²] on each street and perfect recall, where best responses are exact in both games. What is best
-among strategies that see buckets is too sure of what the other cannot see: the longer one trains, the better it answers an
-opponent that nobody has to be.
+This is Figure 6 of Ganzfried's thesis proposal, and CFR-BR (Johanson et al. 2012). The game is two-round hold'em with
+four bets ([2-4], `holdem:2-4`) with five percentile buckets of E[HS²] on each street and perfect recall, where best
+responses are exact in both games. An equilibrium among strategies that see buckets relies on what the opponent cannot
+see. The longer the training, the better the response to an opponent restricted to buckets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.abstraction.cards.perfect_recall import hand_values, percentile_abstraction
-from riverboat.core.cache import kept
-from riverboat.evaluation.best_response.exact import quality
-from riverboat.games.boards.full_holdem import holdem
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.rows import Row, finding, new
-from riverboat.solvers.mccfr.abstract_response import abstract_quality
-from riverboat.solvers.mccfr.samplers import make_blueprint
+from riverboat.abstraction.cards.percentile_buckets import hand_values, percentile_abstraction
+from riverboat.core.cache import cached_arrays
+from riverboat.games.boards.holdem import holdem
+from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row
+from riverboat.papers.training import (
+    AbstractGame,
+    abstract_exploitability,
+    exploitability_curves,
+    real_exploitability,
+)
 from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import Blueprint
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.solvers.mccfr.trainer import make_sampling_trainer
 
 BUCKETS = 5
-VALUE = "square"  # E[HS²]
-FIRST = 128  # iterations before the first check; then each time twice as many
-QUICK, FULL = 7, 12  # checks
-WEIGHTING = Weighting("linear", FIRST // 2)  # later iterations count more
-_NOISE = 1.03  # of the least figure: what is above has turned up
+BUCKET_FEATURE = "square"  # E[HS²]
+FIRST_CHECK = 128  # iterations before the first check; each later check doubles them
+QUICK_CHECKS, FULL_CHECKS = 7, 12
+WEIGHTING = Weighting("linear", FIRST_CHECK // 2)  # later iterations count more
+_TOLERANCE = 1.03  # ratio to the minimum above which exploitability counts as rising
 
 
 @dataclass(frozen=True)
-class Point:
-    """A run at a check; figures in mbb a hand, exact."""
+class ExploitabilityPoint:
+    """A measurement of a training run, in mbb/g, exact."""
 
     iterations: int
-    real: float
-    abstract: float
+    real_exploitability: float
+    abstract_exploitability: float
 
 
 @cache
-def two_rounds() -> tuple[ActionTree, CardAbstraction]:
-    """[2-4] hold'em and its buckets. Strengths on the flop take a minute, and are kept."""
+def two_round_holdem() -> AbstractGame:
+    """Return [2-4] hold'em and its buckets; strengths on the flop take a minute and are cached."""
     rules = holdem("2-4").rules
     deals = rules.board[1:]
-    values = kept("values-two-rounds-1", lambda: {"flop": hand_values(1, VALUE, rules.deck, deals, threads=2)})
-    cards = percentile_abstraction(BUCKETS, VALUE, rules.deck, deals, values=(None, values["flop"]))
-    return compile_actions(rules), cards
+    values = cached_arrays(
+        "values-two-rounds-1", lambda: {"flop": hand_values(1, BUCKET_FEATURE, rules.deck, deals, threads=2)}
+    )
+    cards = percentile_abstraction(BUCKETS, BUCKET_FEATURE, rules.deck, deals, values=(None, values["flop"]))
+    return compile_action_tree(rules), cards
 
 
-def measured(solver: Blueprint) -> Point:
-    """Where a run stands, in both games."""
-    tree = solver.tree
-    average = tuple(solver.averages(street) for street in range(tree.rules.rounds))
-    real = quality(BlueprintStrategy(tree.rules, tree.menu, tree, solver.cards, average), threads=2, self_play=False)
-    inner = abstract_quality(solver).exploitability
-    return Point(solver.iterations, real.mbb_per_game, 1000 * inner / tree.rules.big_blind)
-
-
-def trained(
-    game: tuple[ActionTree, CardAbstraction],
-    traversal: str,
-    checks: int,
-    seed: int,
-    measure: Callable[[Blueprint], Point] = measured,
-) -> list[Point]:
-    """A run with its checks, each after twice as many iterations."""
-    solver, points = make_blueprint(*game, traversal, seed=seed, weighting=WEIGHTING), []
+def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int) -> list[ExploitabilityPoint]:
+    """Train with measurements at doubling numbers of iterations."""
+    solver, points = make_sampling_trainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
-        solver.step(FIRST * 2**k - solver.iterations)
-        points.append(measure(solver))
+        solver.step(FIRST_CHECK * 2**k - solver.iterations)
+        measured = real_exploitability(solver), abstract_exploitability(solver)
+        points.append(ExploitabilityPoint(solver.iterations, *measured))
     return points
 
 
-def rows_of(name: str, points: list[Point]) -> list[Row]:
-    """The figures of a run."""
-    rows = []
-    for p in points:
-        where = f"{name}, {p.iterations:,} iterations"
-        rows.append(new(f"{where}: real game", p.real, note=f"{p.abstract:.4g} in the abstract game"))
-    return rows
-
-
-def curves_of(name: str, points: list[Point], panel: str) -> tuple[Curve, Curve]:
-    """Both figures against iterations."""
-    x = tuple(float(p.iterations) for p in points)
-    real = Curve(f"{name}, real game", x, tuple(p.real for p in points), panel)
-    return real, Curve(f"{name}, abstract game", x, tuple(p.abstract for p in points), panel)
-
-
-def run(full: bool, seed: int) -> Report:
-    """CFR over boards (PCS), measured on the way."""
-    points = trained(two_rounds(), "pcs", FULL if full else QUICK, seed)
-    least = min(points, key=lambda p: p.real)
-    falls = max(after.abstract / before.abstract for before, after in pairwise(points))
+def run_results(name: str, points: list[ExploitabilityPoint]) -> tuple[list[ComparisonRow], list[Curve]]:
+    """Return the rows and curves of a training run."""
     rows = [
-        *rows_of("CFR", points),
-        finding("abstract game: the largest step from check to check, shares of the one before", 1.0, falls, "<="),
-        finding(
+        new_row(
+            f"{name}, {p.iterations:,} iterations: real game",
+            p.real_exploitability,
+            note=f"{p.abstract_exploitability:.4g} in the abstract game",
+        )
+        for p in points
+    ]
+    panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
+    return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
+
+
+def run_overfitting(full: bool, seed: int) -> ExperimentReport:
+    """Train by CFR over boards (PCS) with measurements."""
+    points = train_with_checks(two_round_holdem(), "pcs", FULL_CHECKS if full else QUICK_CHECKS, seed)
+    least = min(points, key=lambda p: p.real_exploitability)
+    falls = max(after.abstract_exploitability / before.abstract_exploitability for before, after in pairwise(points))
+    rows, curves = run_results("CFR", points)
+    rows += [
+        finding_row("abstract game: the largest step from check to check, shares of the one before", 1.0, falls, "<="),
+        finding_row(
             "real game: at the end, shares of its least",
-            _NOISE,
-            points[-1].real / least.real,
+            _TOLERANCE,
+            points[-1].real_exploitability / least.real_exploitability,
             ">=",
-            note=f"least, {least.real:.4g}, after {least.iterations:,} iterations",
+            note=f"least, {least.real_exploitability:.4g}, after {least.iterations:,} iterations",
         ),
     ]
     notes = (
-        "Exploitability in mbb a hand, exact in both games: all 1,755 flops, all hands. An iteration is one flop with all "
-        "hands of both seats (PCS), and later ones count more (linear).",
-        f"Two rounds, at most four bets a round, {BUCKETS} percentile buckets of E[HS²] on each street: 5 before the flop "
-        "and 25 on it, which tell the ones before.",
+        "Exploitability in mbb a hand, exact in both games: all 1,755 flops, all hands. An iteration is one flop with "
+        "all hands of both seats (PCS), and later ones count more (linear).",
+        f"Two rounds, at most four bets a round, {BUCKETS} percentile buckets of E[HS²] on each street: 5 before the "
+        "flop and 25 on it, with perfect recall.",
     )
-    panel = "[2-4] hold'em, percentile 5: exploitability in mbb a hand against iterations"
-    return Report(tuple(rows), notes, curves_of("CFR", points, panel), log=True)
+    return ExperimentReport(rows, notes, curves, log=True)
 
 
-EXPERIMENT = Experiment(
-    id="proposal-figure-6",
-    title="Overfitting: the abstract game is closed, and the real one turns up",
-    source="Ganzfried, thesis proposal, Figure 6, in kind",
-    cost="2 min",
-    full_cost="15 min",
-    run=run,
-)
+# --- CFR-BR against CFR ---
+
+
+def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
+    """Train both with the same buckets, and measure both games."""
+    game, checks = two_round_holdem(), FULL_CHECKS if full else QUICK_CHECKS
+    points = {
+        name: train_with_checks(game, traversal, checks, seed)
+        for name, traversal in (("CFR", "pcs"), ("CFR-BR", "cfr-br"))
+    }
+    (rows, curves), (br_rows, br_curves) = (run_results(name, run_points) for name, run_points in points.items())
+    rows += br_rows
+    last = {name: run_points[-1] for name, run_points in points.items()}
+    share = last["CFR-BR"].real_exploitability / last["CFR"].real_exploitability
+    rows += [
+        finding_row(
+            "real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note="published: 25 of 103 = 0.24"
+        ),
+        finding_row(
+            "abstract game: CFR at the end, shares of CFR-BR",
+            1.0,
+            last["CFR"].abstract_exploitability / last["CFR-BR"].abstract_exploitability,
+            "<=",
+            note="the equilibrium of the abstract game is another strategy",
+        ),
+        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
+        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
+    ]
+    notes = (
+        "Exploitability in mbb a hand, exact: all flops, all hands. An iteration is one flop with all hands.",
+        "The opponent of CFR-BR sees its cards. Before the flop it updates by regret matching; on the flop, with no "
+        "chance left, it plays its best response to the current strategy.",
+        "The published figures are of an abstraction with imperfect recall and many more buckets, so they are not "
+        "compared.",
+    )
+    return ExperimentReport(rows, notes, curves + br_curves, log=True)

@@ -1,8 +1,9 @@
-"""Rhode Island hold'em: GameShrink, the size of its linear program before and after, and its value without loss.
+"""Rhode Island hold'em: GameShrink, sizes of its linear program, and the value of the game.
 
-Gilpin and Sandholm (2005, 2007) solved it by linear programming in a week with 25 gigabytes. Here small decks are solved by
-linear programming, whole and by classes, and the whole deck by CFR+ over classes with a certified interval for its value.
-Classes are those of suits, which lose nothing, and those of GameShrink as `abstraction.small.game_shrink` reads it.
+Gilpin and Sandholm (2005, 2007) solved it by linear programming in a week with 25 gigabytes. Here linear programs solve
+small decks, without and with classes, and CFR+ over classes solves the whole deck with a certified interval for its
+value. Classes are suit isomorphisms, which are lossless, and those of GameShrink as implemented in
+`abstraction.game_shrink`.
 """
 
 from __future__ import annotations
@@ -12,59 +13,57 @@ from dataclasses import replace
 
 import numpy as np
 
-from riverboat.abstraction.small.game_shrink import Shrunk, by_suits, meetings, shrink
+from riverboat.abstraction.game_shrink import ShrunkGame, class_matchups, shrink_game, suit_classes
 from riverboat.core.arrays import Array
-from riverboat.games.holdem.action_tree import compile_actions
-from riverboat.games.holdem.rules import Rules
-from riverboat.games.small.rhode_island import ANTE, BETS, RhodeIsland, rhode_island
-from riverboat.papers.abstraction.class_form import ClassForm, sizes
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.public_chance_sampling.class_game import ClassCFR, ClassGame, class_quality
-from riverboat.papers.rows import Row, finding, new, printed, theorem
+from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.small.poker import RHODE_ISLAND_ANTE, RHODE_ISLAND_BETS, RhodeIsland, rhode_island
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.public_chance_sampling.class_game import (
+    ClassCFR,
+    ClassGame,
+    ClassSequenceForm,
+    class_program_size,
+    class_quality,
+)
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.trees.compile import compile_game
 
-SMALL = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved both ways
-LARGER = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
-BY_CLASSES = ((4, 4, 1), (5, 2, 1))  # decks that are solved by classes of suits alone
-LARGEST = ((6, 4, 1),)
-LEARNT = 500  # iterations of CFR+ beside the linear programs of small decks
-QUICK, FULL = (256, 256), (2048, 1024)  # iterations with the classes of GameShrink, and with those of suits
+SMALL_DECKS = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved with and without classes
+LARGER_DECKS = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
+CLASS_DECKS = ((4, 4, 1), (5, 2, 1))  # decks that are solved with suit classes only
+LARGEST_DECKS = ((6, 4, 1),)
+CFR_ITERATIONS = 500  # iterations of CFR+ next to the linear programs of small decks
+QUICK_ITERATIONS, FULL_ITERATIONS = (256, 256), (2048, 1024)  # with the classes of GameShrink, and with suit classes
 
 
-def class_game(game: RhodeIsland, classes: Shrunk) -> ClassGame:
-    """The game, seen through classes."""
-    rules = Rules(
-        limit=True,
-        blinds=(int(ANTE), int(ANTE)),
-        raise_sizes=tuple(int(bet) for bet in BETS),
-        most_raises=(int(game.rules.cap or 0),) * 3,
-        first=(0, 0, 0),
-        ranks=game.ranks,
-        suits=game.suits,
-        hole=1,
-        board=(0, 1, 1),
-        name=game.name,
-    )
-    return ClassGame(compile_actions(rules), classes.parents, *meetings(game, classes))
+def make_class_game(game: RhodeIsland, classes: ShrunkGame) -> ClassGame:
+    """Return the game over classes."""
+    rules = PokerRules(
+        limit=True, blinds=(int(RHODE_ISLAND_ANTE),) * 2, raise_sizes=tuple(map(int, RHODE_ISLAND_BETS)),
+        most_raises=(int(game.rules.cap or 0),) * 3, first=(0, 0, 0), ranks=game.ranks, suits=game.suits, hole=1,
+        board=(0, 1, 1), name=game.name,
+    )  # fmt: skip
+    return ClassGame(compile_action_tree(rules), classes.parents, *class_matchups(game, classes))
 
 
-def coarser(fine: Shrunk, coarse: Shrunk) -> list[Array]:
-    """The coarse class of every fine one, by street."""
+def coarse_labels(fine: ShrunkGame, coarse: ShrunkGame) -> list[Array]:
+    """Return the coarse class of every fine class, by street."""
     labels = []
-    for here, there, count in zip(fine.labels, coarse.labels, fine.counts, strict=True):
-        live = here >= 0
+    for fine_labels, coarse_street, count in zip(fine.labels, coarse.labels, fine.counts, strict=True):
+        live = fine_labels >= 0
         label = np.zeros(count, np.int64)
-        label[here[live]] = there[live]
+        label[fine_labels[live]] = coarse_street[live]
         labels.append(label)
     return labels
 
 
-def whole_size(cards: int) -> tuple[int, float]:
-    """Rows of the linear program without any abstraction, and nodes of the tree, by hand.
+def full_game_size(cards: int) -> tuple[int, float]:
+    """Return the rows of the linear program without abstraction, and the nodes of the tree, by arithmetic.
 
-    In a round each seat has four decisions with ten moves in all, seven lines go on and six end with a fold.
+    In a round each seat has four decisions with ten actions in total; seven lines continue and six end with a fold.
     """
     deals = (cards, cards * (cards - 1), cards * (cards - 1) * (cards - 2))
     sequences = 1 + sum(10 * 7**k * n for k, n in enumerate(deals))
@@ -72,135 +71,132 @@ def whole_size(cards: int) -> tuple[int, float]:
     pairs = [cards * (cards - 1)]
     for k in (1, 2):
         pairs.append(pairs[-1] * (cards - 1 - k))
-    # Deals of both cards; then in each round 8 decisions, 6 folds, and 7 lines that deal a card or show the hands.
+    # Deals of both cards; then in each round 8 decisions, 6 folds, and 7 lines that deal a card or end in a showdown.
     nodes = 1 + cards + sum(7**k * n * (8 + 6 + 7) for k, n in enumerate(pairs))
     return sequences + infosets + 1, float(nodes)
 
 
-def size_rows(shrunk: ClassGame, suits: ClassGame) -> list[Row]:
-    """All that is published of sizes."""
-    rows, nodes = whole_size(52)
-    after, lossless = sizes(shrunk), sizes(suits)
+def size_rows(shrunk: ClassGame, suits: ClassGame) -> list[ComparisonRow]:
+    """Compare all published sizes."""
+    rows, nodes = full_game_size(52)
+    after, lossless = class_program_size(shrunk), class_program_size(suits)
     names = "first", "second", "third"
     return [
-        printed("rows of the linear program, no abstraction", 91_224_226, rows),
-        finding("nodes of the game tree, billions", 3.1, nodes / 1e9, ">=", note="published: more than 3.1"),
+        printed_row("rows of the linear program, no abstraction", 91_224_226, rows),
+        finding_row("nodes of the game tree, billions", 3.1, nodes / 1e9, ">=", note="published: more than 3.1"),
         *(
-            new(f"classes of the {name} round", few, note=f"suits alone leave {many:,}")
-            for name, few, many in zip(names, shrunk.counts, suits.counts, strict=True)
+            new_row(f"classes of the {name} round", shrunk_count, note=f"suits alone leave {suit_count:,}")
+            for name, shrunk_count, suit_count in zip(names, shrunk.counts, suits.counts, strict=True)
         ),
-        printed("rows of the linear program after GameShrink", 1_237_238, after.rows),
-        printed("entries of the linear program after GameShrink", 50_428_638, after.entries),
-        new("rows of the linear program, suits alone", lossless.rows),
-        new("entries of the linear program, suits alone", lossless.entries),
+        printed_row("rows of the linear program after GameShrink", 1_237_238, after.rows),
+        printed_row("entries of the linear program after GameShrink", 50_428_638, after.entries),
+        new_row("rows of the linear program, suits alone", lossless.rows),
+        new_row("entries of the linear program, suits alone", lossless.entries),
     ]
 
 
-def small_rows(ranks: int, suits: int, cap: int) -> list[Row]:
-    """A small deck by linear programming: whole, and by both kinds of classes."""
+def small_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
+    """Solve a small deck by linear programs: without classes, and with both kinds of classes."""
     game = rhode_island(ranks, suits, cap)
-    begun = time.process_time()
+    start_time = time.process_time()
     whole = solve_lp(compile_game(game))
-    name = f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by LP"
-    took = f"{time.process_time() - begun:.1f} s for the whole game"
+    duration = f"{time.process_time() - start_time:.1f} s for the whole game"
     values = []
-    learner = ClassCFR(class_game(game, by_suits(game)))
-    learner.step(LEARNT)
-    for classes in (by_suits(game), shrink(game)):
-        made = class_game(game, classes)
-        low, high = ClassForm(made).quality().bracket
-        values.append(((low + high) / 2, f"{sizes(made).rows:,} rows"))
-    (same, rows), (other, fewer) = values
+    for classes in (suit_classes(game), shrink_game(game)):
+        class_game = make_class_game(game, classes)
+        low, high = ClassSequenceForm(class_game).quality().bracket
+        values.append(((low + high) / 2, f"{class_program_size(class_game).rows:,} rows"))
+    (suit_value, rows), (shrunk_value, shrunk_rows) = values
+    name, note = f"{deck_name(ranks, suits, cap)} LP", f"{rows}; {duration}"
     return [
-        theorem(f"{name}, without names of suits", whole.value, same, rounding=1e-6, note=f"{rows}; {took}"),
-        value_row(f"{name.replace('LP', 'CFR+')}, without names of suits", learner.quality(), f"{LEARNT:,} iterations"),
-        new(f"{name}, after GameShrink", other, note=f"{fewer}; the whole game has {whole.value:.6g}"),
+        theorem_row(f"{name}, without names of suits", whole.value, suit_value, rounding=1e-6, note=note),
+        cfr_row(deck_name(ranks, suits, cap), make_class_game(game, suit_classes(game))),
+        new_row(f"{name}, after GameShrink", shrunk_value, note=f"{shrunk_rows}; the whole game has {whole.value:.6g}"),
     ]
 
 
-def class_rows(ranks: int, suits: int, cap: int) -> list[Row]:
-    """A larger deck by linear programming over classes of suits, and by CFR+ for some iterations."""
+def deck_name(ranks: int, suits: int, cap: int) -> str:
+    """Return the beginning of the labels of a deck."""
+    return f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by"
+
+
+def cfr_row(name: str, game: ClassGame) -> ComparisonRow:
+    """Solve a small deck by CFR+ over suit classes."""
+    solver = ClassCFR(game)
+    solver.step(CFR_ITERATIONS)
+    return value_row(f"{name} CFR+, without names of suits", solver.quality(), f"{CFR_ITERATIONS:,} iterations")
+
+
+def class_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
+    """Solve a larger deck by a linear program over suit classes, and by CFR+."""
     game = rhode_island(ranks, suits, cap)
-    made = class_game(game, by_suits(game))
-    size, begun = sizes(made), time.process_time()
-    exact = ClassForm(made).quality()
-    took = f"{size.rows:,} rows, {size.entries:,} entries, {time.process_time() - begun:.0f} s"
-    learner = ClassCFR(made)
-    learner.step(LEARNT)
-    name = f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by"
-    return [
-        value_row(f"{name} LP, without names of suits", exact, took),
-        value_row(f"{name} CFR+, without names of suits", learner.quality(), f"{LEARNT:,} iterations"),
-    ]
+    class_game = make_class_game(game, suit_classes(game))
+    size, start_time = class_program_size(class_game), time.process_time()
+    exact = ClassSequenceForm(class_game).quality()
+    duration = f"{size.rows:,} rows, {size.entries:,} entries, {time.process_time() - start_time:.0f} s"
+    name = deck_name(ranks, suits, cap)
+    return [value_row(f"{name} LP, without names of suits", exact, duration), cfr_row(name, class_game)]
 
 
-def learnt(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
-    """A run of CFR+ in float32 with its curve, which is measured in float64."""
-    single = replace(game, meets=game.meets.astype(np.float32), wins=game.wins.astype(np.float32))
-    solver, spent, x, y = ClassCFR(single), 0.0, [], []
+def train_class_cfr(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
+    """Run CFR+ in float32, with a curve of exploitability measured in float64."""
+    probability, margin = game.joint_probability.astype(np.float32), game.win_margin.astype(np.float32)
+    single = replace(game, joint_probability=probability, win_margin=margin)
+    solver, seconds, x, y = ClassCFR(single), 0.0, [], []
     for k in range(3, iterations.bit_length()):
-        begun = time.process_time()
+        start_time = time.process_time()
         solver.step(2**k - solver.iterations)
-        spent += time.process_time() - begun
+        seconds += time.process_time() - start_time
         x.append(float(solver.iterations))
         y.append(class_quality(game, solver.averages(), self_play=False).exploitability)
     name = f"{game.counts[-1]:,} classes"
     panel = "Rhode Island hold'em, CFR+: exploitability in chips a hand against iterations"
-    return solver, Curve(name, tuple(x), tuple(y), panel), f"{iterations:,} iterations, {spent:.0f} s of one core"
+    return solver, Curve(name, x, y, panel), f"{iterations:,} iterations, {seconds:.0f} s of one core"
 
 
-def value_row(name: str, quality: Quality, note: str) -> Row:
-    """A value with its certified interval."""
+def value_row(name: str, quality: Quality, note: str) -> ComparisonRow:
+    """Return a row with a value and its certified interval."""
     low, high = quality.bracket
-    return new(name, (low + high) / 2, (low, high), note=f"certified; {note}")
+    return new_row(name, (low + high) / 2, (low, high), note=f"certified; {note}")
 
 
-def run(full: bool, seed: int) -> Report:
-    """Sizes, small decks, and the whole game."""
+def run(full: bool, seed: int) -> ExperimentReport:
+    """Compare sizes, solve small decks, and solve the whole game."""
     whole = rhode_island()
-    few, many = shrink(whole), by_suits(whole)
-    shrunk, suits = class_game(whole, few), class_game(whole, many)
+    coarse_classes, fine_classes = shrink_game(whole), suit_classes(whole)
+    shrunk, suits = make_class_game(whole, coarse_classes), make_class_game(whole, fine_classes)
     rows = size_rows(shrunk, suits)
-    for deck in SMALL + LARGER * full:
-        rows += small_rows(*deck)
-    for deck in BY_CLASSES + LARGEST * full:
-        rows += class_rows(*deck)
-    coarse, fine = FULL if full else QUICK
-    solver, curve, took = learnt(shrunk, coarse)
+    for deck in SMALL_DECKS + LARGER_DECKS * full:
+        rows += small_deck_rows(*deck)
+    for deck in CLASS_DECKS + LARGEST_DECKS * full:
+        rows += class_deck_rows(*deck)
+    coarse, fine = FULL_ITERATIONS if full else QUICK_ITERATIONS
+    solver, curve, duration = train_class_cfr(shrunk, coarse)
     inside = class_quality(shrunk, solver.averages())
-    lifted = class_quality(suits, [t[m] for t, m in zip(solver.averages(), coarser(many, few), strict=True)])
-    exact, exact_curve, exact_took = learnt(suits, fine)
+    labels = coarse_labels(fine_classes, coarse_classes)
+    lifted = class_quality(suits, [table[label] for table, label in zip(solver.averages(), labels, strict=True)])
+    exact, exact_curve, exact_took = train_class_cfr(suits, fine)
     lossless = class_quality(suits, exact.averages())
     rows += [
-        value_row("value to the first player, in the game after GameShrink", inside, took),
-        new("exploitability in that game, chips a hand", inside.exploitability),
-        new("exploitability of the same strategy in the whole game", lifted.exploitability),
+        value_row("value to the first player, in the game after GameShrink", inside, duration),
+        new_row("exploitability in that game, chips a hand", inside.exploitability),
+        new_row("exploitability of the same strategy in the whole game", lifted.exploitability),
         value_row("value to the first player, no loss", lossless, exact_took),
-        new("exploitability without loss, chips a hand", lossless.exploitability),
+        new_row("exploitability without loss, chips a hand", lossless.exploitability),
     ]
     notes = (
-        "GameShrink here: hands are alike on a whole board if they win, lose and tie against equally many others, and before "
-        "it if they have equally many futures of each kind. With A-2-3 as a straight both published sizes are met to the "
-        "last digit; without it there would be 1,125,812 rows.",
-        "So read it is smaller than what loses nothing: a class does not tell the public cards, and they tell of the other's "
-        "hand. On small decks the linear programs differ, and on the whole deck a solution of the shrunk game can be "
-        "exploited. Classes of suits lose nothing, which linear programs of small decks confirm.",
-        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run here. "
-        "HiGHS, by an interior point on one core, takes 4 s for 13,058 rows, 12 s for 20,282 and 102 s for 48,530 (6 ranks, "
-        "4 suits, a raise; 308 MB; --full), so that its time grows with the power 2.4 of the rows: some days for the "
-        "1,237,238 rows after GameShrink, half a year for the 6,889,976 that lose nothing. Before it begins it holds 73 "
-        "bytes an entry: 4 and 15 GB.",
-        "CFR+ over classes solves the whole game, with an interval that must hold its value: [-0.6676, -0.6521] after 1,024 "
-        "iterations without loss (--full).",
+        "GameShrink here: hands are equivalent on a whole board if they win, lose and tie against equally many "
+        "others, and before it if they have equally many successors of each kind. With A-2-3 as a straight both "
+        "published sizes match to the last digit; without it there would be 1,125,812 rows.",
+        "This version is lossy: a class does not determine the public cards, which carry information about the "
+        "opponent's hand. On small decks the linear programs differ, and on the whole deck a solution of the shrunk "
+        "game can be exploited. Suit classes are lossless, which linear programs of small decks confirm.",
+        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run "
+        "here. HiGHS, by an interior point on one core, takes 4 s for 13,058 rows, 12 s for 20,282 and 102 s for "
+        "48,530 (6 ranks, 4 suits, a raise; 308 MB; --full), so that its time grows with the power 2.4 of the rows: "
+        "some days for the 1,237,238 rows after GameShrink, half a year for the 6,889,976 that lose nothing. Before "
+        "it begins it holds 73 bytes an entry: 4 and 15 GB.",
+        "CFR+ over classes solves the whole game, with an interval that must hold its value: [-0.6676, -0.6521] after "
+        "1,024 iterations without loss (--full).",
     )
-    return Report(tuple(rows), notes, (curve, exact_curve), log=True)
-
-
-EXPERIMENT = Experiment(
-    "rhode-island",
-    "Rhode Island hold'em: GameShrink, sizes, and the value without loss",
-    "Gilpin & Sandholm 2007, Rhode Island hold'em",
-    "3 min",
-    "15 min",
-    run,
-)
+    return ExperimentReport(rows, notes, (curve, exact_curve), log=True)

@@ -1,4 +1,4 @@
-"""Rivers of hold'em by thresholds: which qualitative models apply, what is lost, and what is saved."""
+"""Hold'em rivers by threshold strategies: coverage of qualitative models, losses, and solving times."""
 
 from __future__ import annotations
 
@@ -9,241 +9,247 @@ from itertools import combinations
 
 import numpy as np
 
-from riverboat.continuous.holdem import Betting, Ranks, RiverPlayer, hands_solution, solution
-from riverboat.continuous.proposals import read
-from riverboat.continuous.qualitative_model import Model
+from riverboat.continuous.holdem import (
+    RankDistribution,
+    RiverBetting,
+    RiverThresholdPlayer,
+    hand_solution,
+    rank_solution,
+)
+from riverboat.continuous.proposals import solve_discretized
 from riverboat.continuous.signals import uniform
-from riverboat.continuous.solve import solve as solve_game
-from riverboat.continuous.solve import solve_model
+from riverboat.continuous.solver import solve as solve_game
+from riverboat.continuous.solver import solve_model
+from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.arrays import Array
-from riverboat.papers.framework import Experiment, Report
-from riverboat.papers.reached_rivers import LIMIT, PER_TURN, POT, Reached, base_agent, by_play, by_turns
-from riverboat.papers.rows import Row, finding, new
+from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.reached_rivers import (
+    LIMIT_SIZES,
+    POT,
+    RIVERS_PER_TURN,
+    SampledRiver,
+    make_base_agent,
+    rivers_from_self_play,
+    rivers_from_solved_turns,
+)
+from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.solvers.boards.cfr import BoardCFR
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
-PATIENT = 40  # stages where it is not time that counts, but whether a model applies
-REST = 10  # rivers without a model for which the slow way is tried
-APPLIES = 0.005  # a model applies where its certified ε is at most so much of the pot
-LOW, HIGH = "r f c r", "f r c r"  # bluff-raises with the weakest hands, or with the best that would fold
+PATIENT_STAGES = 40  # for checks of whether a model applies, without a time limit
+MAX_FALLBACK_RIVERS = 10  # rivers without a model for which models are proposed anew
+EPSILON_TOLERANCE = 0.005  # a model applies if its certified ε is at most this share of the pot
+BLUFF_RAISES = {"weakest": "r f c r", "best folds": "f r c r"}  # with the weakest or with the best folding hands
 MODELS = {
-    f"{root} / {'weakest' if raises == LOW else 'best folds'}": (root, raises)
+    f"{root} / {name}": (root, raises)
     for root in ("b x b x", "b x b x b", "b x b", "x")
-    for raises in (LOW, HIGH)
+    for name, raises in BLUFF_RAISES.items()
 }
-TURNS, LIMIT_PLAY, PLAY = "turns, limit", "matches, limit", "matches"  # where rivers come from, and their betting
 
 
-def player(betting: Betting) -> RiverPlayer:
-    """The models with their thresholds for equal distributions."""
+def make_river_player(betting: RiverBetting) -> RiverThresholdPlayer:
+    """Return a player with all models and their thresholds for equal distributions."""
     game = betting.game(uniform())
-    reading = read(game, 60)
+    discretized = solve_discretized(game, 60)
     models = []
     for name, (root, raises) in MODELS.items():
         bands = {"root": root, "x": "b x b", "x-b": raises, "x-b-r": "f c", "b": raises, "b-r": "f c"}
-        answer = solve_model(game, Model.make(game, bands, name=name), reading=reading)
-        assert answer.profile is not None
-        models.append((answer.model, answer.profile.cuts))
-    return RiverPlayer(betting, models)
+        solution = solve_model(game, QualitativeModel.from_words(game, bands, name=name), discretized=discretized)
+        assert solution.profile is not None
+        models.append((solution.model, solution.profile.cuts))
+    return RiverThresholdPlayer(betting, models)
 
 
-def exploited(played: Solution) -> float:
-    """Exploitability in the river as it is, in % of the pot."""
-    return 100 * (played.earnings(0, respond=True) + played.earnings(1, respond=True) - POT) / 2 / POT
+def exploitability_percent(solution: Solution) -> float:
+    """Return the exploitability in the exact river, in % of the pot."""
+    return 100 * (solution.expected_value(0, respond=True) + solution.expected_value(1, respond=True) - POT) / 2 / POT
 
 
-def duel(tree: BoardTree, ours: Solution, theirs: Solution) -> float:
-    """What ours wins from theirs, seats exchanged, in % of the pot."""
+def win_rate_percent(tree: BoardTree, ours: Solution, theirs: Solution) -> float:
+    """Return the expected winnings of ours against theirs over both seats, in % of the pot."""
     total, cut = 0.0, int(tree.boards.base[0, 1])
     for seat in (0, 1):
         first, second = (ours, theirs) if seat == 0 else (theirs, ours)
-        table = np.concatenate([_decoded(first, tree)[:cut], _decoded(second, tree)[cut:]])
-        total += Solution(tree, table).earnings(seat) - POT / 2
+        table = np.concatenate([_decode_table(first, tree)[:cut], _decode_table(second, tree)[cut:]])
+        total += Solution(tree, table).expected_value(seat) - POT / 2
     return 100 * total / 2 / POT
 
 
-def _decoded(played: Solution, tree: BoardTree) -> Array:
-    """A solution's table as probabilities. float64 [tree.table]"""
-    out = np.zeros(tree.table)
+def _decode_table(solution: Solution, tree: BoardTree) -> Array:
+    """Return a solution's table as probabilities. float64 [tree.table_size]"""
+    out = np.zeros(tree.table_size)
     for node in np.flatnonzero(tree.forest.actor >= 0):
-        who = int(tree.forest.actor[node])
-        block = played.block(0, int(node))
-        at = int(tree.boards.base[0, who]) + int(tree.forest.slot[node]) * block.shape[1]
+        player = int(tree.forest.actor[node])
+        block = solution.node_strategy(0, int(node))
+        at = int(tree.boards.base[0, player]) + int(tree.forest.slot[node]) * block.shape[1]
         out[at : at + block.size] = block.ravel()
     return out
 
 
-def exact(tree: BoardTree, until: float) -> tuple[Solution, float]:
-    """The river solved to an exploitability, and seconds for it."""
-    began = time.process_time()
+def solve_exactly(tree: BoardTree, until: float) -> tuple[Solution, float]:
+    """Solve the river to an exploitability; return the solution and the seconds."""
+    start_time = time.process_time()
     solver = BoardCFR(tree, "dcfr:alpha=1.4,beta=0.25,gamma=3")
     while solver.iteration < 2000:
         solver.step(10)
         if solver.exploitability() <= until:
             break
-    return solver.average(), time.process_time() - began
+    return solver.average(), time.process_time() - start_time
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Of one river. Shares are of the pot, losses in % of it."""
+class RiverMeasurement:
+    """Measurements of one river."""
 
-    epsilon: tuple[float, ...]  # of each model in the continuous game
-    loss: float  # exploitability of the threshold player
-    floor: float  # of many iterations on ranks: what card removal costs
-    bucketed: float  # of as many as take the player's time
-    exact: float  # of the exact solution
-    base: float | None  # of who has come there, in this betting; None where that is not known
-    to_exact: float  # what the threshold player wins from the exact solution
-    to_bucketed: float
-    to_base: float | None
-    seconds: tuple[float, float, float]  # threshold player; exact to 0.5 %, with its tree; one iteration on ranks
+    epsilon: tuple[float, ...]  # ε of each model in the continuous game, as a share of the pot
+    percent: dict[str, float]  # losses and win rates in % of the pot, by the names in PERCENT_NOTES
+    seconds: tuple[float, float]  # of the threshold player, and of the exact solution to 0.5 % with its tree
 
 
-def measure(river: Reached, us: RiverPlayer) -> Figures:
-    """All figures of one river. What one player wins from another is the expectation over all hands, not a sample."""
-    spot = river.spot()
-    began = time.process_time()
+# Names of losses (exploitability) and win rates (expectation over all hands and both seats), with notes.
+PERCENT_NOTES = {
+    "loss of the threshold player, % of pot": "exploitability in the river as it is",
+    "loss of ranks without card removal, % of pot": "1,000 iterations of CFR+ on ranks",
+    "loss of ranks in equal time, % of pot": "every rank a bucket",
+    "loss of the exact solution, % of pot": "solved to 0.05 %",
+    "loss of the base agent, % of pot": "all its bets count as the one that there is",
+    "against the exact solution, % of pot a hand": "to 0.05 %, seats exchanged",
+    "against ranks in equal time, % of pot a hand": "seats exchanged",
+    "against the base agent, % of pot a hand": "seats exchanged",
+}
+
+
+def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> RiverMeasurement:
+    """Measure one river. Winnings are expectations over all hands, not samples."""
+    spot, betting = river.spot(), river_player.betting
+    start_time = time.process_time()
     tree = BoardTree(spot)
-    build = time.process_time() - began
-    began = time.process_time()
-    ranks = Ranks.make(spot.board, spot.weights)
-    best = us.play(ranks)
-    ours = time.process_time() - began
-    each = tuple(us.find(ranks, number, PATIENT).epsilon for number in range(len(us.models)))
-    began = time.process_time()
-    many = us.bucketed(ranks, 1000)
-    one = (time.process_time() - began) / 1000
-    thresholds = solution(tree, ranks, us.betting, best.frequencies)
-    rough = solution(tree, ranks, us.betting, us.bucketed(ranks, max(1, int(ours / one))))
-    _, seconds = exact(tree, 0.5)
-    fine, _ = exact(tree, 0.05)
-    base = None if river.base is None else hands_solution(tree, us.betting, river.base)
-    return Figures(
-        each,
-        exploited(thresholds),
-        exploited(solution(tree, ranks, us.betting, many)),
-        exploited(rough),
-        exploited(fine),
-        None if base is None else exploited(base),
-        duel(tree, thresholds, fine),
-        duel(tree, thresholds, rough),
-        None if base is None else duel(tree, thresholds, base),
-        (ours, build + seconds, one),
+    build = time.process_time() - start_time
+    start_time = time.process_time()
+    ranks = RankDistribution.from_ranges(spot.board, spot.weights)
+    best = river_player.best_thresholds(ranks)
+    threshold_seconds = time.process_time() - start_time
+    epsilons = tuple(
+        river_player.find_thresholds(ranks, index, PATIENT_STAGES).epsilon for index in range(len(river_player.models))
     )
+    start_time = time.process_time()
+    converged = river_player.cfr_plus_frequencies(ranks, 1000)
+    iteration_seconds = (time.process_time() - start_time) / 1000
+    iterations = max(1, int(threshold_seconds / iteration_seconds))  # of CFR+ in the time of the threshold player
+    thresholds = rank_solution(tree, ranks, betting, best.frequencies)
+    equal_time = rank_solution(tree, ranks, betting, river_player.cfr_plus_frequencies(ranks, iterations))
+    _, seconds = solve_exactly(tree, 0.5)
+    exact, _ = solve_exactly(tree, 0.05)
+    strategies = {
+        "the threshold player": thresholds,
+        "ranks without card removal": rank_solution(tree, ranks, betting, converged),
+        "ranks in equal time": equal_time,
+        "the exact solution": exact,
+    }
+    opponents = {"the exact solution": exact, "ranks in equal time": equal_time}
+    if river.base is not None:
+        strategies["the base agent"] = opponents["the base agent"] = hand_solution(tree, betting, river.base)
+    percent = {f"loss of {name}, % of pot": exploitability_percent(s) for name, s in strategies.items()}
+    percent |= {
+        f"against {name}, % of pot a hand": win_rate_percent(tree, thresholds, s) for name, s in opponents.items()
+    }
+    return RiverMeasurement(epsilons, percent, (threshold_seconds, build + seconds))
 
 
-def proposed(river: Reached, betting: Betting) -> bool:
-    """Whether a model that is read off this river's game in steps is an equilibrium, ranks told apart inside."""
+def is_solved_by_proposal(river: SampledRiver, betting: RiverBetting) -> bool:
+    """Whether a model proposed for this river's discretized game is an equilibrium, without ties."""
     spot = river.spot()
-    game = betting.game(Ranks.make(spot.board, spot.weights).signals.untied())
+    game = betting.game(RankDistribution.from_ranges(spot.board, spot.weights).signals.without_ties())
     return solve_game(game)[0].solved
 
 
-def cover(epsilon: Array, size: int) -> tuple[float, tuple[int, ...]]:
-    """The largest share of rivers to which one of `size` models applies, and which they are. epsilon: [rivers, models]"""
-    applies = epsilon <= APPLIES
+def best_coverage(epsilon: Array, size: int) -> tuple[float, tuple[int, ...]]:
+    """Return the largest share of rivers to which one of `size` models applies, and these models.
+
+    Epsilon: [rivers, models]
+    """
+    applies = epsilon <= EPSILON_TOLERANCE
     return max(
-        (float(applies[:, list(some)].any(axis=1).mean()), some) for some in combinations(range(epsilon.shape[1]), size)
+        (float(applies[:, list(subset)].any(axis=1).mean()), subset)
+        for subset in combinations(range(epsilon.shape[1]), size)
     )
 
 
-def _mean(values: list[float]) -> tuple[float, tuple[float, float]]:
-    mean, half = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return mean, (mean - half, mean + half)
-
-
-def _models(source: str, us: RiverPlayer, rivers: Sequence[Reached], epsilon: Array) -> list[Row]:
-    """Which models apply how often."""
-    names = [model.name for model in us.models]
+def _coverage_rows(
+    source: str, river_player: RiverThresholdPlayer, rivers: Sequence[SampledRiver], epsilon: Array
+) -> list[ComparisonRow]:
+    """Return rows of how often each model applies."""
+    names = [model.name for model in river_player.models]
     rows = []
     for size in (1, 2, 3, len(names)):
-        share, some = cover(epsilon, size)
-        which = ", ".join(names[n] for n in some) if size < len(names) else "all"
-        rows.append(new(f"{source}: rivers to which one of the best {size} models applies", share, note=which))
-    loose = float((epsilon.min(axis=1) <= 2 * APPLIES).mean())
-    rows.append(new(f"{source}: rivers to which one of all applies within {200 * APPLIES:g} %", loose))
-    rest = [river for river, row in zip(rivers, epsilon, strict=True) if row.min() > APPLIES][:REST]
-    if rest:
-        share = sum(proposed(river, us.betting) for river in rest) / len(rest)
-        of = "of the rest, solved by models read off their own game in steps"
-        rows.append(new(f"{source}: {of}", share, note=f"of {len(rest)}"))
+        share, subset = best_coverage(epsilon, size)
+        labels = ", ".join(names[n] for n in subset) if size < len(names) else "all"
+        rows.append(new_row(f"{source}: rivers to which one of the best {size} models applies", share, note=labels))
+    doubled = float((epsilon.min(axis=1) <= 2 * EPSILON_TOLERANCE).mean())
+    rows.append(new_row(f"{source}: rivers to which one of all applies within {200 * EPSILON_TOLERANCE:g} %", doubled))
+    uncovered = [river for river, row in zip(rivers, epsilon, strict=True) if row.min() > EPSILON_TOLERANCE]
+    if uncovered := uncovered[:MAX_FALLBACK_RIVERS]:
+        share = sum(is_solved_by_proposal(river, river_player.betting) for river in uncovered) / len(uncovered)
+        label = "of the rest, solved by models read off their own game in steps"
+        rows.append(new_row(f"{source}: {label}", share, note=f"of {len(uncovered)}"))
     for number, name in enumerate(names):
-        share = float((epsilon[:, number] <= APPLIES).mean())
-        rows.append(new(f"{source}: applies: {name}", share, note="first to act / bluff-raises"))
+        share = float((epsilon[:, number] <= EPSILON_TOLERANCE).mean())
+        rows.append(new_row(f"{source}: applies: {name}", share, note="first to act / bluff-raises"))
     return rows
 
 
-def judged(source: str, rivers: Sequence[Reached]) -> tuple[list[Row], Array]:
-    """All rows of some rivers with one kind of betting, and ε of each model in each of them. float64 [rivers, models]"""
-    us = player(Betting.of(rivers[0].spot()))
-    measure(rivers[0], us)  # compiles
-    measured = [measure(river, us) for river in rivers]
+def measure_rivers(source: str, rivers: Sequence[SampledRiver]) -> tuple[list[ComparisonRow], Array]:
+    """Return all rows of rivers with one kind of betting, and ε of each model in each river.
+
+    float64 [rivers, models]
+    """
+    river_player = make_river_player(RiverBetting.from_spot(rivers[0].spot()))
+    measure_river(rivers[0], river_player)  # compiles the kernels
+    measured = [measure_river(river, river_player) for river in rivers]
     epsilon = np.array([f.epsilon for f in measured])
-    rows = _models(source, us, rivers, epsilon)
-    for name, values, note in (
-        ("loss of the threshold player, % of pot", [f.loss for f in measured], "exploitability in the river as it is"),
-        (
-            "loss of ranks without card removal, % of pot",
-            [f.floor for f in measured],
-            "1,000 iterations of CFR+ on ranks",
-        ),
-        ("loss of ranks in equal time, % of pot", [f.bucketed for f in measured], "every rank a bucket"),
-        ("loss of the exact solution, % of pot", [f.exact for f in measured], "solved to 0.05 %"),
-        ("loss of the base agent, % of pot", [f.base for f in measured], "all its bets count as the one that there is"),
-        ("against the exact solution, % of pot a hand", [f.to_exact for f in measured], "to 0.05 %, seats exchanged"),
-        ("against ranks in equal time, % of pot a hand", [f.to_bucketed for f in measured], "seats exchanged"),
-        ("against the base agent, % of pot a hand", [f.to_base for f in measured], "seats exchanged"),
-    ):
-        known = [value for value in values if value is not None]
-        if known:
-            rows.append(new(f"{source}: {name}", *_mean(known), null=0.0, note=note))
+    rows = _coverage_rows(source, river_player, rivers, epsilon)
+    for name, note in PERCENT_NOTES.items():
+        if name in measured[0].percent:
+            rows.append(mean_row(f"{source}: {name}", [f.percent[name] for f in measured], null=0.0, note=note))
     for name, column in (("thresholds, ms a river", 0), ("exact to 0.5 %, ms a river, with its tree", 1)):
-        spent = 1e3 * np.array([f.seconds[column] for f in measured])
-        note = f"of one core, median; mean {spent.mean():.2g}"
-        rows.append(new(f"{source}: {name}", float(np.median(spent)), note=note))
+        milliseconds = 1e3 * np.array([f.seconds[column] for f in measured])
+        note = f"of one core, median; mean {milliseconds.mean():.2g}"
+        rows.append(new_row(f"{source}: {name}", np.median(milliseconds), note=note))
     return rows, epsilon
 
 
-def run(full: bool, seed: int) -> Report:
-    """A thousand rivers of both kinds at full size."""
+def run(full: bool, seed: int) -> ExperimentReport:
+    """Measure 30 rivers of each source, or a thousand at full size."""
     count = 1000 if full else 30
-    turns = list(by_turns(count, seed))
-    agent = base_agent(seed)
-    played, short = by_play(agent, agent.rules, count, seed)
-    limit = [replace(river, sizes=LIMIT, base=None) for river in played]
-    rows: list[Row] = []
+    turns = list(rivers_from_solved_turns(count, seed))
+    agent = make_base_agent(seed)
+    matches, num_short = rivers_from_self_play(agent, agent.rules, count, seed)
+    limit = [replace(river, sizes=LIMIT_SIZES, base=None) for river in matches]
+    rows: list[ComparisonRow] = []
     epsilon = []
-    for source, rivers in ((TURNS, turns), (LIMIT_PLAY, limit), (PLAY, played)):
-        some, each = judged(source, rivers)
-        rows += some
-        epsilon.append(each)
+    for source, rivers in (("turns, limit", turns), ("matches, limit", limit), ("matches", matches)):
+        source_rows, source_epsilon = measure_rivers(source, rivers)
+        rows += source_rows
+        epsilon.append(source_epsilon)
     both = np.concatenate(epsilon[:2])
-    rows.append(finding("limit rivers: a third model is needed", 1.0, float(cover(both, 3)[0] > cover(both, 2)[0])))
+    third = best_coverage(both, 3)[0] > best_coverage(both, 2)[0]
+    rows.append(finding_row("limit rivers: a third model is needed", 1.0, float(third)))
     lines = sorted({river.line for river in turns})
-    trained = f"{agent.strategy.provenance.get('iterations', 0):,} iterations"
-    return Report(
-        tuple(rows),
+    training = f"{agent.strategy.provenance.get('iterations', 0):,} iterations"
+    return ExperimentReport(
+        rows,
         (
-            f"Turns: {count} rivers to which {-(-count // PER_TURN)} solved turns lead, lines as often as they are played "
-            f"({', '.join(lines)}). Matches: {count} rivers that {agent.name} ({trained}) reached against itself with at "
-            f"least one bet before; {short} more were left out for want of chips. Both ranges by Bayes.",
-            "Limit: a quarter of the pot and one raise. Else half of the pot and one raise by the pot, the smallest sizes of "
-            "the agent's menu; it is asked what it does at every line of that betting.",
-            f"A model applies where its certified epsilon is at most {100 * APPLIES:g} % of the pot with independent "
-            "ranks. The proposal says that three models cover all rivers and no two do, without a figure or a tolerance.",
-            "The threshold player takes the first model within 0.1 %, else the best. What one player wins from another is "
-            "the expectation over all hands of both ranges; intervals are over rivers.",
+            f"Turns: {count} rivers sampled from {-(-count // RIVERS_PER_TURN)} solved turns, lines by their "
+            f"frequency ({', '.join(lines)}). Matches: {count} rivers that {agent.name} ({training}) reached in "
+            f"self-play with at least one bet before; {num_short} more were left out for lack of chips. Both ranges "
+            "by Bayes.",
+            "Limit: a quarter of the pot and one raise. Else half of the pot and one raise by the pot, the smallest "
+            "sizes of the agent's menu; its strategy is queried at every line of that betting.",
+            f"A model applies where its certified epsilon is at most {100 * EPSILON_TOLERANCE:g} % of the pot with "
+            "independent ranks. The proposal says that three models cover all rivers and no two do, without a figure "
+            "or a tolerance.",
+            "The threshold player takes the first model within 0.1 %, else the best. What one player wins from "
+            "another is the expectation over all hands of both ranges; intervals are over rivers.",
         ),
     )
-
-
-EXPERIMENT = Experiment(
-    "continuous-holdem-rivers",
-    "Rivers of hold'em by thresholds",
-    "Ganzfried, thesis proposal, section 2.3",
-    "60 s, and a minute more where the demo was never built",
-    "25 min",
-    run,
-)

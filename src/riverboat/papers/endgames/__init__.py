@@ -1,1 +1,1 @@
-"""Endgame solving: safe, nested, databases, refinements."""
+"""Endgame (subgame) solving: safe and nested methods, databases, refinements, search at the table."""

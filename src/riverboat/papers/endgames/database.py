@@ -1,7 +1,8 @@
-"""A library of endgames: how wrong its values are as it grows, how it plays, and a solver that stops where it begins.
+"""An endgame database (Ganzfried & Sandholm 2015, section 3.3): errors by size, play, and use as leaf values.
 
-Rivers are those that a blueprint reaches against itself. Some are held out and solved exactly. On a deck of 15 cards a
-solver of turns that samples rivers either stops at the turn's end and reads the library, or goes on.
+Rivers are those that a blueprint reaches in self-play. Held-out rivers are solved exactly. On a deck of 15 cards a
+solver of turns with sampled rivers either stops at the end of the turn and reads the database, or continues on the
+river.
 """
 
 from __future__ import annotations
@@ -11,246 +12,261 @@ from collections.abc import Callable
 
 import numpy as np
 
-from riverboat.compiled.blas import one_thread
+from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
-from riverboat.engines.cpu.board_engine import BoardWalker
-from riverboat.engines.tables import block
-from riverboat.games.holdem.betting import Betting
-from riverboat.papers.endgames.leaf_values import GAME, MENU, blueprint
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.reached_rivers import base_agent
-from riverboat.papers.rows import Row, new
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.tables import table_block
+from riverboat.games.holdem.betting import BettingState
+from riverboat.papers.endgames.leaf_values import GAME, MENU, train_small_blueprint
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.reached_rivers import make_base_agent
+from riverboat.papers.rows import ComparisonRow, mean_row, new_row
 from riverboat.solvers.boards.batches import solve_many
-from riverboat.solvers.boards.cfr import quality_of
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.solvers.boards.cfr import engine_quality
+from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.solution import Solution
-from riverboat.subgames.database.build import Reached, reached, solve_some
-from riverboat.subgames.database.database import POT, Key, Library, Shelf, columns, rung_betting, rung_spot
-from riverboat.subgames.database.leaves import LibraryLeaves, RiverLeaves, Turn
-from riverboat.subgames.depth_limited.quality import Flop
-from riverboat.subgames.depth_limited.street_game import StreetSolver, StreetTree, goes_on, street_tree
+from riverboat.subgames.database.database import (
+    ENDGAME_POT,
+    EndgameDatabase,
+    EndgameKey,
+    ReachedStreet,
+    StackLevelEntries,
+    decision_columns,
+    endgame_spot,
+    sample_reached_streets,
+    solve_rivers,
+    stack_level_betting,
+)
+from riverboat.subgames.database.leaves import DatabaseLeafValues, RiverSampler, SampledRiverLeafValues
+from riverboat.subgames.depth_limited.quality import StreetEvaluation
+from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, StreetTree, build_street_tree, has_later_betting
 
-MANY = 100_000  # entries among which a look-up is timed
-SECONDS = 1.5  # of a processor for a turn
+NUM_TIMED_ENTRIES = 100_000  # size of the database of timed look-ups
+SOLVE_SECONDS = 1.5  # CPU time of a turn
 TURN_LINE = "cc/cc/"
 
 
-# --- values -----------------------------------------------------------------------------------------
+# --- Values ---
 
 
-def errors(library: Library, rivers: list[Reached], solutions: list[Solution]) -> Array:
-    """Of each held-out river: |error| of hands' values on average, of the value of the game, and the "
-    "distance. [n, 3]"""
+def river_key(river: ReachedStreet) -> EndgameKey:
+    """Return the key of a river in the database."""
+    return EndgameKey.from_river(river.board, river.pot, river.stack, river.ranges)
+
+
+def value_errors(database: EndgameDatabase, rivers: list[ReachedStreet], solutions: list[Solution]) -> Array:
+    """Return, for each held-out river, the mean |error| of hand values, that of the game value, and the distance.
+
+    float64 [rivers, 3]
+    """
     out = []
     for river, solution in zip(rivers, solutions, strict=True):
-        key, root = Key.of(river.board, river.pot, river.stack, river.ranges), solution[""]
-        match = library.nearest(key)
-        values = library.values(match, key)
+        key, root = river_key(river), solution[""]
+        match = database.nearest(key)
+        values = database.hand_values(match, key)
         by_hand, by_game = [], []
         for seat in (0, 1):
-            exact, weight = root.ev(seat) / POT, key.weight[seat]
-            known = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
-            share = weight[known] / weight[known].sum()
-            wrong = values[seat][known] - exact[known]
-            by_hand.append(float(share @ np.abs(wrong)))
-            by_game.append(abs(float(share @ wrong)))
+            exact, weight = root.ev(seat) / ENDGAME_POT, key.weight[seat]
+            valid = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
+            share = weight[valid] / weight[valid].sum()
+            error = values[seat][valid] - exact[valid]
+            by_hand.append(float(share @ np.abs(error)))
+            by_game.append(abs(float(share @ error)))
         out.append((float(np.mean(by_hand)), float(np.mean(by_game)), match.distance))
     return np.array(out)
 
 
-def played(library: Library, river: Reached, solution: Solution) -> float:
-    """Exploitability of what a library plays on a river, in % of the pot."""
-    key = Key.of(river.board, river.pot, river.stack, river.ranges)
-    match, tree = library.nearest(key), solution.tree
-    if match.rung != key.rung:
+def database_exploitability(database: EndgameDatabase, river: ReachedStreet, solution: Solution) -> float:
+    """Return the exploitability of the database's strategy on a river, in % of the pot."""
+    key = river_key(river)
+    match, tree = database.nearest(key), solution.tree
+    if match.stack_level != key.stack_level:
         return float("nan")
     table = np.zeros(len(solution.table), np.float32)
     forest = {int(n): f for f, n in enumerate(tree.forest.node)}
-    betting = rung_betting(key.rung)
-    for node in columns(key.rung):
-        seat, place = int(betting.actor[node]), forest[node]
-        at, width, rows = block(tree, 0, place)
-        hands = tree.reps(0, seat)
-        table[at : at + width * rows] = library.play(match, node, key.equity[seat][hands]).ravel()
-    return quality_of(BoardWalker.reader(tree, table)).exploitability
+    betting = stack_level_betting(key.stack_level)
+    for node in decision_columns(key.stack_level):
+        seat, forest_node = int(betting.actor[node]), forest[node]
+        at, width, rows = table_block(tree, 0, forest_node)
+        hands = tree.representatives(0, seat)
+        table[at : at + width * rows] = database.strategy(match, node, key.equity[seat][hands]).ravel()
+    return engine_quality(CpuBoardEngine.from_average(tree, table)).exploitability
 
 
-def look_up(library: Library, rivers: list[Reached]) -> dict[str, Array]:
-    """Microseconds of queries where there are many entries, those of the library mixed with each other: as often on each
-    rung as now, and where all have the same stack. With the key and the values of all hands, and without. float64 [rivers]
+def time_lookups(database: EndgameDatabase, rivers: list[ReachedStreet]) -> dict[str, Array]:
+    """Time queries of a large database that mixes the entries of this one, in microseconds. float64 [rivers] each
+
+    Look-ups are timed with the present distribution over stack levels and with a single stack level, and once including
+    the key and the values of all hands.
     """
     rng = np.random.default_rng(0)
-    spread = Library(
-        {rung: _mixed(shelf.cdf, -(-MANY * len(shelf) // len(library)), rng) for rung, shelf in library.shelves.items()}
+    mixtures = EndgameDatabase(
+        {
+            level: _random_mixtures(entries.cdf, -(-NUM_TIMED_ENTRIES * len(entries) // len(database)), rng)
+            for level, entries in database.entries_by_level.items()
+        }
     )
-    together = _mixed(np.concatenate([shelf.cdf for shelf in library.shelves.values()]), MANY, rng)
-    keys = [Key.of(r.board, r.pot, r.stack, r.ranges) for r in rivers]
+    single_level = _random_mixtures(
+        np.concatenate([entries.cdf for entries in database.entries_by_level.values()]), NUM_TIMED_ENTRIES, rng
+    )
+    keys = [river_key(river) for river in rivers]
     return {
-        "look-up": _timed(lambda i: spread.nearest(keys[i]), len(keys)),
-        "look-up, one stack": _timed(lambda i: together.nearest(keys[i].cdf), len(keys)),
-        "key and values": _timed(lambda i: _whole(library, rivers[i]), len(keys)),
+        "look-up": _time_queries(lambda i: mixtures.nearest(keys[i]), len(keys)),
+        "look-up, one stack": _time_queries(lambda i: single_level.nearest(keys[i].cdf), len(keys)),
+        "key and values": _time_queries(lambda i: _look_up_values(database, rivers[i]), len(keys)),
     }
 
 
-def _whole(library: Library, river: Reached) -> Array:
-    key = Key.of(river.board, river.pot, river.stack, river.ranges)
-    return library.values(library.nearest(key), key)
+def _look_up_values(database: EndgameDatabase, river: ReachedStreet) -> Array:
+    key = river_key(river)
+    return database.hand_values(database.nearest(key), key)
 
 
-def _mixed(cdf: Array, count: int, rng: np.random.Generator) -> Shelf:
-    """A shelf of mixtures, indexed."""
-    one, other = (cdf[rng.integers(len(cdf), size=count)] for _ in range(2))
+def _random_mixtures(cdf: Array, count: int, rng: np.random.Generator) -> StackLevelEntries:
+    """Return indexed entries that are random mixtures of others."""
+    first, second = (cdf[rng.integers(len(cdf), size=count)] for _ in range(2))
     share = rng.random((count, 1, 1)).astype(np.float32)
-    shelf = Shelf(
-        share * one + (1 - share) * other, np.zeros((count, 2, 1), np.float32), np.zeros((count, 1, 1), np.uint8)
+    entries = StackLevelEntries(
+        share * first + (1 - share) * second, np.zeros((count, 2, 1), np.float32), np.zeros((count, 1, 1), np.uint8)
     )
-    _ = shelf.index
-    return shelf
+    _ = entries.index
+    return entries
 
 
-def _timed(ask: Callable[[int], object], count: int) -> Array:
-    """Microseconds of each question, the least of three."""
+def _time_queries(query: Callable[[int], object], count: int) -> Array:
+    """Return the microseconds of each query, the minimum of three runs."""
     times = np.empty((3, count))
-    for turn in times:
+    for row in times:
         for i in range(count):
-            began = time.perf_counter()
-            ask(i)
-            turn[i] = 1e6 * (time.perf_counter() - began)
+            start_time = time.perf_counter()
+            query(i)
+            row[i] = 1e6 * (time.perf_counter() - start_time)
     least: Array = times.min(axis=0)
     return least
 
 
-# --- a solver that stops ------------------------------------------------------------------------------
+# --- Depth-limited solving of turns ---
 
 
-def turns(
-    strategy: BlueprintStrategy, library: Library, count: int, seconds: float, seed: int
+def compare_turn_solvers(
+    strategy: Blueprint, database: EndgameDatabase, count: int, seconds: float, seed: int
 ) -> dict[str, list[float]]:
-    """Turns of the small deck, solved for the same time by a solver that stops and by one that goes on."""
+    """Solve turns of the small deck for the same time: depth-limited with the database, or continuing on the river."""
     rng = np.random.default_rng([seed, 3])
-    figures: dict[str, list[float]] = {}
+    results: dict[str, list[float]] = {}
     for _ in range(count):
         board = tuple(int(c) for c in np.sort(rng.choice(GAME.deck.cards, 4, replace=False)))
-        turn = Flop.of(strategy, TURN_LINE, board)
-        states = [turn.street.states[node] for node in turn.street.exits]
-        own = turn.blueprint_play()
-        first = sum(2 * table.size for table in own.values())
-        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *_rivers(states))]
-        coarse, coarse_river = max(first // (4 * rows[0]), 1), max(first // (4 * sum(rows[1:])), 1)
-        stops, goes, equal = [], [], []
-        numbers = shared = 0
+        turn = StreetEvaluation.from_blueprint(strategy, TURN_LINE, board)
+        states = [turn.street.states[node] for node in turn.street.leaves]
+        own = turn.blueprint_strategy()
+        turn_numbers = sum(2 * table.size for table in own.values())
+        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *_river_trees(states))]
+        coarse, coarse_river = max(turn_numbers // (4 * rows[0]), 1), max(turn_numbers // (4 * sum(rows[1:])), 1)
+        depth_limited, continued, bucketed = [], [], []
+        river_numbers = bucketed_numbers = 0
         for seat in (0, 1):
-            end = Turn(states, board, turn.hands, seat, seed=seed)
-            on, few = RiverLeaves(end, MENU), RiverLeaves(end, MENU, coarse_river)
-            stops.append(_solved(turn, LibraryLeaves(end, library), seconds))
-            goes.append(_solved(turn, on, seconds))
-            equal.append(_solved(turn, few, seconds, coarse))
-            numbers, shared = max(numbers, on.numbers), max(shared, few.numbers)
-        told = {
-            "blueprint (buckets on all streets), % of pot": turn.exploitability(turn.table),
-            "blueprint on the turn, rivers solved, % of pot": turn.exploitability(turn.nested([own, own])),
-            "stops and reads the library, rivers solved, % of pot": turn.exploitability(turn.nested(stops)),
-            "goes on in buckets with as many numbers, rivers solved, % of pot": turn.exploitability(turn.nested(equal)),
-            "goes on with all hands, rivers solved, % of pot": turn.exploitability(turn.nested(goes)),
-            "numbers kept: stops": float(first),
-            "numbers kept: goes on in buckets": float(2 * rows[0] * coarse + shared),
-            "numbers kept: goes on with all hands": float(first + numbers),
+            sampler = RiverSampler(states, board, turn.hands, seat, seed=seed)
+            all_hands = SampledRiverLeafValues(sampler, MENU)
+            bucketed_leaves = SampledRiverLeafValues(sampler, MENU, coarse_river)
+            depth_limited.append(_solve_turn(turn, DatabaseLeafValues(sampler, database), seconds))
+            continued.append(_solve_turn(turn, all_hands, seconds))
+            bucketed.append(_solve_turn(turn, bucketed_leaves, seconds, coarse))
+            river_numbers = max(river_numbers, all_hands.table_size)
+            bucketed_numbers = max(bucketed_numbers, bucketed_leaves.table_size)
+        measured = {"blueprint (buckets on all streets), % of pot": turn.exploitability(turn.table)}
+        for name, strategies in {
+            "blueprint on the turn": [own, own],
+            "stops and reads the library": depth_limited,
+            "goes on in buckets with as many numbers": bucketed,
+            "goes on with all hands": continued,
+        }.items():
+            solved = turn.with_nested_solutions(strategies)
+            measured[f"{name}, rivers solved, % of pot"] = turn.exploitability(solved)
+        measured |= {
+            "numbers kept: stops": float(turn_numbers),
+            "numbers kept: goes on in buckets": float(2 * rows[0] * coarse + bucketed_numbers),
+            "numbers kept: goes on with all hands": float(turn_numbers + river_numbers),
             "buckets on the turn: goes on in buckets": float(coarse),
             "buckets on a river: goes on in buckets": float(coarse_river),
         }
-        for name, value in told.items():
-            figures.setdefault(name, []).append(value)
-    return figures
+        for name, value in measured.items():
+            results.setdefault(name, []).append(value)
+    return results
 
 
-def _rivers(states: list[Betting]) -> list[StreetTree]:
-    """The betting behind each exit of a turn that goes on."""
-    return [street_tree(state.next_street(), MENU) for state in states if goes_on(state)]
+def _river_trees(states: list[BettingState]) -> list[StreetTree]:
+    """Return the betting trees after each leaf of a turn with later betting."""
+    return [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
 
 
-def _solved(
-    turn: Flop, leaves: LibraryLeaves | RiverLeaves, seconds: float, buckets: int | None = None
+def _solve_turn(
+    turn: StreetEvaluation,
+    leaves: DatabaseLeafValues | SampledRiverLeafValues,
+    seconds: float,
+    buckets: int | None = None,
 ) -> dict[int, Array]:
-    began, end = time.thread_time(), leaves.turn
-    with one_thread():
-        rows = None if buckets is None else end.buckets(buckets)
-        solver = StreetSolver(turn.street, turn.hands, turn.ranges, leaves, end.seat, rows)
-        while time.thread_time() - began < seconds:
+    start_time, sampler = time.thread_time(), leaves.sampler
+    with single_threaded_blas():
+        rows = None if buckets is None else sampler.buckets(buckets)
+        solver = DepthLimitedSolver(turn.street, turn.hands, turn.ranges, leaves, sampler.seat, rows)
+        while time.thread_time() - start_time < seconds:
             solver.step(2)
-    return solver.averages()[0]
+    return solver.average_strategies()[0]
 
 
-# --- the report -----------------------------------------------------------------------------------------
+# --- Report ---
 
 
-def run(full: bool, seed: int) -> Report:
-    """Some hundred endgames; with `full` some thousand."""
-    strategy = base_agent(seed).strategy
+def run(full: bool, seed: int) -> ExperimentReport:
+    """Solve about a hundred endgames; with `full` several thousand."""
+    strategy = make_base_agent(seed).strategy
     sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
-    held_out, count, seconds = (100, 12, 4 * SECONDS) if full else (15, 2, SECONDS)
-    source = reached(strategy, [seed, 0])
-    entries = solve_some([next(source) for _ in range(sizes[-1])], strategy)
-    other = reached(strategy, [seed, 1])
-    rivers = [next(other) for _ in range(held_out)]
-    spots = [rung_spot(Key.of(r.board, r.pot, r.stack, r.ranges).rung, r.board, r.ranges) for r in rivers]
+    held_out, count, seconds = (100, 12, 4 * SOLVE_SECONDS) if full else (15, 2, SOLVE_SECONDS)
+    source = sample_reached_streets(strategy, [seed, 0])
+    entries = solve_rivers([next(source) for _ in range(sizes[-1])], strategy)
+    held_out_source = sample_reached_streets(strategy, [seed, 1])
+    rivers = [next(held_out_source) for _ in range(held_out)]
+    spots = [endgame_spot(river_key(r).stack_level, r.board, r.ranges) for r in rivers]
     solutions = solve_many(spots, iterations=600, until=0.2, check_every=20)
-    rows: list[Row] = []
-    curve: list[float] = []
+    rows = []
     for size in sizes:
-        wrong = 100 * errors(Library.of(entries[:size]), rivers, solutions)
-        mean, half = float(wrong[:, 0].mean()), 1.96 * float(wrong[:, 0].std(ddof=1)) / held_out**0.5
-        note = f"of the game {wrong[:, 1].mean():.2f}, distance {wrong[:, 2].mean() / 100:.3f}"
-        rows.append(
-            new(f"{size:,} endgames: error of a hand's value, % of pot", mean, (mean - half, mean + half), note=note)
-        )
-        curve.append(mean)
-    library = Library.of(entries)
-    weak = np.array([played(library, r, s) for r, s in zip(rivers, solutions, strict=True)])
-    solved = float(np.mean([s.provenance["exploitability"] for s in solutions]))
-    uniform = _uniform(solutions)
-    rows += [
-        new("played by the nearest endgame: exploitability, % of pot", float(np.nanmean(weak))),
-        new("every move alike: exploitability, % of pot", uniform),
-        new("solved: exploitability, % of pot", solved),
+        errors = 100 * value_errors(EndgameDatabase.from_entries(entries[:size]), rivers, solutions)
+        note = f"of the game {errors[:, 1].mean():.2f}, distance {errors[:, 2].mean() / 100:.3f}"
+        rows.append(mean_row(f"{size:,} endgames: error of a hand's value, % of pot", errors[:, 0], note=note))
+    curve = Curve("error of a hand's value (% of pot)", sizes, [row.ours for row in rows])
+    database = EndgameDatabase.from_entries(entries)
+    exploitability = np.array([database_exploitability(database, r, s) for r, s in zip(rivers, solutions, strict=True)])
+    uniform = [
+        engine_quality(CpuBoardEngine.from_average(s.tree, np.ones(len(s.table), np.float32))).exploitability
+        for s in solutions
     ]
-    for what, micros in look_up(library, rivers).items():
-        among = f"among {len(library):,} endgames" if "key" in what else f"among {MANY:,} endgames"
+    solved = [s.provenance["exploitability"] for s in solutions]
+    rows += [
+        new_row("played by the nearest endgame: exploitability, % of pot", np.nanmean(exploitability)),
+        new_row("every move alike: exploitability, % of pot", np.mean(uniform)),
+        new_row("solved: exploitability, % of pot", np.mean(solved)),
+    ]
+    for name, micros in time_lookups(database, rivers).items():
+        size_label = f"among {len(database):,} endgames" if "key" in name else f"among {NUM_TIMED_ENTRIES:,} endgames"
         note = f"at most {micros.max():.0f}"
-        rows.append(new(f"{what} {among}, microseconds (median)", float(np.median(micros)), note=note))
-    rows += _stopping(count, seconds, seed, 400 if full else 60)
+        rows.append(new_row(f"{name} {size_label}, microseconds (median)", np.median(micros), note=note))
+    rows += _turn_rows(count, seconds, seed, 400 if full else 60)
     notes = (
-        f"Values: {held_out} rivers of the blueprint against itself that are not in the library, solved to "
+        f"Values: {held_out} held-out rivers of the blueprint in self-play, solved to "
         "0.2 % of the pot; |error| over both ranges. Intervals are over rivers.",
-        f"Turns: 15 cards, {count} turns after {TURN_LINE!r}, both solvers {seconds:g} s of a processor for "
-        "each seat; in the end rivers are solved for the ranges that the turn leads to. "
-        "A solver that stops spends all its numbers on the turn, where every hand has its own; one that goes on and may "
-        "keep as many has half of them for rivers, which all cards share, and so few buckets on both streets.",
-        f"Look-ups among {MANY:,} are timed on mixtures of the library's own distributions; the times are the machine's, "
-        "with whatever else it does.",
+        f"Turns: 15 cards, {count} turns after {TURN_LINE!r}, both solvers {seconds:g} s of CPU time for each seat; "
+        "finally rivers are solved for the resulting ranges. A solver that stops spends all its numbers on the turn, "
+        "where every hand has its own; one that continues with as many numbers needs half of them for rivers, which "
+        "all cards share, and so has few buckets on both streets.",
+        f"Look-ups among {NUM_TIMED_ENTRIES:,} are timed on mixtures of the database's distributions; times depend on "
+        "the load of the machine.",
     )
-    return Report(
-        tuple(rows), notes, (Curve("error of a hand's value (% of pot)", tuple(map(float, sizes)), tuple(curve)),)
-    )
+    return ExperimentReport(rows, notes, (curve,))
 
 
-def _uniform(solutions: list[Solution]) -> float:
-    each = [quality_of(BoardWalker.reader(s.tree, np.ones(len(s.table), np.float32))).exploitability for s in solutions]
-    return float(np.mean(each))
-
-
-def _stopping(count: int, seconds: float, seed: int, entries: int) -> list[Row]:
-    strategy = blueprint(40_000, seed)
-    source = reached(strategy, [seed, 4])
-    library = Library.of(solve_some([next(source) for _ in range(entries)], strategy))
-    figures = turns(strategy, library, count, seconds, seed)
-    return [new(f"turn: {what}", float(np.mean(values))) for what, values in figures.items()]
-
-
-EXPERIMENT = Experiment(
-    "endgame-database",
-    "A library of endgames: errors as it grows, play, and a solver that stops where it begins",
-    "Ganzfried & Sandholm 2015, section 3.3, proposed there and not measured",
-    "1 min",
-    "20 min",
-    run,
-)
+def _turn_rows(count: int, seconds: float, seed: int, entries: int) -> list[ComparisonRow]:
+    strategy = train_small_blueprint(40_000, seed)
+    source = sample_reached_streets(strategy, [seed, 4])
+    database = EndgameDatabase.from_entries(solve_rivers([next(source) for _ in range(entries)], strategy))
+    results = compare_turn_solvers(strategy, database, count, seconds, seed)
+    return [new_row(f"turn: {name}", np.mean(values)) for name, values in results.items()]

@@ -1,8 +1,8 @@
-"""Table 2 of the paper on endgame solving: a bet of 0.75 pots that the base strategy does not know.
+"""Table 2 of Brown & Sandholm (2017): responses to an off-tree bet of 0.75 pots.
 
-The base solves flop hold'em with bets of 0.5 and 1 pot. The opponent may bet 0.75 pots as well; the player never does, and
-answers by translation or by nested endgames. What the opponent's best response earns is exact, in the game in which the
-opponent alone has that bet, once for each seat.
+The base solves flop hold'em with bets of 0.5 and 1 pot. The opponent may bet 0.75 pots as well; the player never does,
+and responds by action translation or by nested endgames. The opponent's best-response values are exact, in the game
+where only the opponent has that bet, once for each seat.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from functools import cached_property
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.engines.cpu.board_engine import BoardWalker
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.games.boards.full_holdem import Holdem
-from riverboat.games.boards.subtrees import BoardPart
-from riverboat.games.registry import make
-from riverboat.papers.endgames.flop import SCHEDULE
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.pieces import Figures, Pieces
-from riverboat.papers.rows import Row, finding, new, theorem
-from riverboat.solvers.boards.cfr import BoardCFR, quality_of
-from riverboat.subgames.flop.nested import METHODS, Larger, nest
-from riverboat.subgames.flop.translated import translate
+from riverboat.games.boards.holdem import Holdem
+from riverboat.games.boards.subtrees import BoardSubgame
+from riverboat.games.registry import game_from_spec
+from riverboat.papers.endgames.table_1 import SCHEDULE
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
+from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
+from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
 from riverboat.trees.boards import BoardTree
 
 BASE, TRANSLATION = "base", "translation"
@@ -36,161 +34,142 @@ PAPER = {
     "maxmargin": 12.20,
     "reach": 11.91,
 }
-SIZES = 3  # of a bet: half a pot, the one that is unknown, a pot
-VERSION = 1  # of what is kept
+NUM_BET_SIZES = 3  # half a pot, the off-tree bet, a pot
+CACHE_VERSION = 1
 DTYPE = "float32"
+SIZE_OPTIONS = ("ranks", "suits", "raises", "base", "iterations", "threads")
 ROUNDING = 1e-5
 
 
-def unknown_bets(betting: BettingTree) -> list[int]:
-    """The nodes that the middle one of three sizes leads to."""
+def off_tree_bet_nodes(betting: BettingTree) -> list[int]:
+    """Return the nodes after the middle one of three sizes."""
     nodes = []
     for node in np.flatnonzero(betting.actor >= 0):
         before = betting.spent[node].max()
         bets = [child for child in betting.children(int(node)) if betting.spent[child].max() > before]
-        nodes += [bets[1]] if len(bets) == SIZES else []
+        nodes += [bets[1]] if len(bets) == NUM_BET_SIZES else []
     return nodes
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """One base and what answers a bet that it does not know."""
+class OffTreeBetTable:
+    """One base strategy and its responses to an off-tree bet."""
 
     spec: str
     base_iterations: int
-    iterations: int  # of each endgame
+    iterations: int  # for each endgame
     threads: int
 
     @cached_property
-    def larger(self) -> Larger:
-        """The game with the bet, and its abstraction without."""
-        game = make(self.spec)
+    def larger_game(self) -> ExtendedGame:
+        """The game with the off-tree bet, and its abstraction without."""
+        game = game_from_spec(self.spec)
         assert isinstance(game, Holdem)
-        whole = BoardPart(game, game.name, game.betting, game.weights, None, game.board, game.deals)
-        return Larger.of(whole, unknown_bets(game.betting))
+        whole = BoardSubgame(game, game.name, game.betting, game.weights, None, game.board, game.deals)
+        return ExtendedGame.from_game(whole, off_tree_bet_nodes(game.betting))
 
     @cached_property
     def base(self) -> Array:
-        """The abstraction's strategy, solved when it is first needed."""
-        solver = BoardCFR(self.larger.tree, SCHEDULE, dtype=DTYPE, threads=self.threads)
+        """The strategy of the abstraction, solved on first use."""
+        solver = BoardCFR(self.larger_game.tree, SCHEDULE, dtype=DTYPE, threads=self.threads)
         solver.step(self.base_iterations)
         return solver.averages
 
     @cached_property
-    def boards(self) -> dict[int, BoardTree]:
+    def board_trees(self) -> dict[int, BoardTree]:
         """A tree for each flop."""
-        return self.larger.board_trees()
+        return self.larger_game.board_trees()
 
-    def known(self) -> dict[str, object]:
-        """What best responses earn in the abstraction itself."""
-        return {"best": quality_of(BoardWalker.reader(self.larger.tree, self.base, self.threads)).best}
+    def base_values(self) -> dict[str, object]:
+        """Compute best-response values in the abstraction itself."""
+        return {
+            "best": engine_quality(CpuBoardEngine.from_average(self.larger_game.tree, self.base, self.threads)).best
+        }
 
-    def translated(self) -> dict[str, object]:
-        """What they earn with the bet, where it is translated."""
-        earned = []
+    def translation_values(self) -> dict[str, object]:
+        """Compute best-response values with the off-tree bet, for action translation."""
+        values = []
         for player in (0, 1):
-            tree, table = translate(self.larger, self.base, player)
-            walker = BoardWalker.reader(tree, table, self.threads)
-            earned.append(walker.earnings(1 - player, respond=True) * tree.per_chip)
-        return {"earned": earned[::-1]}
+            tree, table = translate_strategy(self.larger_game, self.base, player)
+            engine = CpuBoardEngine.from_average(tree, table, self.threads)
+            values.append(engine.expected_value(1 - player, respond=True) * tree.per_chip)
+        return {"earned": values[::-1]}
 
-    def nested(self, name: str) -> dict[str, object]:
-        """What they earn where it is answered by nested endgames; by the seat of who responds."""
-        nests = [
-            nest(
-                self.larger, self.base, name, player, boards=self.boards, iterations=self.iterations, schedule=SCHEDULE,
-                dtype=DTYPE, threads=self.threads,
+    def nested_values(self, name: str) -> dict[str, object]:
+        """Compute best-response values with the off-tree bet, for nested endgames; by the seat of the responder."""
+        results = [
+            solve_nested(
+                self.larger_game, self.base, name, player, boards=self.board_trees, iterations=self.iterations,
+                schedule=SCHEDULE, dtype=DTYPE, threads=self.threads,
             )
             for player in (1, 0)
         ]  # fmt: skip
         return {
-            "earned": [built.earnings() for built in nests],
-            "solved": sum(built.solved for built in nests),
-            "margin": min(built.least for built in nests),
-            "shortfall": [built.shortfall for built in nests],
+            "earned": [result.best_response_value() for result in results],
+            "solved": sum(result.num_solved for result in results),
+            "margin": min(result.least_margin for result in results),
+            "shortfall": [result.shortfall for result in results],
         }
 
 
-def compare(table: Table, pieces: Pieces) -> tuple[list[Row], list[Curve], int]:
-    """All methods in one game; also how many endgames each of them solved."""
-    known = pieces.get(BASE, table.known)
-    pieced = {TRANSLATION: pieces.get(TRANSLATION, table.translated)}
-    for name in METHODS:
-        pieced[name] = pieces.get(name, lambda name=name: table.nested(name))  # type: ignore[misc]
-    there = {name: figures for name, figures in pieced.items() if figures is not None}
-    earned = {name: float(figures["earned"].mean()) for name, figures in there.items()}
+def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[list[ComparisonRow], list[Curve], int]:
+    """Compare all methods in one game; also return the number of endgames that each solved."""
+    base_values = parts.get_or_compute(BASE, table.base_values)
+    results = {TRANSLATION: parts.get_or_compute(TRANSLATION, table.translation_values)}
+    for name in NESTED_METHODS:
+        results[name] = parts.get_or_compute(name, lambda name=name: table.nested_values(name))  # type: ignore[misc]
+    available = {name: arrays for name, arrays in results.items() if arrays is not None}
+    values = {name: float(arrays["earned"].mean()) for name, arrays in available.items()}
     rows = []
-    if known is not None:
-        rows.append(new("base in its own abstraction", float(known["best"].mean()), note="what is left to solve there"))
-    for name, value in earned.items():
-        title = "pseudo-harmonic translation" if name == TRANSLATION else METHODS[name].title
+    if base_values is not None:
+        rows.append(new_row("base in its own abstraction", base_values["best"].mean(), note="not fully converged"))
+    for name, value in values.items():
+        title = "pseudo-harmonic translation" if name == TRANSLATION else NESTED_METHODS[name].title
         note = f"paper {PAPER[name]:g}, in the later version's unit {10 * PAPER[name]:g}"
-        rows.append(new(title, value, note=note))
-    safe = {name: figures for name, figures in there.items() if name != TRANSLATION and METHODS[name].gadget}
-    rows += [_margin(name, float(figures["margin"])) for name, figures in safe.items()]
-    for name in earned:
-        if name != TRANSLATION and TRANSLATION in earned:
-            ratio, theirs = earned[name] / earned[TRANSLATION], PAPER[name] / PAPER[TRANSLATION]
-            rows.append(finding(f"{METHODS[name].title} / translation", 1.0, ratio, "<=", note=f"paper {theirs:.3g}"))
-    if known is not None:
-        rows += [_claim(name, figures, known) for name, figures in safe.items()]
-    order = tuple(map(float, range(len(earned))))
-    solved = max((int(figures["solved"]) for figures in there.values() if "solved" in figures), default=0)
-    return rows, [Curve(table.spec, order, tuple(earned.values()))], solved
+        rows.append(new_row(title, value, note=note))
+    safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
+    rows += [_margin_row(name, float(arrays["margin"])) for name, arrays in safe.items()]
+    for name in values:
+        if name != TRANSLATION and TRANSLATION in values:
+            ratio, note = values[name] / values[TRANSLATION], f"paper {PAPER[name] / PAPER[TRANSLATION]:.3g}"
+            rows.append(finding_row(f"{NESTED_METHODS[name].title} / translation", 1.0, ratio, "<=", note=note))
+    if base_values is not None:
+        rows += [_bound_row(name, arrays, base_values) for name, arrays in safe.items()]
+    solved = max((int(arrays["solved"]) for arrays in available.values() if "solved" in arrays), default=0)
+    return rows, [Curve(table.spec, range(len(values)), values.values())], solved
 
 
-def _margin(name: str, least: float) -> Row:
-    above = "not negative: an equilibrium of the larger game" if least >= 0 else "negative: no proof of an equilibrium"
-    return new(f"{METHODS[name].title}: least margin", least, note=above)
+def _margin_row(name: str, min_margin: float) -> ComparisonRow:
+    proof = "an equilibrium of the larger game" if min_margin >= 0 else "no proof of an equilibrium"
+    note = f"{'not ' * (min_margin >= 0)}negative: {proof}"
+    return new_row(f"{NESTED_METHODS[name].title}: least margin", min_margin, note=note)
 
 
-def _claim(name: str, figures: Figures, known: Figures) -> Row:
-    """What the bet brings is bounded by margins below zero."""
-    over = float((figures["earned"] - known["best"] - figures["shortfall"]).max())
-    what = f"{METHODS[name].title}: gain beyond what margins below zero allow"
-    return theorem(what, 0.0, over, "<=", rounding=ROUNDING)
+def _bound_row(name: str, figures: PartArrays, base_values: PartArrays) -> ComparisonRow:
+    """Return a row for the bound of the opponent's gain by negative margins."""
+    excess = float((figures["earned"] - base_values["best"] - figures["shortfall"]).max())
+    label = f"{NESTED_METHODS[name].title}: gain beyond what margins below zero allow"
+    return theorem_row(label, 0.0, excess, "<=", rounding=ROUNDING)
 
 
-def run(
-    full: bool,
-    seed: int,
-    ranks: int = 0,
-    suits: int = 0,
-    raises: int = 0,
-    base: int = 0,
-    iterations: int = 0,
-    threads: int = 0,
-    part: int = 0,
-) -> Report:
-    """A deck of fifteen cards and two bets on the flop; with `full` 28 cards and three, as in the paper."""
-    usual = (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1)
-    chosen = tuple(
-        own or default for own, default in zip((ranks, suits, raises, base, iterations, threads), usual, strict=True)
-    )
-    spec = f"flop_holdem:nested,ranks={chosen[0]},suits={chosen[1]},raises=1/{chosen[2]}"
-    table = Table(spec, *chosen[3:])
-    recipe = f"{VERSION} {spec} {table.base_iterations} {table.iterations} {SCHEDULE}"
-    pieces = Pieces("endgame-nested", recipe, keep=full, part=part)
-    rows, curves, solved = compare(table, pieces)
+def run(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport:
+    """Use a deck of fifteen cards and two bets on the flop; with `full` 28 cards and three bets, as in the paper."""
+    size = dict(zip(SIZE_OPTIONS, (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1), strict=True))
+    size |= {name: number for name, number in chosen.items() if number}
+    spec = f"flop_holdem:nested,ranks={size['ranks']},suits={size['suits']},raises=1/{size['raises']}"
+    table = OffTreeBetTable(spec, size["base"], size["iterations"], size["threads"])
+    recipe = f"{CACHE_VERSION} {spec} {table.base_iterations} {table.iterations} {SCHEDULE}"
+    parts = ExperimentParts("endgame-nested", recipe, use_cache=full, part=part)
+    rows, curves, solved = compare_methods(table, parts)
     notes = (
-        f"{spec}: {chosen[3]} iterations for the base, {chosen[4]} for each of {solved:,} endgames a method. mbb/g, the mean "
-        f"of what the opponent's best response earns in either seat, which is exact. {pieces.note}",
-        "The least margin is over all hands of all endgames, also those that are hardly ever reached; gifts are in it for "
-        "reach-maxmargin. Only where it is not negative is nested play an equilibrium of the larger game. With hands that "
-        "meet hardly anybody it is rounding of float32; shortfalls weigh hands by whom they meet.",
-        "Before the flop an endgame has all flops in it, on the flop each board has its own. Inexpensive ones begin behind "
-        "the bet, with the best that the opponent's hand has without it as alternative; expensive ones at its decision.",
+        f"{spec}: {size['base']} iterations for the base, {size['iterations']} for each of {solved:,} endgames per "
+        f"method. mbb/g, the exact best-response value of the opponent, averaged over seats. {parts.note}",
+        "The least margin is over all hands of all endgames, including rarely reached ones; it includes gifts for "
+        "reach-maxmargin. Only if it is not negative nested play is an equilibrium of the larger game. For hands with "
+        "almost no compatible opponent hands it is float32 rounding; shortfalls are weighted by compatible hands.",
+        "A preflop endgame contains all flops; on the flop each board has its own endgame. Inexpensive ones begin "
+        "after the bet, with the opponent's best value without the bet as the alternative; expensive ones begin at "
+        "its decision.",
         "The paper plays 52 cards (720.6 million information sets); decks here are smaller: orders and ratios are compared.",
     )
-    return Report(tuple(rows), notes, tuple(curves))
-
-
-EXPERIMENT = Experiment(
-    "endgame-table-2",
-    "Nested endgames against a bet that the base does not know",
-    "Brown & Sandholm 2017, Safe and nested endgame solving, table 2",
-    "60 s",
-    "20 min",
-    run,
-    ("ranks", "suits", "raises", "base", "iterations", "threads", "part"),
-)
+    return ExperimentReport(rows, notes, curves)

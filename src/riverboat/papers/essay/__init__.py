@@ -1,1 +1,1 @@
-"""The essay on counterfactual regret minimization."""
+"""An essay on counterfactual regret minimization: its worked examples."""

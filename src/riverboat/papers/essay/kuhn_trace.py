@@ -1,31 +1,31 @@
-"""One iteration of counterfactual regret minimisation on Kuhn poker, the deal queen against jack."""
+"""One iteration of counterfactual regret minimization on Kuhn poker, for the deal queen against jack."""
 
 from __future__ import annotations
 
-from riverboat.games.registry import make
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.rows import new, printed
+from riverboat.games.registry import game_from_spec
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.rows import new_row, printed_row
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.trace import trace
 from riverboat.trees.compile import compile_game
 
-VALUE = -1 / 18  # Kuhn 1950
+KUHN_VALUE = -1 / 18  # Kuhn 1950
 
 
-def run(full: bool, seed: int) -> Report:
-    """The first iteration node by node, then many."""
-    traced = trace(make("kuhn"), "QJ", "vanilla", 1)
+def run_kuhn_trace(full: bool, seed: int) -> ExperimentReport:
+    """Trace the first iteration node by node, then run many."""
+    traced = trace(game_from_spec("kuhn"), "QJ", "vanilla", 1)
     strategies = {p for node in traced.nodes if node.actor >= 0 for p in node.strategy.values()}
-    rows = [printed("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
+    rows = [printed_row("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
     rows += [
-        new(f"value to player 0 at {node.line or 'the start'}", node.value[0])
+        new_row(f"value to player 0 at {node.line or 'the start'}", node.value[0])
         for node in traced.nodes
         if node.actor >= 0
     ]
     for infoset in traced.infosets:
         for action, regret in infoset.deal_regrets.items():
-            rows.append(new(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
-    solver = CFR(compile_game(make("kuhn")), "vanilla")
+            rows.append(new_row(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
+    solver = CFR(compile_game(game_from_spec("kuhn")), "vanilla")
     iterations, errors = [], []
     for target in [10**k for k in range(1, 7 if full else 6)]:
         solver.step(target - solver.iteration)
@@ -33,23 +33,14 @@ def run(full: bool, seed: int) -> Report:
         errors.append(solver.exploitability())
     low, high = solver.quality().bracket
     note = f"certified, {solver.iteration:,} iterations"
-    fair = 0.0  # the value that it must be told apart from
-    rows.append(printed("value of the game", VALUE, (low + high) / 2, interval=(low, high), rivals=(fair,), note=note))
+    fair = 0.0  # the value it must be distinguished from
+    value = (low + high) / 2
+    rows.append(printed_row("value of the game", KUHN_VALUE, value, interval=(low, high), rivals=(fair,), note=note))
     notes = (
         "The essay calls the players 1 and 2; here they are 0 and 1. Regrets are given the deal, without its "
-        "probability of 1/6. Its figure prints the steps of this deal; values and regrets follow from play of 1/2 by "
-        "arithmetic, and the tests work them out by hand.",
+        "probability of 1/6. Its figure prints the steps of this deal; values and regrets follow from uniform play by "
+        "arithmetic, and the tests compute them by hand.",
         "Slip of the text: the size of no-limit hold'em is given as 100^165; it is about 10^165 (6.3 × 10^164 "
         "states, Johanson 2013).",
     )
-    return Report(tuple(rows), notes, (Curve("exploitability by iterations", tuple(iterations), tuple(errors)),))
-
-
-EXPERIMENT = Experiment(
-    "essay-kuhn-trace",
-    "One iteration of CFR on Kuhn poker, queen against jack",
-    "essay on counterfactual regret minimisation, figures 1 and 2",
-    "1 s",
-    "5 s",
-    run,
-)
+    return ExperimentReport(rows, notes, (Curve("exploitability by iterations", iterations, errors),))

@@ -1,1 +1,1 @@
-"""Strategies as rules."""
+"""Human-readable strategies: rules for small games, and minimum defence frequency."""

@@ -1,9 +1,4 @@
-"""How often a bet is called in equilibrium: the minimum defence frequency, and its correction by range advantage.
-
-Against a bet b into a pot P, a defence of P / (P + b) makes a bluff with nothing break even: the minimum defence frequency.
-Who faces a range that is ahead defends less. Ganzfried and Chiswick (2019) fit MDF − RA / 2 + 1 / 4, where RA, from 0 to 1,
-is the bettor's equity: at RA = 1/2 that is the minimum defence frequency itself.
-"""
+"""Minimum defence frequency and its correction by range advantage (Ganzfried & Chiswick 2019), on solved rivers."""
 
 from __future__ import annotations
 
@@ -12,95 +7,139 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.features.strength import shares_beaten
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.features.hand_features import board_hand_strengths
+from riverboat.cards.notation import format_cards
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.spots.spot import Spot
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.rows import finding_row, new_row
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.solution import Solution
 
 POT = 100
-SIZES = (25, 50, 75, 100, 150, 200)  # % of the pot
-HELD = 120  # hands of each range
-BETS_AT_LEAST = 0.02  # how often a bet must be made to be looked at
-AT_ONCE = 50
+BET_SIZES = (25, 50, 75, 100, 150, 200)  # % of the pot
+HANDS_PER_RANGE = 120
+MIN_BET_FREQUENCY = 0.02  # least frequency of a bet to be included
+BATCH_SIZE = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Defences:
-    """Rivers that were solved. Shares are 0 to 1."""
+class RiverDefences:
+    """Measurements of solved rivers; shares are 0 to 1."""
 
     mdf: Array  # float64 [n]
-    advantage: Array  # of the bettor: its equity before it bets
-    defence: Array  # how often the bet is called
-    bet: Array  # how often it is made
-    exploitability: float  # the largest, in % of the pot
+    range_advantage: Array  # float64 [n]: equity of the bettor before the bet
+    defence_frequency: Array  # float64 [n]: frequency of calls
+    bet_frequency: Array  # float64 [n]: frequency of the bet
+    exploitability: float  # largest of all rivers, in % of the pot
 
-    def predicted(self) -> dict[str, Array]:
-        """What is said of the defence. float64 [n] each"""
+    def predictions(self) -> dict[str, Array]:
+        """Return predictions of the defence frequency by formula. float64 [n] each"""
         return {
             "MDF": self.mdf,
-            "MDF - RA / 2 + 1 / 4": np.clip(self.mdf - 0.5 * self.advantage + 0.25, 0.0, 1.0),
+            "MDF - RA / 2 + 1 / 4": np.clip(self.mdf - 0.5 * self.range_advantage + 0.25, 0.0, 1.0),
             "b / (P + b)": 1.0 - self.mdf,
         }
 
-    def fitted(self) -> tuple[Array, Array]:
-        """Least squares of ours: constant, MDF, RA, with their standard errors. float64 [3] each"""
-        x = np.stack([np.ones(len(self.mdf)), self.mdf, self.advantage], axis=1)
-        slopes, *_ = np.linalg.lstsq(x, self.defence, rcond=None)
-        rest = self.defence - x @ slopes
-        spread = rest @ rest / max(len(x) - 3, 1) * np.linalg.inv(x.T @ x)
-        return slopes, np.sqrt(np.diag(spread))
+    def fit_linear_model(self) -> tuple[Array, Array]:
+        """Fit the defence frequency by least squares: constant, MDF, RA, with standard errors. float64 [3] each"""
+        x = np.stack([np.ones(len(self.mdf)), self.mdf, self.range_advantage], axis=1)
+        slopes, *_ = np.linalg.lstsq(x, self.defence_frequency, rcond=None)
+        residuals = self.defence_frequency - x @ slopes
+        covariance = residuals @ residuals / max(len(x) - 3, 1) * np.linalg.inv(x.T @ x)
+        return slopes, np.sqrt(np.diag(covariance))
 
 
-def river(rng: np.random.Generator) -> Spot:
-    """A board, a size and two ranges at random, one of them often the stronger."""
+def random_river_spot(rng: np.random.Generator) -> Spot:
+    """Return a spot with a random board, bet size and two random ranges of different strength."""
     board = tuple(int(c) for c in rng.choice(52, 5, replace=False))
-    strength, live = shares_beaten(board), ~np.isin(HAND_CARDS, board).any(axis=1)
-    held = []
+    strength, live = board_hand_strengths(board), ~np.isin(HAND_CARDS, board).any(axis=1)
+    ranges = []
     for tilt in rng.normal(0.0, 2.0, 2):
-        chance = np.where(live, np.exp(tilt * (strength - 0.5)), 0.0)
-        hands = rng.choice(HANDS, HELD, replace=False, p=chance / chance.sum())
-        held.append(Range(np.where(np.isin(np.arange(HANDS), hands), 1.0, 0.0)))
-    size = int(rng.choice(SIZES))
+        probability = np.where(live, np.exp(tilt * (strength - 0.5)), 0.0)
+        hands = rng.choice(NUM_HANDS, HANDS_PER_RANGE, replace=False, p=probability / probability.sum())
+        ranges.append(Range(np.where(np.isin(np.arange(NUM_HANDS), hands), 1.0, 0.0)))
+    size = int(rng.choice(BET_SIZES))
     return Spot.make(
-        board=board, pot=POT, stack=10 * POT, oop=held[0], ip=held[1], bets=f"{size}%", raise_cap=0,
-        name=f"{show_cards(board)} {size} %",
+        board=board, pot=POT, stack=10 * POT, oop=ranges[0], ip=ranges[1], bets=f"{size}%", raise_cap=0,
+        name=f"{format_cards(board)} {size} %",
     )  # fmt: skip
 
 
-def defences(
+def solve_defences(
     count: int, seed: int = 0, iterations: int = 400, threads: int = 1, progress: Callable[[float], None] | None = None
-) -> Defences:
-    """Solve rivers with one bet and no raise until so many of them have a bet to defend against.
+) -> RiverDefences:
+    """Solve random rivers with one bet and no raise until `count` of them have a bet to defend against.
 
     The first player bets or checks, the second calls or folds.
     """
     if count < 4:
-        raise InputError(f"{count} rivers: at least 4 are needed for a fit")
+        raise InputError(f"{count} rivers: must be at least 4 for a fit")
     rng, worst = np.random.default_rng(seed), 0.0
     rows: list[Sequence[float]] = []
     while len(rows) < count:
-        spots = [river(rng) for _ in range(AT_ONCE)]
+        spots = [random_river_spot(rng) for _ in range(BATCH_SIZE)]
         for solution in solve_many(spots, iterations=iterations, threads=threads):
-            row = _row(solution)
-            if row[-1] >= BETS_AT_LEAST and len(rows) < count:
+            row = _defence_row(solution)
+            if row[-1] >= MIN_BET_FREQUENCY and len(rows) < count:
                 rows.append(row)
                 worst = max(worst, float(solution.provenance["exploitability"]))
         if progress is not None:
             progress(len(rows) / count)
     table = np.array(rows)
-    return Defences(table[:, 0], table[:, 1], table[:, 2], table[:, 3], worst)
+    return RiverDefences(table[:, 0], table[:, 1], table[:, 2], table[:, 3], worst)
 
 
-def _row(solution: Solution) -> Sequence[float]:
+def _defence_row(solution: Solution) -> Sequence[float]:
     root = solution[""]
     label = next(name for name in root.actions if name != "x")
     faced = solution[label]
-    fold = faced.mean(1, faced.strategy[faced.actions.index("f")])
-    bets = root.mean(0, root.strategy[root.actions.index(label)])
+    fold = faced.range_mean(1, faced.strategy[faced.actions.index("f")])
+    bets = root.range_mean(0, root.strategy[root.actions.index(label)])
     size = float(label[1:])
-    return POT / (POT + size), root.mean(0, root.equity[0]), 1.0 - (0.0 if np.isnan(fold) else fold), bets
+    return POT / (POT + size), root.range_mean(0, root.equity[0]), 1.0 - (0.0 if np.isnan(fold) else fold), bets
+
+
+NUM_RIVERS = 1_000
+ITERATIONS = 200
+
+
+def run(full: bool, seed: int) -> ExperimentReport:
+    """Solve rivers with random ranges, and compare defence frequencies with predictions."""
+    rivers = solve_defences(NUM_RIVERS, seed, 4 * ITERATIONS if full else ITERATIONS)
+    predictions, frequency = rivers.predictions(), rivers.defence_frequency
+    error = {name: float(np.abs(predicted - frequency).mean()) for name, predicted in predictions.items()}
+    variance = ((frequency - frequency.mean()) ** 2).sum()
+    explained = {
+        name: float(1 - (predicted - frequency) @ (predicted - frequency) / variance)
+        for name, predicted in predictions.items()
+    }
+    plain, corrected, inverse = error
+    fit, spread = rivers.fit_linear_model()
+    rows = [
+        finding_row("mean error of the correction, less than of MDF", error[plain], error[corrected], "<="),
+        finding_row("mean error of MDF, less than of b / (P + b)", error[inverse], error[plain], "<="),
+        *(new_row(f"mean error of {name}", value) for name, value in error.items()),
+        *(new_row(f"share of the variance that {name} explains", value) for name, value in explained.items()),
+        *(
+            new_row(f"least squares of ours: {name}", x, half_width=1.96 * s)
+            for name, x, s in zip(("constant", "MDF", "RA"), fit, spread, strict=True)
+        ),
+        new_row("largest exploitability, % of the pot", rivers.exploitability),
+    ]
+    notes = (
+        f"{NUM_RIVERS:,} rivers in which the first player bets sometimes: 120 hands in each range, drawn by strength "
+        f"with a tilt, one bet of {', '.join(map(str, BET_SIZES))} % of the pot, no raise; {ITERATIONS} iterations or "
+        "more of CFR.",
+        "MDF is P / (P + b). A note on the paper writes b / (P + b), which is how often a bluff may fail; it is far "
+        "off. The published correction, MDF - RA / 2 + 1 / 4, holds in direction and nearly in size.",
+    )
+    order = np.argsort(rivers.range_advantage)
+    parts = [p for p in np.array_split(order, 10) if len(p)]
+    x = [rivers.range_advantage[p].mean() for p in parts]
+    shown = {"defence in equilibrium": frequency} | {name: predictions[name] for name in (plain, corrected)}
+    curves = [Curve(name, x, [values[p].mean() for p in parts]) for name, values in shown.items()]
+    return ExperimentReport(rows, notes, curves)

@@ -1,4 +1,4 @@
-"""Compiled joint counts: how often two buckets of the last street meet on some boards, and who wins."""
+"""Compiled joint counts: how often two buckets of the last street meet on boards, and which one wins."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ U = np.uint64
 
 
 @kernel
-def count_meetings(
+def count_bucket_pairs(
     game,  # Game
     look,  # LookUp
     hands,  # Hands
     b,  # Board
     boards,  # uint8 [boards, cards]
-    met,  # float32 [numbers, numbers] scratch: of the buckets on one board
+    met,  # float32 [numbers, numbers] scratch: pairs of the buckets on one board
     won,  # float32 [numbers, numbers] scratch
-    meets,  # float32 [buckets, buckets] INOUT: pairs of hands
-    wins,  # float32 [buckets, buckets] INOUT: pairs that the first wins less those that it loses
+    pairs,  # float32 [buckets, buckets] INOUT: pairs of hands
+    wins,  # float32 [buckets, buckets] INOUT: pairs that the first wins less pairs that it loses
 ):
-    """Go through all pairs of hands on each board; equal boards count as often as they are given."""
+    """Count all pairs of hands on each board; repeated boards count repeatedly."""
     last = len(hands.shown) - 1
     for k in range(len(boards)):
         for c in range(game.board):
@@ -36,7 +36,7 @@ def count_meetings(
                 won[x, y] = 0
         for i in range(live):
             mask, rank, x = hands.mask[b.order[i]], b.rank[i], U(b.member[last, i])
-            for j in range(i):  # weaker, or as strong
+            for j in range(i):  # weaker or equal hands
                 if hands.mask[b.order[j]] & mask == U(0):
                     y = U(b.member[last, j])
                     met[x, y] += np.float32(1)
@@ -44,5 +44,5 @@ def count_meetings(
         for x in range(kinds):
             for y in range(kinds):
                 at, to = b.bucket[last, x], b.bucket[last, y]
-                meets[at, to] += met[x, y] + met[y, x]
+                pairs[at, to] += met[x, y] + met[y, x]
                 wins[at, to] += won[x, y] - won[y, x]

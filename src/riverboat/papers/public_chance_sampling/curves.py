@@ -1,164 +1,174 @@
-"""What the figures of the public-chance paper share: runs measured each time after twice as long, and factors of time.
+"""Shared parts of the figures of Johanson et al. (2012): runs with checks at doubling times, and speed-up factors.
 
-Time is that of the processor, of one core, without the measuring: it does not depend on what else the machine does. At full
-size each run is a piece (`papers.pieces`), so that an interrupted figure goes on where it was.
+Time is CPU time of one core, without measurements, so it does not depend on the load of the machine. At full size each
+run is a cached part (`papers.framework`), so that an interrupted figure resumes.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.papers.framework import Curve
-from riverboat.papers.pieces import Pieces
-from riverboat.papers.rows import Row, finding, new
+from riverboat.papers.framework import Curve, ExperimentParts
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 SAMPLERS = {"chance": "CS", "opcs": "OPCS", "spcs": "SPCS", "pcs": "PCS"}
 
 
 @dataclass(frozen=True)
-class Check:
-    """A run at a check."""
+class TrainingCheck:
+    """A measurement of a training run."""
 
-    seconds: float  # of one core, until then
+    seconds: float  # CPU time until the check
     iterations: int
-    visited: int  # decisions, each as often as it carries hands
-    figure: float  # what is measured: the less the better
+    infosets_visited: int  # decisions, counted once for each hand
+    value: float  # the measure: smaller is better
 
 
-def doublings(
+def iterate_doubling_times(
     step: Callable[[int], None],
-    done: Callable[[], int],
+    count_iterations: Callable[[], int],
     seconds: float,
     checks: int,
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[float]:
-    """Work in steps, and say how long it took after seconds / 2^(checks - 1), …, seconds / 2 and seconds."""
-    return stages(step, done, [seconds / 2 ** (checks - 1 - k) for k in range(checks)], clock)
+    """Run steps, and yield the elapsed time after seconds / 2^(checks - 1), …, seconds / 2 and seconds."""
+    return iterate_target_times(step, count_iterations, [seconds / 2 ** (checks - 1 - k) for k in range(checks)], clock)
 
 
-def stages(
+def iterate_target_times(
     step: Callable[[int], None],
-    done: Callable[[], int],
+    count_iterations: Callable[[], int],
     targets: Sequence[float],
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[float]:
-    """Work in steps, and say how long it took after each of some numbers of seconds.
+    """Run steps, and yield the elapsed time after each target.
 
-    `done` counts iterations: a step may do more of them than it was asked for.
+    `count_iterations` counts iterations: a step may do more of them than requested.
     """
-    spent, chunk = 0.0, 1
+    elapsed, chunk = 0.0, 1
     for target in targets:
-        while spent < target:
-            begun, before = clock(), done()
+        while elapsed < target:
+            start_time, before = clock(), count_iterations()
             step(chunk)
-            took = max(clock() - begun, 1e-6)
-            spent += took
-            rate = (done() - before) / took
-            chunk = max(1, min(2 * chunk, int(rate * (target - spent) / 2)))
-        yield spent
+            duration = max(clock() - start_time, 1e-6)
+            elapsed += duration
+            rate = (count_iterations() - before) / duration
+            chunk = max(1, min(2 * chunk, int(rate * (target - elapsed) / 2)))
+        yield elapsed
 
 
-def checks_of(seconds: float, first: float) -> int:
-    """How many checks a run has whose first comes after `first` seconds, or somewhat later."""
-    if seconds < first:
-        raise InputError(f"seconds={seconds:g}: the first check comes after {first:g}")
-    return int(math.log2(seconds / first)) + 1
-
-
-def piece(pieces: Pieces, what: str, make: Callable[[], Sequence[Check]]) -> list[Check] | None:
-    """A run with its checks, from its piece where that is there; None where it is not, and is not to be made."""
-
-    def columns() -> dict[str, list[float]]:
-        run = make()
-        return {
-            "spent": [c.seconds for c in run],
-            "iterations": [c.iterations for c in run],
-            "visited": [c.visited for c in run],
-            "figure": [c.figure for c in run],
-        }
-
-    figures = pieces.get(what, columns)
-    if figures is None:
-        return None
-    numbers = zip(*(figures[name] for name in ("spent", "iterations", "visited", "figure")), strict=True)
-    return [Check(float(spent), int(done), int(visits), float(x)) for spent, done, visits, x in numbers]
-
-
-def shown_seconds(seconds: float) -> str:
-    """Two digits, or as many as stand before the point."""
-    return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def mean_run(runs: Sequence[Sequence[Check]]) -> list[Check]:
-    """Several runs as one: geometric means at each check, as the axes are logarithmic."""
+def train_with_checks(
+    trainer: BlueprintTrainer, measure: Callable[[BlueprintTrainer], float], seconds: float, checks: int
+) -> list[TrainingCheck]:
+    """Train for a CPU time and measure at doubling times."""
     return [
-        Check(
-            math.exp(np.mean([math.log(c.seconds) for c in here])),
-            int(np.mean([c.iterations for c in here])),
-            int(np.mean([c.visited for c in here])),
-            math.exp(np.mean([math.log(c.figure) for c in here])),
-        )
-        for here in zip(*runs, strict=True)
+        TrainingCheck(elapsed, trainer.iterations, trainer.updates, measure(trainer))
+        for elapsed in iterate_doubling_times(trainer.step, lambda: trainer.iterations, seconds, checks)
     ]
 
 
-def time_to(run: Sequence[Check], figure: float) -> tuple[float, bool]:
-    """When a run came down to a figure, along straight lines between its checks on logarithmic axes; and whether it did.
+def num_checks(seconds: float, first_check: float) -> int:
+    """Return the number of checks of a run whose first check comes after `first_check` seconds."""
+    if seconds < first_check:
+        raise InputError(f"seconds={seconds:g}: must be at least {first_check:g}, the time of the first check")
+    return int(math.log2(seconds / first_check)) + 1
 
-    Before the first check nothing is known, and a run that never came so far needs at least as long as it took: then the
-    time is a bound, and false stands beside it.
+
+def cached_run(
+    parts: ExperimentParts, part_name: str, train: Callable[[], Sequence[TrainingCheck]]
+) -> list[TrainingCheck] | None:
+    """Return a run with its checks from its cached part; None if it is neither cached nor requested."""
+
+    names = ("spent", "iterations", "visited", "figure")  # arrays of the part, in the order of the fields
+    arrays = parts.get_or_compute(
+        part_name, lambda: dict(zip(names, zip(*map(astuple, train()), strict=True), strict=True))
+    )
+    if arrays is None:
+        return None
+    numbers = zip(*(arrays[name].tolist() for name in names), strict=True)
+    return [TrainingCheck(seconds, int(iterations), int(visits), x) for seconds, iterations, visits, x in numbers]
+
+
+def format_seconds(seconds: float) -> str:
+    """Format seconds with two digits, or with all digits before the decimal point."""
+    return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive values."""
+    return math.exp(np.mean([math.log(value) for value in values]))
+
+
+def geometric_mean_run(runs: Sequence[Sequence[TrainingCheck]]) -> list[TrainingCheck]:
+    """Return geometric means of several runs at each check, as the axes are logarithmic."""
+    return [
+        TrainingCheck(
+            geometric_mean(c.seconds for c in same_check),
+            int(np.mean([c.iterations for c in same_check])),
+            int(np.mean([c.infosets_visited for c in same_check])),
+            geometric_mean(c.value for c in same_check),
+        )
+        for same_check in zip(*runs, strict=True)
+    ]
+
+
+def time_to_reach(run: Sequence[TrainingCheck], value: float) -> tuple[float, bool]:
+    """Return the time at which a run reached a value, by log-log interpolation, and whether it is exact.
+
+    The time is only a bound if the first check is already below the value, or if the run never reached it.
     """
-    if run[0].figure <= figure:
+    if run[0].value <= value:
         return run[0].seconds, False
     for before, after in pairwise(run):
-        if after.figure <= figure < before.figure:
-            share = math.log(before.figure / figure) / math.log(before.figure / after.figure)
+        if after.value <= value < before.value:
+            share = math.log(before.value / value) / math.log(before.value / after.value)
             return before.seconds * (after.seconds / before.seconds) ** share, True
     return run[-1].seconds, False
 
 
-def speed_up(slow: Sequence[Check], fast: Sequence[Check]) -> tuple[float, str]:
-    """How many times as long the first takes as the second to the figure at which the worse of the two ends; in words."""
-    target = max(slow[-1].figure, fast[-1].figure)
-    (first, sure), (second, safe) = time_to(slow, target), time_to(fast, target)
-    bound = "" if sure and safe else ", a bound"
+def speed_up(slow: Sequence[TrainingCheck], fast: Sequence[TrainingCheck]) -> tuple[float, str]:
+    """Return the ratio of times of two runs to the final value of the worse one, and a description."""
+    target = max(slow[-1].value, fast[-1].value)
+    (first, first_exact), (second, second_exact) = time_to_reach(slow, target), time_to_reach(fast, target)
+    bound = "" if first_exact and second_exact else ", a bound"
     return first / second, f"to {target:.4g}: {first:.3g} s against {second:.3g} s{bound}"
 
 
-def rows_of(runs: Mapping[str, Sequence[Sequence[Check]]], unit: str) -> list[Row]:
-    """Figures of all samplers at all checks: means over seeds, and the least and the most of them."""
+def sampler_rows(runs: Mapping[str, Sequence[Sequence[TrainingCheck]]], unit: str) -> list[ComparisonRow]:
+    """Return the values of all samplers at all checks: means over seeds, and minimum and maximum."""
     rows = []
-    for name, some in runs.items():
-        for k, check in enumerate(mean_run(some)):
-            figures = [run[k].figure for run in some]
-            interval = (min(figures), max(figures)) if len(some) > 1 else None
-            note = f"{unit}; {check.iterations:,} iterations, {check.visited:,} visits"
-            rows.append(new(f"{name}, {shown_seconds(check.seconds)}", check.figure, interval, note=note))
+    for name, seed_runs in runs.items():
+        for k, check in enumerate(geometric_mean_run(seed_runs)):
+            values = [run[k].value for run in seed_runs]
+            interval = (min(values), max(values)) if len(seed_runs) > 1 else None
+            note = f"{unit}; {check.iterations:,} iterations, {check.infosets_visited:,} visits"
+            rows.append(new_row(f"{name}, {format_seconds(check.seconds)}", check.value, interval, note=note))
     return rows
 
 
-def claims(runs: Mapping[str, Sequence[Sequence[Check]]], what: str, better: str, worse: Sequence[str]) -> list[Row]:
-    """The paper's claim that one sampler is faster than others: at the end, and by what factor of time."""
-    means = {name: mean_run(some) for name, some in runs.items()}
+def claim_rows(
+    runs: Mapping[str, Sequence[Sequence[TrainingCheck]]], measure: str, better: str, worse: Sequence[str]
+) -> list[ComparisonRow]:
+    """Check the paper's claim that one sampler is faster than others: at the end, and by what factor of time."""
+    means = {name: geometric_mean_run(seed_runs) for name, seed_runs in runs.items()}
     rows = []
     for other in worse:
-        share = means[better][-1].figure / means[other][-1].figure
-        factor, words = speed_up(means[other], means[better])
-        rows.append(finding(f"{what}: {better} at the end, shares of {other}", 1.0, share, "<="))
-        rows.append(new(f"{what}: times as long as {better} that {other} takes", factor, note=words))
+        share = means[better][-1].value / means[other][-1].value
+        factor, note = speed_up(means[other], means[better])
+        rows.append(finding_row(f"{measure}: {better} at the end, shares of {other}", 1.0, share, "<="))
+        rows.append(new_row(f"{measure}: times as long as {better} that {other} takes", factor, note=note))
     return rows
 
 
-def curves_of(runs: Mapping[str, Sequence[Sequence[Check]]], panel: str) -> list[Curve]:
-    """A line for each sampler."""
-    return [
-        Curve(name, tuple(c.seconds for c in mean), tuple(c.figure for c in mean), panel)
-        for name, mean in ((name, mean_run(some)) for name, some in runs.items())
-    ]
+def sampler_curves(runs: Mapping[str, Sequence[Sequence[TrainingCheck]]], panel: str) -> list[Curve]:
+    """Return a curve for each sampler."""
+    means = {name: geometric_mean_run(seed_runs) for name, seed_runs in runs.items()}
+    return [Curve(name, [c.seconds for c in mean], [c.value for c in mean], panel) for name, mean in means.items()]

@@ -1,8 +1,8 @@
-"""CS and PCS on limit hold'em with percentile buckets: exploitability in the abstract game against time, by buckets.
+"""CS and PCS on limit hold'em with percentile buckets (Johanson et al. 2012, Figure 3).
 
-Johanson et al. 2012, Figure 3. Four rounds, four bets each; n buckets of E[HS²] on each street within those of the street
-before: 3.6, 23.6, 57.3 and 118.7 million information sets for n = 5, 8, 10 and 12. Best responses are those of players who
-see buckets, from joint counts of bucket sequences.
+The measure is exploitability in the abstract game. Limit hold'em has four rounds with four bets each, and n buckets of
+E[HS²] on each street within those of the street before: 3.6, 23.6, 57.3 and 118.7 million information sets for n = 5, 8,
+10 and 12. Best responses see buckets only, and are computed from joint counts of bucket sequences.
 """
 
 from __future__ import annotations
@@ -11,130 +11,124 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
-from riverboat.abstraction.cards.perfect_recall import percentile_abstraction
-from riverboat.core.cache import folder
-from riverboat.core.errors import RiverboatError
-from riverboat.games.boards.full_holdem import holdem
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions
-from riverboat.papers.framework import Curve, Experiment, Report
-from riverboat.papers.pieces import Pieces
-from riverboat.papers.public_chance_sampling.class_game import ClassGame, class_quality
-from riverboat.papers.public_chance_sampling.curves import (
-    Check,
-    checks_of,
-    claims,
-    curves_of,
-    doublings,
-    piece,
-    rows_of,
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
+from riverboat.games.boards.holdem import holdem
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.papers.framework import ExperimentParts, ExperimentReport
+from riverboat.papers.public_chance_sampling.class_game import (
+    ClassGame,
+    class_game_from_boards,
+    class_quality,
+    sample_boards,
 )
-from riverboat.papers.public_chance_sampling.joint_counts import drawn_boards, joint_game
-from riverboat.papers.rows import Explained, Row, finding, new, printed
-from riverboat.solvers.mccfr.samplers import make_blueprint
-from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.papers.public_chance_sampling.curves import (
+    TrainingCheck,
+    cached_run,
+    claim_rows,
+    num_checks,
+    sampler_curves,
+    sampler_rows,
+    train_with_checks,
+)
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row
+from riverboat.papers.training import cached_abstraction, make_compiled_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 SAMPLERS = {"chance": "CS", "pcs": "PCS"}
-MILLIONS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
-CUT_OFF = Explained(118.671936, "118,671,936: cut off, not rounded", within=0.01)
-BOARDS = {False: 1500, True: 5000}  # that joint counts are taken from; with `full` or without
-SECONDS, FIRST = {False: 26, True: 64}, {False: 13.0, True: 32.0}  # of a run, and to its first check
-VERSION = 1  # of what pieces hold
+PAPER_MILLION_INFOSETS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
+TRUNCATED_COUNT = ExplainedDifference(118.671936, "118,671,936: cut off, not rounded", within=0.01)
+NUM_BOARDS = {False: 1500, True: 5000}  # of joint counts, by `full`
+RUN_SECONDS = {False: 26, True: 64}  # by `full`
+FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # of a run, by `full`
+CACHE_VERSION = 1
 
 
-def cards_of(n: int) -> CardAbstraction:
-    """The buckets, from the cache where they are there: the first time takes minutes."""
-    place: Path = folder() / "reproduce" / f"percentile-square-{n}-1"
-    try:
-        return load_abstraction(place)
-    except (OSError, RiverboatError):
-        made = percentile_abstraction(n, "square", threads=2)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        made.save(place)
-        return made
+def load_percentile_cards(n: int) -> CardAbstraction:
+    """Load the buckets from the cache; computing them the first time takes minutes."""
+
+    def build(folder: Path) -> CardAbstraction:
+        cards = percentile_abstraction(n, "square", threads=2)
+        cards.save(folder)
+        return cards
+
+    return cached_abstraction(f"percentile-square-{n}-1", build)
 
 
-def exploitability(game: ClassGame, solver: Blueprint) -> float:
-    """In the abstract game, in mbb a hand."""
+def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
+    """Return the exploitability in the abstract game, in mbb/g."""
     tables = [solver.tables.strategies(street) for street in range(game.tree.rules.rounds)]
     return 1000 * class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
 
 
-def trained(
+def train_sampler(
     tree: ActionTree,
-    prepared: Callable[[], tuple[CardAbstraction, ClassGame]],
+    prepare_game: Callable[[], tuple[CardAbstraction, ClassGame]],
     traversal: str,
     seconds: float,
     checks: int,
     seed: int,
-) -> list[Check]:
-    """One run with its checks."""
-    cards, game = prepared()
-    make_blueprint(tree, cards, traversal).step(1)  # compiles
-    solver = make_blueprint(tree, cards, traversal, seed=seed)
-    return [
-        Check(spent, solver.iterations, solver.updates, exploitability(game, solver))
-        for spent in doublings(solver.step, lambda: solver.iterations, seconds, checks)
-    ]
+) -> list[TrainingCheck]:
+    """Train one run with its checks."""
+    cards, game = prepare_game()
+    trainer = make_compiled_trainer((tree, cards), traversal, seed)
+    return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
 
 
-def size_rows(tree: ActionTree) -> list[Row]:
-    """Information sets of all four abstract games."""
+def infoset_count_rows(tree: ActionTree) -> list[ComparisonRow]:
+    """Count the information sets of all four abstract games."""
     decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in range(4)]
     rows = []
-    for n, million in MILLIONS.items():
+    for n, million in PAPER_MILLION_INFOSETS.items():
         count = sum(d * n ** (street + 1) for street, d in enumerate(decisions))
-        why = CUT_OFF if n == 12 else None
-        rows.append(printed(f"n = {n}: information sets, millions", million, count / 1e6, digits=1, explained=why))
+        why = TRUNCATED_COUNT if n == 12 else None
+        rows.append(printed_row(f"n = {n}: information sets, millions", million, count / 1e6, digits=1, explained=why))
     return rows
 
 
-def run(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> Report:
-    """Numbers of buckets, two or with `full` four; `seconds` for each run, from so many `boards`."""
-    tree = compile_actions(holdem("4-4").rules)
-    most, buckets = float(seconds or SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
-    counted, checks = boards or BOARDS[full], checks_of(most, FIRST[full])
-    pieces = Pieces("pcs-figure-3", f"{VERSION} {most:g} {checks} {counted} {seed}", keep=full, part=part)
-    rows, curves, shares = size_rows(tree), [], {}
+def run(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> ExperimentReport:
+    """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
+    tree = compile_action_tree(holdem("4-4").rules)
+    total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
+    num_boards, checks = boards or NUM_BOARDS[full], num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    parts = ExperimentParts(
+        "pcs-figure-3", f"{CACHE_VERSION} {total_seconds:g} {checks} {num_boards} {seed}", use_cache=full, part=part
+    )
+    rows, curves, shares = infoset_count_rows(tree), [], {}
     for n in buckets:
-        prepared = cache(partial(_prepared, tree, n, counted, seed))
-        made = {
-            name: piece(pieces, f"{n}-{name}", partial(trained, tree, prepared, traversal, most, checks, seed))
+        prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
+        results = {
+            name: cached_run(
+                parts, f"{n}-{name}", partial(train_sampler, tree, prepared, traversal, total_seconds, checks, seed)
+            )
             for traversal, name in SAMPLERS.items()
         }
-        runs = {name: [run] for name, run in made.items() if run is not None}
-        rows += [new(f"n = {n}: {row.name}", row.ours, note=row.note) for row in rows_of(runs, "mbb a hand")]
+        runs = {name: [run] for name, run in results.items() if run is not None}
+        rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
         if len(runs) == len(SAMPLERS):
-            shares[n] = runs["PCS"][0][-1].figure / runs["CS"][0][-1].figure
-            rows.append(new(f"n = {n}: PCS at the end, shares of CS", shares[n]))
-            rows += [row for row in claims(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
-        curves += curves_of(runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds")
-    few, many = min(shares, default=0), max(shares, default=0)
-    if few < many:
-        name = f"PCS gains on CS as buckets grow: share of CS with {many} buckets, shares of that with {few}"
-        rows.append(finding(name, 1.0, shares[many] / shares[few], "<="))
+            shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
+            rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
+            rows += [row for row in claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
+        curves += sampler_curves(
+            runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
+        )
+    smallest, largest = min(shares, default=0), max(shares, default=0)
+    if smallest < largest:
+        name = f"PCS gains on CS as buckets grow: share of CS with {largest} buckets, shares of that with {smallest}"
+        rows.append(finding_row(name, 1.0, shares[largest] / shares[smallest], "<="))
     notes = (
-        "Limit hold'em, four rounds. Exploitability in the abstract game, in mbb a hand: responders see buckets as well. "
-        f"Joint counts are of {counted:,} boards with all their pairs of hands, {counted * 1081 * 990:.2g} in all: "
-        "best responses fit their noise a little, so that figures are rather too high than too low, for both alike.",
-        "Vanilla CFR; time is that of one core, without the measuring. The paper finds that CS is faster with 5 buckets and "
-        "that PCS overtakes it as buckets grow. PCS draws boards in blocks of 64, some 12 s each: so its checks come late.",
-        f"{most:g} s for each run. {pieces.note}",
+        "Limit hold'em, four rounds. Exploitability in the abstract game, in mbb a hand: responders see buckets as "
+        f"well. Joint counts are of {num_boards:,} boards with all their pairs of hands, "
+        f"{num_boards * 1081 * 990:.2g} in all: best responses fit their noise a little, so figures are slightly too "
+        "high, equally for both.",
+        "Vanilla CFR; time is that of one core, without the measuring. The paper finds that CS is faster with 5 "
+        "buckets and that PCS overtakes it as buckets grow. PCS draws boards in blocks of 64, some 12 s each: so its "
+        "checks come late.",
+        f"{total_seconds:g} s for each run. {parts.note}",
     )
-    return Report(tuple(rows), notes, tuple[Curve, ...](curves), log=True)
+    return ExperimentReport(rows, notes, curves, log=True)
 
 
-def _prepared(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
-    cards = cards_of(n)
-    return cards, joint_game(tree, cards, drawn_boards(tree, boards, seed))
-
-
-EXPERIMENT = Experiment(
-    "pcs-figure-3",
-    "CS and PCS on limit hold'em with percentile buckets: the abstract game against time",
-    "Johanson, Bard, Lanctot, Gibson & Bowling 2012, Figure 3",
-    "5 min",
-    "50 min",
-    run,
-    ("seconds", "boards", "part"),
-)
+def _prepare_game(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
+    cards = load_percentile_cards(n)
+    return cards, class_game_from_boards(tree, cards, sample_boards(tree, boards, seed))

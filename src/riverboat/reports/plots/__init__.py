@@ -1,1 +1,1 @@
-"""All plots."""
+"""Plots as matplotlib figures and image files."""

@@ -1,1 +1,1 @@
-"""CFR on betting × boards: spots and whole hold'em games."""
+"""CFR on betting trees × boards: hold'em spots and whole hold'em games."""

@@ -1,4 +1,4 @@
-"""Solving many spots at once: what search and training data ask for, thousands of small subgames."""
+"""Solve many spots at once: thousands of small subgames, as search, training data and reports need."""
 
 from __future__ import annotations
 
@@ -11,26 +11,45 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from riverboat.core import validation
-from riverboat.core.cancellation import is_polled, poll
-from riverboat.core.errors import InputError, shown
-from riverboat.engines.cpu.batch_engine import alike_trees, shape_of
-from riverboat.engines.devices import CPU, AnyBatch, batch_learner, choose, free_memory
-from riverboat.engines.tables import table_bytes, table_format
+from riverboat.core.cancellation import check_cancellation, has_cancellation_check
+from riverboat.core.errors import InputError, short_repr
+from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
+from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
+from riverboat.engines.tables import parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
-from riverboat.solvers.boards.cfr import LAST_STREET_SCHEDULE, STAKES_SCHEDULE, qualities, step_rows
-from riverboat.solvers.check_schedule import FIRST, hopeful_check
+from riverboat.solvers.boards.cfr import (
+    BOARD_SCHEDULE,
+    LAST_STREET_SCHEDULE,
+    SEVERAL_STREETS_SCHEDULE,
+    batch_qualities,
+    board_table_bytes,
+    schedule_rows,
+)
+from riverboat.solvers.result import LAST, Result, quality_fields
 from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.solver_run import FIRST_BOARD_CHECK, optimistic_check
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.solution import Solution
+from riverboat.trees.betting import BettingShape
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.streets import Shape
 
-CARDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}  # fields that betting does not look at
-SHAPES, ROWS = 1024, 64  # bettings that are kept, and for hands in steps of how many
-SIX_BYTES, SIXTEEN_BITS = "compact", "16-bit"
-POLLED = 5  # iterations between two polls, where somebody may stop or delay a solve
-DEVICE_SHARE = 0.7  # of a device's free memory, for tables and boards: vectors of walks need some too
+CARD_FIELDS = {
+    "board",
+    "ranges",
+    "locks",
+    "deck",
+    "name",
+    "gadget",
+    "unit",
+    "joiner",
+}  # fields of a spot that do not affect the betting
+MAX_CACHED_SHAPES, HAND_MULTIPLE = 1024, 64  # cached betting shapes, and the multiple to which hands are rounded up
+COMPACT, SIXTEEN_BITS = "compact", "16-bit"
+POLL_ITERATIONS = 5  # iterations between two polls, if the solve can be cancelled
+DEVICE_MEMORY_SHARE = (
+    0.7  # share of a device's free memory for tables and boards; the rest is for vectors of traversals
+)
 
 
 def solve_many(
@@ -46,38 +65,59 @@ def solve_many(
     memory: int | None = None,
     device: str = CPU,
 ) -> list[Solution]:
-    """Solve spots, with whatever stands at their roots, in the order given.
+    """Solve spots, with the gadgets at their roots, and return the solutions in the given order.
 
-    Spots with the same betting share its tree. Threads take spots in turn, of all bettings where there are several, or
-    the boards of one that is alone; each answer is the one that the spot would get alone, to the bit. Every spot gets
-    `iterations`, or fewer where exploitability falls to `until` (in % of the pot, looked at after 16
-    iterations and then, in steps of `check_every`, whenever it could be there), or where `seconds` for each spot are over:
-    what it has learnt by then is its answer. The provenance of a solution says how many, and how exploitable it is.
-    Without `dtype`, spots with deals to come learn in 16 bits on processors: their tables are more than a core keeps at
-    hand. On a GPU (`device`) spots of as many streets are solved side by side, whatever their betting, as many as its memory
-    holds; answers are those of the processor to rounding.
+    Spots with the same betting share its tree. Every solution is bitwise the one that the spot would get alone.
+
+    Parameters
+    ----------
+    spots
+        Spots to solve.
+    iterations
+        Iterations for every spot, at most.
+    until
+        Exploitability, in % of the pot, at which a spot ends early. It is checked first after 16 iterations, then in
+        steps of `check_every` when the target could be met.
+    seconds
+        Time for each spot, at which it ends early.
+    threads
+        Threads work on several spots, or on the boards of one spot that is alone.
+    dtype
+        Table format. By default spots with cards to come use 16 bits on the CPU: their tables exceed the cache of a
+        core.
+    device
+        On a GPU, spots with the same number of streets are solved in parallel, as many as its memory holds. Solutions
+        equal those of the CPU up to rounding.
+
+    Returns
+    -------
+    list[Solution]
+        The provenance of each solution holds its iterations and exploitability.
     """
     if isinstance(spots, str) or not isinstance(spots, Iterable):
-        raise InputError(f"spots={shown(spots)}: give a list of spots")
+        raise InputError(f"spots={short_repr(spots)}: must be a list of spots")
     spots = list(spots)
-    for place, spot in enumerate(spots):
+    for index, spot in enumerate(spots):
         if not isinstance(spot, Spot):
-            raise InputError(f"spots[{place}]={shown(spot)}: no spot; Spot.make or parse_spot makes one")
-    validation.whole("iterations", iterations)
-    validation.whole("check_every", check_every, 1)
-    validation.threads(threads)
-    validation.unless_none(validation.whole, "memory", memory)
+            raise InputError(f"spots[{index}]={short_repr(spot)}: must be a Spot; make one by Spot.make or parse_spot")
+    validation.check_integer("iterations", iterations)
+    validation.check_integer("check_every", check_every, 1)
+    validation.check_thread_count(threads)
+    validation.optional(validation.check_integer, "memory", memory)
     for name, limit in (("until", until), ("seconds", seconds)):
-        validation.unless_none(validation.number, name, limit)
+        validation.optional(validation.check_number, name, limit)
         if limit == 0:
             raise InputError(f"{name}={limit}: must be above zero")
-    goal = Goal(iterations, until, seconds, check_every)
-    return [solution for solution, _ in judged(spots, goal, schedule, dtype, device, threads=threads, memory=memory)]
+    goal = BatchGoal(iterations, until, seconds, check_every)
+    return [
+        solution
+        for solution, _ in solve_with_quality(spots, goal, schedule, dtype, device, threads=threads, memory=memory)
+    ]
 
 
-def judged(
+def solve_with_quality(
     spots: Sequence[Spot],
-    goal: Goal,
+    goal: BatchGoal,
     schedule: str | AnySchedule | None = None,
     dtype: str | None = None,
     device: str = CPU,
@@ -85,44 +125,44 @@ def judged(
     threads: int = 1,
     memory: int | None = None,
 ) -> list[tuple[Solution, Quality]]:
-    """The same, with how good each is."""
-    chosen = None if schedule is None else schedules.parse(schedule)
-    where = choose(device)
-    groups = _alike(spots)
+    """Solve spots as `solve_many` does, and return each solution with its quality."""
+    user_schedule = None if schedule is None else schedules.parse(schedule)
+    where = resolve_device(device)
+    groups = _group_by_betting(spots)
     trees = _trees(spots, groups) if where != CPU else {}
-    bundles = _bundles(trees, dtype or SIX_BYTES, where) if trees else list(groups.values())
+    batches = _device_batches(trees, dtype or COMPACT, where) if trees else list(groups.values())
     answers: list[tuple[Solution, Quality] | None] = [None] * len(spots)
-    side_by_side = threads if where == CPU and len(bundles) > 1 else 1
+    parallel = threads if where == CPU and len(batches) > 1 else 1
 
-    def solve(numbers: list[int]) -> None:
-        first = spots[numbers[0]]
-        rule = chosen or (STAKES_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
-        kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else SIX_BYTES)
-        walker = batch_learner(
+    def solve(indices: list[int]) -> None:
+        first = spots[indices[0]]
+        rule = user_schedule or (SEVERAL_STREETS_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
+        kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else COMPACT)
+        engine = create_batch_engine(
             where,
-            [trees[n] for n in numbers] if trees else alike_trees([spots[n] for n in numbers], _shaped),
-            table_format(kind),
+            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for),
+            parse_table_format(kind),
             predictive=rule.predictive,
             simultaneous=not rule.alternating,
-            threads=1 if side_by_side > 1 else threads,
+            threads=1 if parallel > 1 else threads,
             rule=rule.rule,
             memory=memory,
             stakes=rule.stakes,
         )
-        for n, answer in zip(numbers, _solve(walker, rule, goal, kind), strict=True):
+        for n, answer in zip(indices, _solve(engine, rule, goal, kind), strict=True):
             answers[n] = answer
 
-    if side_by_side > 1:
-        with ThreadPoolExecutor(side_by_side, thread_name_prefix="riverboat") as pool:
-            list(pool.map(solve, bundles))
+    if parallel > 1:
+        with ThreadPoolExecutor(parallel, thread_name_prefix="riverboat") as pool:
+            list(pool.map(solve, batches))
     else:
-        for numbers in bundles:
-            solve(numbers)
+        for indices in batches:
+            solve(indices)
     return [answer for answer in answers if answer is not None]
 
 
-def _alike(spots: Sequence[Spot]) -> dict[Any, list[int]]:
-    """The spots of each betting, with locks and without: those with locks cannot learn in 16 bits."""
+def _group_by_betting(spots: Sequence[Spot]) -> dict[Any, list[int]]:
+    """Group spots by betting, apart if they have locks: spots with locks do not support 16-bit tables."""
     groups: dict[Any, list[int]] = {}
     for number, spot in enumerate(spots):
         groups.setdefault((_betting_key(spot), bool(spot.locks)), []).append(number)
@@ -130,55 +170,55 @@ def _alike(spots: Sequence[Spot]) -> dict[Any, list[int]]:
 
 
 def _trees(spots: Sequence[Spot], groups: Mapping[Any, list[int]]) -> dict[int, BoardTree]:
-    """The tree of each spot; those of one betting share its shape."""
+    """Return the tree of each spot; trees with the same betting share its shape."""
     trees: dict[int, BoardTree] = {}
     for numbers in groups.values():
-        trees.update(zip(numbers, alike_trees([spots[n] for n in numbers], _shaped), strict=True))
+        trees.update(zip(numbers, trees_of_one_shape([spots[n] for n in numbers], _shape_for), strict=True))
     return trees
 
 
-def _bundles(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[list[int]]:
-    """Spots that a device solves side by side: of one number of streets, and no more than its memory holds."""
+def _device_batches(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[list[int]]:
+    """Return batches of spots for a device: equal numbers of streets, and no more than its memory holds."""
     free = free_memory(device)
-    room = math.inf if free is None else DEVICE_SHARE * free
-    bundles: list[list[int]] = []
-    streets, taken = 0, math.inf
+    available = math.inf if free is None else DEVICE_MEMORY_SHARE * free
+    batches: list[list[int]] = []
+    streets, used = 0, math.inf
     for n in sorted(trees, key=lambda n: (trees[n].streets, n)):
-        need = table_bytes(trees[n].table, table_format(dtype)) + trees[n].layout_bytes
-        if trees[n].streets != streets or taken + need > room:
-            bundles.append([])
-            streets, taken = trees[n].streets, 0
-        bundles[-1].append(n)
-        taken += need
-    return bundles
+        required = table_bytes(trees[n].table_size, parse_table_format(dtype)) + trees[n].layout_bytes
+        if trees[n].streets != streets or used + required > available:
+            batches.append([])
+            streets, used = trees[n].streets, 0
+        batches[-1].append(n)
+        used += required
+    return batches
 
 
 @dataclass(frozen=True)
-class _Betting:
-    """A spot, told apart from others by its betting alone."""
+class _SpotBetting:
+    """A cache key: a spot, compared by its betting alone."""
 
     key: Any
     spot: Spot = field(compare=False)
 
 
-def _shaped(spot: Any, hands: int) -> Shape:
-    return _kept_shape(_Betting(_betting_key(spot), spot), -(-hands // ROWS) * ROWS)
+def _shape_for(spot: Any, hands: int) -> BettingShape:
+    return _cached_shape(_SpotBetting(_betting_key(spot), spot), -(-hands // HAND_MULTIPLE) * HAND_MULTIPLE)
 
 
-@lru_cache(maxsize=SHAPES)
-def _kept_shape(betting: _Betting, hands: int) -> Shape:
-    """Bettings come again: a match with search meets a few hundred of them tens of thousands of times."""
-    return shape_of(betting.spot, hands)
+@lru_cache(maxsize=MAX_CACHED_SHAPES)
+def _cached_shape(betting: _SpotBetting, hands: int) -> BettingShape:
+    """Return the betting shape of a spot. A match with search meets a few hundred shapes tens of thousands of times."""
+    return shape_for_game(betting.spot, hands)
 
 
 def _betting_key(spot: Spot) -> Any:
-    """What the betting of a spot is made from."""
-    facts = [(f.name, getattr(spot, f.name)) for f in fields(spot) if f.name not in CARDS]
+    """Return the fields of a spot that determine its betting."""
+    facts = [(f.name, getattr(spot, f.name)) for f in fields(spot) if f.name not in CARD_FIELDS]
     return (len(spot.board), *facts)
 
 
-class Goal(NamedTuple):
-    """When a solve ends."""
+class BatchGoal(NamedTuple):
+    """Limits of a batch solve."""
 
     iterations: int
     until: float | None
@@ -187,51 +227,51 @@ class Goal(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The iteration of the first look: sooner nothing is good enough."""
-        return self.iterations if self.until is None else -(-FIRST // self.check_every) * self.check_every
+        """The iteration of the first check; before it no spot meets a target."""
+        return self.iterations if self.until is None else -(-FIRST_BOARD_CHECK // self.check_every) * self.check_every
 
     def next(self, done: int, due: int, spent: float, seconds: float) -> int:
-        """Iterations until a look is due, `spent` being the seconds so far: few, where time is short; 0: the end."""
+        """Return the iterations before the next check, after `spent` seconds: fewer if time is short, 0 at the end."""
         left = min(self.iterations, due) - done
         if self.seconds is None or left <= 0:
             return left
         if not done:
             return 1
-        one = spent / done
-        # What an answer costs in the end, about an iteration, and twice that where the machine falters.
-        return int(max(0, min(left, (seconds - spent) / one - 3)))
+        per_iteration = spent / done
+        # Reserve the cost of the result, about one iteration, and two more in case the machine slows down.
+        return int(max(0, min(left, (seconds - spent) / per_iteration - 3)))
 
 
-def _solve(batch: AnyBatch, rule: AnySchedule, goal: Goal, dtype: str) -> list[tuple[Solution, Quality]]:
-    open_, done, began = list(range(len(batch.trees))), 0, time.perf_counter()
-    ended, due = [0] * len(open_), [goal.first] * len(open_)
-    seconds = (goal.seconds or 0.0) * len(open_)
-    weight, seen = 0.0, dict[int, Quality]()  # what the last look at each told, if it has not learnt since
-    while open_ and (count := goal.next(done, min(due[k] for k in open_), time.perf_counter() - began, seconds)):
-        if goal.seconds is not None:  # in pieces, so that a slow one is noticed
+def _solve(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:
+    active, done, started = list(range(len(batch.trees))), 0, time.perf_counter()
+    iterations_done, due = [0] * len(active), [goal.first] * len(active)
+    seconds = (goal.seconds or 0.0) * len(active)
+    weight, qualities = 0.0, dict[int, Quality]()  # quality at the last check, unless iterated since
+    while active and (count := goal.next(done, min(due[k] for k in active), time.perf_counter() - started, seconds)):
+        if goal.seconds is not None:  # in pieces, so that a slow piece is noticed
             count = max(1, count // 4)
-        if is_polled():
-            poll()
-            count = min(count, POLLED)
-        steps, weight = step_rows(rule, done, weight, count)
-        batch.learn(steps, open_)
+        if has_cancellation_check():
+            check_cancellation()
+            count = min(count, POLL_ITERATIONS)
+        steps, weight = schedule_rows(rule, done, weight, count)
+        batch.iterate(steps, active)
         done += count
-        for k in open_:
-            ended[k] = done
-            seen.pop(k, None)
-        looked = [k for k in open_ if due[k] == done < goal.iterations]
-        for k, quality in zip(looked, qualities(batch, looked) if looked else (), strict=True):
+        for k in active:
+            iterations_done[k] = done
+            qualities.pop(k, None)
+        checked = [k for k in active if due[k] == done < goal.iterations]
+        for k, quality in zip(checked, batch_qualities(batch, checked) if checked else (), strict=True):
             assert goal.until is not None
-            seen[k] = quality
-            due[k] = hopeful_check(done, quality.exploitability, goal.until, goal.check_every)
+            qualities[k] = quality
+            due[k] = optimistic_check(done, quality.exploitability, goal.until, goal.check_every)
             if quality.exploitability <= goal.until:
-                open_.remove(k)
-    rest = [k for k in range(len(batch.trees)) if k not in seen]
-    seen.update(zip(rest, qualities(batch, rest) if rest else (), strict=True))
-    answers = zip(batch.trees, batch.averages(), ended, sorted(seen.items()), strict=True)
+                active.remove(k)
+    unchecked = [k for k in range(len(batch.trees)) if k not in qualities]
+    qualities.update(zip(unchecked, batch_qualities(batch, unchecked) if unchecked else (), strict=True))
+    solutions = zip(batch.trees, batch.averages(), iterations_done, sorted(qualities.items()), strict=True)
     return [
         (Solution(tree, average, _provenance(tree, rule, iterations, dtype, quality), root), quality)
-        for tree, (average, root), iterations, (_, quality) in answers
+        for tree, (average, root), iterations, (_, quality) in solutions
     ]
 
 
@@ -247,3 +287,55 @@ def _provenance(tree: BoardTree, rule: AnySchedule, iterations: int, dtype: str,
         "exploitability": quality.exploitability,
         "unit": tree.unit,
     }
+
+
+# --- results of a batch on a GPU ---
+
+MAX_ITERATIONS = 100_000  # if only exploitability ends the solve
+CHECK_EVERY = 5
+
+
+def solve_batch(
+    spots: Sequence[Spot],
+    device: str,
+    *,
+    iterations: int | None = None,
+    until: float | None = None,
+    schedule: str | AnySchedule | None = None,
+    dtype: str | None = None,
+) -> list[Result]:
+    """Solve spots in parallel on a device and return a `Result` for each, as `solve` does up to rounding.
+
+    The seconds of each result are an equal share of the total time.
+    """
+    rule = schedules.parse(BOARD_SCHEDULE if schedule is None else schedule)
+    kind, started = dtype or "compact", time.perf_counter()
+    goal = BatchGoal(MAX_ITERATIONS if iterations is None else iterations, until, None, CHECK_EVERY)
+    answers = solve_with_quality(spots, goal, rule, kind, device)
+    seconds = (time.perf_counter() - started) / max(1, len(spots))
+    return [_result(solution, quality, rule, kind, until, seconds) for solution, quality in answers]
+
+
+def _result(
+    solution: Solution, quality: Quality, rule: AnySchedule, dtype: str, until: float | None, seconds: float
+) -> Result:
+    facts, tree = solution.provenance, solution.tree
+    return Result(
+        game=facts["game"],
+        method="cfr",
+        schedule=facts["schedule"],
+        traversal=facts["traversal"],
+        iterations=facts["iterations"],
+        seconds=seconds,
+        unit=tree.unit,
+        infosets=tree.infoset_count,
+        seed=0,
+        nodes=0,
+        reached=until is None or quality.exploitability <= until,
+        strategy=solution,
+        answer=LAST,
+        answer_iteration=facts["iterations"],
+        table_bytes=board_table_bytes(tree, rule, dtype),
+        layout_bytes=tree.layout_bytes,
+        **quality_fields(quality),
+    )

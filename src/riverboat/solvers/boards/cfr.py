@@ -1,48 +1,62 @@
-"""Counterfactual regret minimisation on betting × boards: spots and whole hold'em games.
+"""CFR on betting trees × boards, full or sampled: spots and whole hold'em games.
 
-The same schedules as everywhere (`riverboat.solvers.schedules`). The average is kept as a mean, not as a sum, so that it fits
-into sixteen bits; what it stands for is the same.
+The schedules are those of `riverboat.solvers.schedules`. The average is stored as a mean instead of a sum, so that it
+fits into sixteen bits; it represents the same strategy. `SampledBoardCFR` trains with the samplers of blueprints and
+measures the result exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.core.errors import InputError
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.compiled.hugepages import hugepage_zeros
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines import tables
-from riverboat.engines.cpu.board_engine import BoardWalker
-from riverboat.engines.cpu.ties import Ties
-from riverboat.engines.devices import AUTO, CPU, AnyBatch, AnyWalker, choose, learner
-from riverboat.engines.tables import table_format
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.cpu.ties import TiedRows
+from riverboat.engines.devices import AUTO, CPU, AnyBatchEngine, AnyBoardEngine, create_engine, resolve_device
+from riverboat.engines.tables import TABLE_PADDING, parse_table_format
 from riverboat.games.base import Array
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.holdem import Holdem, holdem
+from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.solvers import schedules
-from riverboat.solvers.schedules import AnySchedule, dcfr
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
+from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
 from riverboat.solvers.tabular.best_response import Quality
+from riverboat.strategies.blueprint_game import write_bucket_strategy
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
-BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-schedule-of-spots.md
-WHOLE_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)  # docs/decisions/0043-schedule-of-whole-games.md
-LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)  # of those of limit hold'em
-# Of subgames on one street, and on several: docs/decisions/0041-moves-weigh-by-their-stakes.md
+BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-use-dcfr-1-4-0-25-3.md
+WHOLE_GAME_SCHEDULE = dcfr(
+    alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8
+)  # docs/decisions/0043-weight-regrets-by-stakes-in-whole-hold-em.md
+LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)  # for whole games of limit hold'em
+# For subgames on one street, and on several: docs/decisions/0041-weight-regrets-of-actions-by-their-stakes.md
 LAST_STREET_SCHEDULE = dcfr(alpha=0.8, beta=0.25, gamma=4.0, stakes=0.8, rise=0.8)
-STAKES_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, rise=0.4)
+SEVERAL_STREETS_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, rise=0.4)
 
 
-def table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
-    """Memory that a solver's tables will take."""
-    apart = not schedule.alternating
-    return tables.table_bytes(tree.table, table_format(dtype), predictive=schedule.predictive, apart=apart)
+def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
+    """Return the memory of a solver's tables, in bytes."""
+    simultaneous = not schedule.alternating
+    return tables.table_bytes(
+        tree.table_size, parse_table_format(dtype), predictive=schedule.predictive, simultaneous=simultaneous
+    )
 
 
-def step_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
-    """The numbers of the iterations that come after some, as a `Walker` wants them, and the weight of all until then.
+def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
+    """Return the schedule of the next `count` iterations, as a board engine reads it, and the total weight after them.
 
-    Decay and gain keep the average a mean; `weight` is that of the iterations so far, in units of the last one's.
+    Decay and gain keep the average a mean. `weight` is the weight of the iterations so far, in units of the last one's.
     """
     rows = np.zeros((count, 6))
     for i in range(count):
@@ -53,23 +67,27 @@ def step_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) 
     return rows, weight
 
 
-def quality_of(walker: AnyWalker, thread: int = 0) -> Quality:
-    """Best-response values and values of a walker's averages, a gadget's choice included, in the tree's unit.
+def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
+    """Compute best-response and expected values of an engine's averages, gadget included, in the tree's unit.
 
-    Where what is paid sums to a constant, the values of the profile cancel and need no walk of their own: they are
-    left at the middle of the certified interval.
+    If the pay-offs have a constant sum, NashConv does not need the profile's values. They are then set to the middle of
+    the certified interval instead of being computed.
     """
-    best = [walker.earnings(p, respond=True, thread=thread) for p in (0, 1)]
-    values = None if walker.constant is not None else [walker.earnings(p, thread=thread) for p in (0, 1)]
-    return _quality(walker.tree.per_chip, best, values, walker.constant)
+    best = [engine.expected_value(p, respond=True, thread=thread) for p in (0, 1)]
+    values = None if engine.constant_sum is not None else [engine.expected_value(p, thread=thread) for p in (0, 1)]
+    return _quality(engine.tree.per_chip, best, values, engine.constant_sum)
 
 
-def qualities(batch: AnyBatch, among: Sequence[int] | None = None) -> list[Quality]:
-    """The same of all games of a batch, or of some."""
-    some = range(len(batch.trees)) if among is None else among
-    best = [batch.earnings(p, respond=True, among=among) for p in (0, 1)]
-    constants = batch.constants
-    values = None if all(constants[g] is not None for g in some) else [batch.earnings(p, among=among) for p in (0, 1)]
+def batch_qualities(batch: AnyBatchEngine, among: Sequence[int] | None = None) -> list[Quality]:
+    """Compute the qualities of all games of a batch, or of some (see `engine_quality`)."""
+    indices = range(len(batch.trees)) if among is None else among
+    best = [batch.expected_values(p, respond=True, indices=among) for p in (0, 1)]
+    constants = batch.constant_sums
+    values = (
+        None
+        if all(constants[g] is not None for g in indices)
+        else [batch.expected_values(p, indices=among) for p in (0, 1)]
+    )
     return [
         _quality(
             batch.trees[g].per_chip,
@@ -77,12 +95,12 @@ def qualities(batch: AnyBatch, among: Sequence[int] | None = None) -> list[Quali
             None if values is None or constants[g] is not None else [values[0][k], values[1][k]],
             constants[g],
         )
-        for k, g in enumerate(some)
+        for k, g in enumerate(indices)
     ]
 
 
 def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None, constant: float | None) -> Quality:
-    """From what players earn in chips, by best responses and, where that is no constant, as they play."""
+    """Make a Quality from values in chips; `values` is None if the pay-offs have a constant sum."""
     first, second = unit * best[0], unit * best[1]
     if values is not None:
         return Quality((first, second), (unit * values[0], unit * values[1]), None)
@@ -92,14 +110,14 @@ def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None,
     return Quality((first, second), (middle, total - middle), total)
 
 
-UNTIED = "untied_average"  # in checkpoints of runs with buckets: what learning goes on with, before rows are tied
+UNTIED_AVERAGE = "untied_average"  # in checkpoints of runs with buckets: the average before rows of a bucket are merged
 
 
 class BoardCFR:
-    """A run on a `BoardTree`: a walker that learns, and a clock. Bitwise equal on any number of threads.
+    """A full CFR run on a `BoardTree`: an engine and an iteration counter. Bitwise equal on any number of threads.
 
-    On a GPU (`device`) it is the same to rounding, and a run may go on from one device to the other. With `cards`, hands that
-    share a bucket are played alike: the abstract game is solved, and qualities are still exact in the full one.
+    A GPU (`device`) gives the same results up to rounding, and a run may continue on the other device. With `cards`,
+    hands of a bucket share a strategy: the abstract game is solved, and qualities are still exact in the full game.
     """
 
     finished = False  # there is always another iteration
@@ -116,17 +134,17 @@ class BoardCFR:
         cards: CardAbstraction | None = None,
     ) -> None:
         self.tree, self.dtype, self.seed = tree, dtype, 0
-        self.device = CPU if cards is not None and device == AUTO else choose(device)
+        self.device = CPU if cards is not None and device == AUTO else resolve_device(device)
         if cards is not None and self.device != CPU:
-            raise InputError(f"{tree.name}: buckets are tied on processors: take device='cpu'")
-        self.cards, self.ties = cards, None if cards is None else Ties(tree, cards)
+            raise InputError(f"{tree.name}: card abstractions need device='cpu'")
+        self.cards, self.ties = cards, None if cards is None else TiedRows(tree, cards)
         self.schedule = schedules.parse(schedule)
         self.iteration = 0
         self.weight = 0.0  # of all iterations so far, in units of the last one's
-        self.walker = learner(
+        self.engine = create_engine(
             self.device,
             tree,
-            table_format(dtype),
+            parse_table_format(dtype),
             predictive=self.schedule.predictive,
             simultaneous=not self.schedule.alternating,
             threads=threads,
@@ -134,66 +152,66 @@ class BoardCFR:
             memory=memory,
             stakes=self.schedule.stakes,
         )
-        self.threads = self.walker.threads
+        self.threads = self.engine.threads
 
-    # --- learning ---------------------------------------------------------------------------
+    # --- iterations -------------------------------------------------------------------------
 
     def step(self, count: int = 1) -> None:
-        """Run `count` iterations: one walk for each player, each."""
+        """Run `count` iterations, each with one traversal per player."""
         if count < 0:
             raise InputError(f"step({count}): must not be negative")
-        steps, self.weight = step_rows(self.schedule, self.iteration, self.weight, count)
+        steps, self.weight = schedule_rows(self.schedule, self.iteration, self.weight, count)
         self.iteration += count
         if self.ties is None:
-            self.walker.learn(steps)
-        elif isinstance(self.walker, BoardWalker):
-            self._tied = None
-            self.walker.learn_tied(steps, self.ties)
+            self.engine.iterate(steps)
+        elif isinstance(self.engine, CpuBoardEngine):
+            self._tied_averages = None
+            self.engine.iterate_tied(steps, self.ties)
 
-    _tied: Array | None = None  # a copy of the averages, where it was read since the last step
+    _tied_averages: Array | None = None  # copy of the averages, if read since the last step
 
     @property
     def averages(self) -> Array:
-        """The table that the average strategy is read from.
+        """The table of the average strategy.
 
-        With buckets it is a copy, in which rows that share a bucket have its average: reading does not change the run.
+        With buckets it is a copy in which rows of a bucket have the bucket's average: reading does not change the run.
         """
-        if self.ties is None or not isinstance(self.walker, BoardWalker):
-            return self.walker.read("average")
-        if self._tied is None:
-            self._tied = self.walker.tied_averages(self.ties, self.iteration)
-        return self._tied
+        if self.ties is None or not isinstance(self.engine, CpuBoardEngine):
+            return self.engine.read("average")
+        if self._tied_averages is None:
+            self._tied_averages = self.engine.tied_averages(self.ties, self.iteration)
+        return self._tied_averages
 
     def warm(self) -> None:
-        """Compile now what the first step would compile, so that clocks measure solving alone."""
-        self.walker.warm()
+        """Compile the kernels now, so that timings measure solving alone."""
+        self.engine.compile()
 
     # --- checkpoints ------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """What a checkpoint holds."""
-        arrays = {name: self.walker.read(name) for name in self.walker.names}
+        """Return the arrays and numbers of a checkpoint."""
+        arrays = {name: self.engine.read(name) for name in self.engine.table_names}
         if self.ties is not None:
-            arrays |= {"average": self.averages, UNTIED: arrays["average"]}
+            arrays |= {"average": self.averages, UNTIED_AVERAGE: arrays["average"]}
         return arrays, {"iteration": self.iteration, "weight": self.weight}
 
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
-        """Take up the state of a checkpoint."""
-        for name in self.walker.names:
-            self.walker.write(name, arrays[UNTIED if name == "average" and UNTIED in arrays else name])
-        self._tied = None
+        """Restore the state of a checkpoint."""
+        for name in self.engine.table_names:
+            self.engine.write(name, arrays[UNTIED_AVERAGE if name == "average" and UNTIED_AVERAGE in arrays else name])
+        self._tied_averages = None
         self.iteration, self.weight = int(state["iteration"]), float(state["weight"])
 
-    # --- reading ----------------------------------------------------------------------------
+    # --- strategies and their quality --------------------------------------------------------
 
     @property
     def nodes_touched(self) -> int:
-        """Public nodes entered so far: decisions, terminals and deals, on every board."""
+        """Number of public nodes visited so far: decisions, terminals and chance nodes, on every board."""
         per_street = np.diff(self.tree.forest.first).astype(np.int64)
-        return 2 * self.iteration * int((per_street * np.diff(self.tree.street_at)).sum())
+        return 2 * self.iteration * int((per_street * np.diff(self.tree.street_start)).sum())
 
     def average_provenance(self) -> dict[str, Any]:
-        """Where the average strategy comes from."""
+        """Return the provenance of the average strategy."""
         return {
             "game": self.tree.name,
             "method": "cfr",
@@ -206,21 +224,207 @@ class BoardCFR:
         }
 
     def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
-        """The average strategy, which converges. It shares the solver's table: further steps change it.
+        """Return the average strategy, which converges. It shares the solver's table: further steps change it.
 
-        With `table` and `iteration`, what an earlier copy of the averages stood for.
+        With `table` and `iteration`, return that of an earlier copy of the averages.
         """
         if table is None:
-            root = self.walker.read("root_average") if "root_average" in self.walker.names else None
+            root = self.engine.read("root_average") if "root_average" in self.engine.table_names else None
             return Solution(self.tree, self.averages, self.average_provenance(), root)
         return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def quality(self) -> Quality:
-        """Best-response values and values of the average strategy, in the tree's unit."""
+        """Compute best-response values and expected values of the average strategy, in the tree's unit."""
         if self.ties is None:
-            return quality_of(self.walker)
-        return quality_of(BoardWalker.reader(self.tree, self.averages, self.threads))
+            return engine_quality(self.engine)
+        return engine_quality(CpuBoardEngine.from_average(self.tree, self.averages, self.threads))
 
     def exploitability(self) -> float:
-        """Half of NashConv of the average strategy, in the tree's unit."""
+        """Compute the exploitability of the average strategy, in the tree's unit."""
         return self.quality().exploitability
+
+
+# --- sampled CFR in whole hold'em games ---
+
+SAMPLED_TRAVERSALS = ("chance", "external", "opcs", "spcs", "pcs")
+MAX_PERIOD = 1 << 20  # largest number of deals between two discounts
+
+
+class SampledBoardCFR:
+    """A sampled CFR run on a `BoardTree`. One thread is reproducible for a seed; several threads race.
+
+    Discounts of the schedule are applied once a period. A period has as many iterations as there are boards if boards
+    are sampled, and a tenth of the information sets if deals are.
+    """
+
+    finished = False  # there is always another iteration
+
+    def __init__(
+        self,
+        tree: BoardTree,
+        schedule: str | AnySchedule = "dcfr",
+        traversal: str = "pcs",
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        dtype: str = "float32",
+        cards: CardAbstraction | None = None,
+    ) -> None:
+        game = tree.game
+        if not isinstance(game, Holdem):
+            raise InputError(f"{tree.name}: traversal {traversal!r} is not supported: use 'full'")
+        if traversal not in SAMPLED_TRAVERSALS:
+            raise unknown_name_error(f"traversal of {tree.name}", traversal, ("full", *SAMPLED_TRAVERSALS))
+        self.tree, self.dtype, self.seed, self.threads = tree, dtype, seed, threads
+        self.schedule = schedules.reject_stakes(schedules.parse(schedule), f"traversal {traversal!r}")
+        self.traversal, self.cards = traversal, cards
+        boards = tree.street_start[-1] - tree.street_start[-2]
+        period = boards if traversal in ("opcs", "spcs", "pcs") else min(tree.infoset_count // 10, MAX_PERIOD)
+        self.actions = compile_action_tree(game.rules, game.menu)
+        self.trainer = make_sampling_trainer(
+            self.actions,
+            lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards,
+            traversal,
+            seed=seed,
+            threads=threads,
+            weighting=Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK)),
+            dtype=dtype,
+        )
+        self._filled_at = -1
+
+    # --- iterations ---------------------------------------------------------------------------
+
+    @property
+    def iteration(self) -> int:
+        """Number of deals or boards so far, in whole blocks of 64."""
+        return self.trainer.iterations
+
+    def step(self, count: int = 1) -> None:
+        """Run at least `count` iterations."""
+        self.trainer.step(count)
+
+    def warm(self) -> None:
+        """Compile the kernels on a tiny game, so that timings measure solving alone."""
+        tiny = BoardTree(holdem("2-1", ranks=4, suits=2))
+        SampledBoardCFR(tiny, "vanilla", self.traversal, threads=self.threads, dtype=self.dtype).step(1)
+
+    # --- checkpoints ------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Return the arrays and numbers of a checkpoint."""
+        return {**self.trainer.state(), "average": self.averages}, {"iteration": self.iteration}
+
+    def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
+        """Restore the state of a checkpoint."""
+        self.trainer.restore(arrays)
+        self._filled_at = -1
+
+    # --- strategies and their quality --------------------------------------------------------
+
+    @property
+    def nodes_touched(self) -> int:
+        """Number of decision nodes visited so far."""
+        return self.trainer.updates
+
+    def average_provenance(self) -> dict[str, Any]:
+        """Return the provenance of the average strategy."""
+        return {
+            "game": self.tree.name,
+            "method": "cfr",
+            "schedule": str(self.schedule),
+            "traversal": self.traversal,
+            "iterations": self.iteration,
+            "seed": self.seed,
+            "dtype": self.dtype,
+            **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
+        }
+
+    @property
+    def averages(self) -> Array:
+        """The average strategy at every hand on every board. float32 [table]"""
+        if self._filled_at != self.iteration:
+            for street in range(self.tree.streets):
+                self._write_street(street)
+            self._filled_at = self.iteration
+        return self._table
+
+    @cached_property
+    def _table(self) -> Array:
+        return hugepage_zeros(self.tree.table_size + TABLE_PADDING, np.float32)
+
+    @cached_property
+    def _reader_engine(self) -> CpuBoardEngine:
+        return CpuBoardEngine.from_average(self.tree, self._table, self.threads)
+
+    @cached_property
+    def _buckets(self) -> list[Array]:
+        """Bucket of each row of a street's boards, board after board. int32 [rows] per street"""
+        tree, cards, buckets = self.tree, self.trainer.cards, []
+        for street in range(tree.streets):
+            boards = range(tree.street_start[street], tree.street_start[street + 1])
+            shown = np.array(
+                [tree.deals.board_cards(b) for b in boards], np.uint8
+            )  # one deal: the order of cards does not matter
+            hands = np.concatenate([tree.representatives(b, 0) for b in boards])
+            row_boards = np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)
+            dealt = np.concatenate([HAND_CARDS[hands], row_boards], axis=1).astype(np.uint8)
+            buckets.append(cards.buckets(dealt, check=False)[:, 0, -1].astype(np.int32))
+        return buckets
+
+    def _write_street(self, street: int) -> None:
+        """Write the bucket strategies of a street as hand strategies into the table."""
+        columns = np.concatenate([self._action_columns(street, seat) for seat in (0, 1)])
+        strategies = self.trainer.averages(street)
+        write_bucket_strategy(self.tree, street, strategies, columns, self._buckets[street], self._table, self.threads)
+
+    def _action_columns(self, street: int, seat: int) -> Array:
+        """Return the columns of a seat's actions in bucket rows, in the order of the boards' tables. int32 [actions]"""
+        forest = self.tree.forest
+        low, high = forest.first[street : street + 2].tolist()
+        decisions = low + np.flatnonzero(forest.actor[low:high] == seat)
+        slots = self.actions.slot[self._flat_nodes[forest.node[decisions]]]
+        pieces = [np.arange(slot, slot + width) for slot, width in zip(slots, forest.width[decisions], strict=True)]
+        return np.concatenate(pieces or [np.zeros(0)]).astype(np.int32)
+
+    @cached_property
+    def _flat_nodes(self) -> Array:
+        """Node of the flat action tree for each node of the nested betting tree; chance nodes share one. int64 [nodes]"""
+        betting, nodes, work = self.tree.betting, np.zeros(len(self.tree.betting.actor), np.int64), [(0, 0)]
+        while work:
+            node, flat = work.pop()
+            nodes[node] = flat
+            work += _matching_children(betting, node, flat, self.actions.first)
+        return nodes
+
+    def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
+        """Return the average strategy; with `table` and `iteration`, that of an earlier copy of the averages."""
+        if table is None:
+            return Solution(self.tree, self.averages, self.average_provenance())
+        return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
+
+    def quality(self) -> Quality:
+        """Compute best-response values and expected values of the average strategy, in the tree's unit."""
+        _ = self.averages
+        return engine_quality(self._reader_engine)
+
+    def exploitability(self) -> float:
+        """Compute the exploitability of the average strategy, in the tree's unit."""
+        return self.quality().exploitability
+
+
+def _matching_children(betting: BettingTree, node: int, flat: int, first: Array) -> list[tuple[int, int]]:
+    """Return the children of a node in both trees. In the flat tree a chance node is the same node as its successor."""
+    if betting.actor[node] < 0:
+        return [(child, flat) for child in betting.children(node)]
+    return [(child, int(first[flat]) + k) for k, child in enumerate(betting.children(node))]
+
+
+def _period_schedule(schedule: AnySchedule) -> Schedule:
+    """Return a schedule as periods apply it: a floor of zero is applied at the end of each, which no theory covers."""
+    if not isinstance(schedule, Schedule) or schedule.predictive:
+        raise InputError(
+            f"schedule {schedule}: sampled boards support vanilla, linear, dcfr, and cfr+ (no convergence proof)"
+        )
+    if schedule.floored:
+        return Schedule(schedule.name, schedule.alpha, -schedules.NEVER, schedule.gamma)
+    return schedule

@@ -1,1 +1,1 @@
-"""Trainers with a head and blades, on Ray."""
+"""Distributed blueprint training: one head and several blades, in one process or on Ray."""

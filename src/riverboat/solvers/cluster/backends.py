@@ -1,7 +1,7 @@
-"""Where the blades of a cluster work: in this process, or as Ray actors on this machine or others.
+"""Backends that run the blades of a cluster: in this process, or as Ray actors on this machine or others.
 
-Both do what they are told in order and give the answers of all blades in the order of the blades, so that a run with one
-thread a blade is the same bit for bit on either.
+Both execute calls in order and return the results of all blades in the order of the blades. A run with one thread per
+blade is therefore bitwise equal on either.
 """
 
 from __future__ import annotations
@@ -17,55 +17,55 @@ from typing import Any, Protocol
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
 from riverboat.core.errors import InputError, RiverboatError
-from riverboat.games.holdem.action_tree import ActionTree, compile_actions
-from riverboat.games.holdem.menus import Menu
-from riverboat.games.holdem.rules import Rules
-from riverboat.solvers.cluster.blade import Blade, Share
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.games.holdem.menus import ActionMenu
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.solvers.cluster.blade import Blade, BladeAssignment
 
 LOCAL = "local"
-_STORE = 1 << 28  # bytes of shared memory for messages; Ray takes a third of the machine's otherwise
+_OBJECT_STORE_BYTES = 1 << 28  # shared memory for messages; Ray's default is a third of the machine's memory
 
 
 class BladeLostError(RiverboatError):
     """A blade has died."""
 
 
-class Engine(Protocol):
-    """Blades, wherever they are."""
+class BladeBackend(Protocol):
+    """Blades of a cluster, local or remote."""
 
-    def ask(self, method: str, *given: Any) -> list[Any]:
-        """Call a method of all blades; their answers in order. BladeLostError when one has died."""
+    def call_all(self, method: str, *given: Any) -> list[Any]:
+        """Call a method of all blades and return the results in order. Raises BladeLostError if one has died."""
         ...
 
-    def ask_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """The same with arguments for each blade; None: not called, and None is its answer."""
+    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        """Call a method with arguments for each blade; None skips a blade and is its result."""
         ...
 
-    def revive(self) -> int:
-        """Start blades that have died again, empty. How many there were."""
+    def restart_dead(self) -> int:
+        """Restart dead blades with empty tables, and return how many there were."""
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
-class InProcess:
+class LocalBackend:
     """Blades as plain objects, called in turn."""
 
-    def __init__(self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[Share]) -> None:
+    def __init__(self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment]) -> None:
         self.blades = [Blade(tree, cards, share) for share in parts]
 
-    def ask(self, method: str, *given: Any) -> list[Any]:
+    def call_all(self, method: str, *given: Any) -> list[Any]:
         return [getattr(blade, method)(*given) for blade in self.blades]
 
-    def ask_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         return [
             getattr(blade, method)(*args) if args is not None else None
             for blade, args in zip(self.blades, given, strict=True)
         ]
 
-    def revive(self) -> int:
+    def restart_dead(self) -> int:
         return 0
 
     def close(self) -> None:
@@ -73,30 +73,30 @@ class InProcess:
 
 
 @dataclass(frozen=True)
-class _Origin:
-    """What it takes to make the tree and the cards of a blade somewhere else."""
+class _BladeSource:
+    """The data from which a blade makes its tree and cards in another process."""
 
-    rules: Rules
-    menu: Menu | None
+    rules: PokerRules
+    menu: ActionMenu | None
     nodes: int
-    tree: str  # fingerprints
-    cards: str
-    given: bytes | None  # small ones travel,
-    path: str | None  # large ones are read from the folder, which every machine must see
+    tree: str  # fingerprint of the tree
+    cards: str  # fingerprint of the card abstraction
+    pickled_cards: bytes | None  # a small abstraction is sent with the message
+    path: str | None  # a large one is read from its folder, which every machine must see
 
     def make(self) -> tuple[ActionTree, CardAbstraction]:
-        tree = compile_actions(self.rules, self.menu, self.nodes)
-        # Pickled by hand: arrays that Ray unpacks are read-only, and kernels would be compiled for them once more.
-        cards = pickle.loads(self.given) if self.given is not None else load_abstraction(str(self.path))
+        tree = compile_action_tree(self.rules, self.menu, self.nodes)
+        # Pickled explicitly: arrays unpacked by Ray are read-only, for which kernels would be compiled again.
+        cards = pickle.loads(self.pickled_cards) if self.pickled_cards is not None else load_abstraction(str(self.path))
         if tree.fingerprint != self.tree or cards.fingerprint != self.cards:
-            raise InputError(f"{self.path}: another abstraction or another version of Riverboat on {platform.node()}")
+            raise InputError(f"{self.path}: differs on {platform.node()}: another abstraction or version of Riverboat")
         return tree, cards
 
 
-class _Actor:
+class _BladeActor:
     """A blade in a process of its own."""
 
-    def __init__(self, origin: _Origin, share: Share) -> None:
+    def __init__(self, origin: _BladeSource, share: BladeAssignment) -> None:
         self.blade = Blade(*origin.make(), share)
 
     def call(self, method: str, *given: Any) -> Any:
@@ -106,36 +106,44 @@ class _Actor:
         return os.getpid()
 
 
-class RayActors:
-    """Blades as actors: on this machine (`local`), or on the cluster at an address (`auto`: the one of this machine)."""
+class RayBackend:
+    """Blades as Ray actors, on this machine (`local`) or on the cluster at an address.
+
+    The address `auto` is the cluster that runs on this machine.
+    """
 
     def __init__(
-        self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[Share], address: str, path: Path | None
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        parts: Sequence[BladeAssignment],
+        address: str,
+        path: Path | None,
     ) -> None:
-        self.ray, self.mine = connect(address, sum(share.threads for share in parts))
-        self.parts = parts
+        self.ray, self.owns_ray = connect_ray(address, sum(share.threads for share in parts))
+        self.assignments = parts
         self.actors: list[Any] = []
-        need, there = sum(share.threads for share in parts), int(self.ray.cluster_resources().get("CPU", 0))
-        if need > there:  # actors would wait for ever
+        required, available = sum(share.threads for share in parts), int(self.ray.cluster_resources().get("CPU", 0))
+        if required > available:  # actors would wait forever
             self.close()
-            raise InputError(f"{len(parts)} blades with {need} threads: the Ray cluster has {there} processors")
-        shipped = None if path is not None else pickle.dumps(cards)
-        where = str(path.resolve()) if path is not None else None
-        origin = _Origin(tree.rules, tree.menu, len(tree), tree.fingerprint, cards.fingerprint, shipped, where)
+            raise InputError(f"{len(parts)} blades with {required} threads: the Ray cluster has only {available} CPUs")
+        pickled = None if path is not None else pickle.dumps(cards)
+        folder = str(path.resolve()) if path is not None else None
+        origin = _BladeSource(tree.rules, tree.menu, len(tree), tree.fingerprint, cards.fingerprint, pickled, folder)
         self.origin = self.ray.put(origin)
         self.actors = [self._start(share) for share in parts]
         self.processes()
 
-    def _start(self, share: Share) -> Any:
-        make = self.ray.remote(num_cpus=share.threads, max_restarts=0, max_task_retries=0)(_Actor)
+    def _start(self, share: BladeAssignment) -> Any:
+        make = self.ray.remote(num_cpus=share.threads, max_restarts=0, max_task_retries=0)(_BladeActor)
         return make.remote(self.origin, share)
 
-    def ask(self, method: str, *given: Any) -> list[Any]:
-        # What many arrays make up goes to the object store once; actors get it from there.
+    def call_all(self, method: str, *given: Any) -> list[Any]:
+        # Tuples of arrays go to the object store once; actors read them from there.
         given = tuple(self.ray.put(x) if isinstance(x, tuple) else x for x in given)
-        return self.ask_each(method, [given] * len(self.actors))
+        return self.call_each(method, [given] * len(self.actors))
 
-    def ask_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         calls = {
             n: actor.call.remote(method, *args)
             for n, (actor, args) in enumerate(zip(self.actors, given, strict=True))
@@ -157,7 +165,7 @@ class RayActors:
         """Process ids of the blades."""
         return [int(n) for n in self._get([actor.process.remote() for actor in self.actors])]
 
-    def revive(self) -> int:
+    def restart_dead(self) -> int:
         dead = []
         for n, actor in enumerate(self.actors):
             try:
@@ -165,43 +173,52 @@ class RayActors:
             except self.ray.exceptions.RayActorError:
                 dead.append(n)
         for n in dead:
-            self.actors[n] = self._start(self.parts[n])
+            self.actors[n] = self._start(self.assignments[n])
         return len(dead)
 
     def close(self) -> None:
         for actor in self.actors:
             self.ray.kill(actor)
         self.actors = []
-        if self.mine and self.ray.is_initialized():
+        if self.owns_ray and self.ray.is_initialized():
             self.ray.shutdown()
 
 
-def connect(address: str, cpus: int) -> tuple[Any, bool]:
-    """Ray, on this machine with so many processors (`local`) or at an address; and whether whoever asks has to end it."""
-    ray = _ray(address)
+def connect_ray(address: str, cpus: int) -> tuple[Any, bool]:
+    """Start Ray on this machine with `cpus` CPUs (`local`), or connect to an address.
+
+    Returns Ray and whether the caller must shut it down.
+    """
+    ray = _import_ray(address)
     if ray.is_initialized():
         return ray, False
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     try:
         if address == LOCAL:
-            ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=_STORE, **common)
+            ray.init(
+                address="local",
+                num_cpus=cpus,
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                **common,
+            )
         else:
             ray.init(address=address, **common)
     except ConnectionError as error:
         raise InputError(
-            f"--cluster {address}: no Ray cluster answers there ({error}); `ray start` makes one"
+            f"--cluster {address}: no Ray cluster at this address ({error}); start one with `ray start`"
         ) from None
     return ray, True
 
 
-def _ray(address: str) -> Any:
-    """Ray, which is no part of a plain installation; nothing is reported to its makers."""
+def _import_ray(address: str) -> Any:
+    """Import Ray, an optional dependency, with usage reporting switched off."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning where there is nothing to warn of
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # suppresses a needless warning
     os.environ.setdefault(
         "RAY_DEDUP_LOGS_SKIP_REGEX", "A worker died"
-    )  # on standard output: a lost blade is no surprise
-    if address == LOCAL:  # on one machine nobody else shall reach it: Ray's way to say that, whatever the system is
+    )  # Ray prints it on standard output, but lost blades are handled
+    if address == LOCAL:  # binds Ray to localhost, so that other machines cannot reach it
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         return import_module("ray")
@@ -209,13 +226,13 @@ def _ray(address: str) -> Any:
         raise InputError("a cluster needs Ray: pip install riverboat[cluster]") from None
 
 
-def make_engine(
-    engine: str, tree: ActionTree, cards: CardAbstraction, parts: Sequence[Share], path: Path | None
-) -> Engine:
-    """`local`: in this process; `ray`: actors on this machine; `ray:ADDRESS`: on a cluster."""
+def make_backend(
+    engine: str, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment], path: Path | None
+) -> BladeBackend:
+    """Make a backend: `local` in this process, `ray` actors on this machine, `ray:ADDRESS` on a cluster."""
     kind, _, address = engine.partition(":")
     if engine == LOCAL:
-        return InProcess(tree, cards, parts)
+        return LocalBackend(tree, cards, parts)
     if kind == "ray":
-        return RayActors(tree, cards, parts, address or LOCAL, path)
-    raise InputError(f"engine {engine!r}: write local, ray, ray:auto or ray:ADDRESS")
+        return RayBackend(tree, cards, parts, address or LOCAL, path)
+    raise InputError(f"engine {engine!r}: must be local, ray, ray:auto or ray:ADDRESS")

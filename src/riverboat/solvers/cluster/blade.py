@@ -1,12 +1,13 @@
-"""A blade of a cluster: the tables of all later streets for some public buckets, and the walks that begin there.
+"""A blade of a cluster: the tables of all later streets for some public buckets, and the traversals below the flop.
 
-A blade is one bucket of flops as far as drawing goes, however many public buckets it has: for each deal of the head it draws
-one of its flops that avoid the hands, all with the same chance, then the later cards, and walks on from where the head has
-stopped. Its answers are unbiased for the mean over its flops, and the head weights them by |F|, the number of these flops.
+The algorithm is that of Brown, Ganzfried & Sandholm (2015). For sampling, a blade is one bucket of flops, however many
+public buckets it owns. For each deal of the head it draws one of its flops that avoid the hands, uniformly, then the
+later cards, and continues from where the head stopped. Its values are unbiased for the mean over its flops, and the
+head weights them by |F|, the number of these flops.
 
-Every deal visits every blade, so a flop of this blade is seen with chance 1/|F|, not one over all flops. |F| depends on the
-hands that were dealt, and buckets hold many hands: increments are multiplied by |F| over its mean (`weighted`). The paper's
-pseudocode leaves this out (`paper`), which matters little with 60 clusters of flops and a lot in small games.
+Every deal visits every blade, so a flop of this blade is seen with probability 1/|F|, not one over all flops. |F|
+depends on the dealt hands, and buckets hold many hands: increments are multiplied by |F| over its mean (`weighted`).
+The paper's pseudocode omits this (`paper`), which matters little with 60 clusters of flops and a lot in small games.
 """
 
 from __future__ import annotations
@@ -22,28 +23,31 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, shown, unknown
+from riverboat.core.errors import InputError, check_threads, short_repr, unknown_name_error
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import BLOCK, BucketTables, Pruning, make_game
-from riverboat.solvers.mccfr.workspace import (
-    fitting_group,
+from riverboat.solvers.mccfr.tables import (
+    LOOKUP_BLOCK,
+    BucketTables,
+    Pruning,
+    empty_journal,
+    group_size,
     make_block,
     make_notes,
-    most_need,
-    no_journal,
-    rule_of,
-    spread,
+    make_sampling_game,
+    max_notes_per_deal,
+    run_on_threads,
+    update_rule,
 )
 
 KIND = "blade"
 MODES = ("weighted", "paper")
-_LINE = 16  # numbers of a thread lie so far apart that no other thread writes to their cache line
+_LINE = 16  # padding of per-thread counters, so that threads do not share a cache line
 
 
 @dataclass(frozen=True)
-class Share:
-    """What a blade owns and how it works."""
+class BladeAssignment:
+    """The public buckets of a blade and its options."""
 
     number: int
     first: int  # public buckets first … end - 1
@@ -54,158 +58,162 @@ class Share:
     mode: str = "weighted"
 
 
-def shares(cards: CardAbstraction, tree: ActionTree, blades: int, **common: Any) -> list[Share]:
-    """Public buckets in even parts, one for each blade."""
+def assign_blades(cards: CardAbstraction, tree: ActionTree, blades: int, **common: Any) -> list[BladeAssignment]:
+    """Divide the public buckets evenly among the blades."""
     rules, public = tree.rules, cards.public
     if public is None:
         raise InputError(
-            f"{cards.name} has no public buckets: head and blades need an abstraction such as tartanian7, "
-            "whose hands are split by the flop first"
+            f"{cards.name} has no public buckets: a cluster needs an abstraction such as tartanian7, "
+            "which clusters hands by the flop first"
         )
     if rules.rounds < 2 or public.cards != rules.board[1] or not 1 <= public.cards <= 3:
         raise InputError(
             f"{cards.name} has public buckets of {public.cards} cards: {rules.name} must deal as many, 1 to 3, "
-            f"after the first round, and deals {rules.board}"
+            f"after the first round, but deals {rules.board}"
         )
     for r in range(1, rules.rounds):
         if len(cards.streets[r].first) != public.count + 1:
             raise InputError(f"{cards.name}, {rules.streets[r]}: hands of different public buckets share buckets")
     if not 1 <= blades <= public.count:
-        raise InputError(f"{blades} blades: {cards.name} has {public.count} public buckets, so 1 to {public.count}")
+        raise InputError(f"{blades} blades: must be 1 to {public.count}, the number of public buckets of {cards.name}")
     parts = np.array_split(np.arange(public.count), blades)
-    return [Share(n, int(part[0]), int(part[-1]) + 1, **common) for n, part in enumerate(parts)]
+    return [BladeAssignment(n, int(part[0]), int(part[-1]) + 1, **common) for n, part in enumerate(parts)]
 
 
 class Blade:
     """Tables and threads of one blade."""
 
-    def __init__(self, tree: ActionTree, cards: CardAbstraction, share: Share) -> None:
+    def __init__(self, tree: ActionTree, cards: CardAbstraction, share: BladeAssignment) -> None:
         if share.mode not in MODES:
-            raise unknown("mode", share.mode, MODES)
+            raise unknown_name_error("mode", share.mode, MODES)
         check_threads(share.threads)
-        self.tree, self.cards, self.share = tree, cards, share
+        self.tree, self.cards, self.assignment = tree, cards, share
         owned = [(int(s.first[share.first]), int(s.first[share.end])) for s in cards.streets[1 : tree.rules.rounds]]
-        self.rows = [(0, 0), *owned]  # by street: buckets of the abstraction that are here
+        self.rows = [(0, 0), *owned]  # by street: range of the abstraction's buckets on this blade
         self.tables = BucketTables(tree, [end - first for first, end in self.rows], share.dtype)
-        game = make_game(tree, cards, self.tables)
+        game = make_sampling_game(tree, cards, self.tables)
         offsets = self.tables.width * np.array([first for first, _ in self.rows], np.int64)
         self.game = game._replace(base=self.tables.base - offsets)
-        self.flops = flops_of(cards, share.first, share.end)
-        deck, held, shown = len(cards.deck.cards), 2 * cards.deck.hole, self.flops.cards.shape[1]
-        # |F| on average over the hands, and all flops that avoid any hands.
-        self.mean = len(self.flops.cards) * comb(deck - shown, held) / comb(deck, held)
-        self.of_all = self.mean / comb(deck - held, shown)
-        need = most_need(self.game.nodes, len(tree))
-        group = fitting_group(need)
-        scale = 1 / self.mean if share.mode == "weighted" else 0.0
-        self._part = kernels.Part(self.flops, share.number, scale)
-        rooms = [
-            kernels.BladeRoom(make_notes(need, group), no_journal(), np.zeros(BLOCK, np.int64))
+        self.flops = make_blade_flops(cards, share.first, share.end)
+        deck, hole_cards, flop_cards = len(cards.deck.cards), 2 * cards.deck.hole, self.flops.cards.shape[1]
+        # Mean of |F| over the hands, and its share of all flops that avoid the hands.
+        self.mean_flops = len(self.flops.cards) * comb(deck - flop_cards, hole_cards) / comb(deck, hole_cards)
+        self.share_of_flops = self.mean_flops / comb(deck - hole_cards, flop_cards)
+        max_notes = max_notes_per_deal(self.game.nodes, len(tree))
+        group = group_size(max_notes)
+        scale = 1 / self.mean_flops if share.mode == "weighted" else 0.0
+        self._part = kernels.BladePart(self.flops, share.number, scale)
+        workspaces = [
+            kernels.BladeWorkspace(make_notes(max_notes, group), empty_journal(), np.zeros(LOOKUP_BLOCK, np.int64))
             for _ in range(share.threads)
         ]
-        self._places = [(make_block(self.game, BLOCK), room) for room in rooms]
+        self._workspaces = [(make_block(self.game, LOOKUP_BLOCK), workspace) for workspace in workspaces]
 
-    # --- work --------------------------------------------------------------------------------------
+    # --- training --------------------------------------------------------------------------------------
 
-    def value(self, batch: kernels.Batch) -> tuple[Array, Array, int]:
-        """Value the continuations of a batch and learn from them.
+    def value(self, batch: kernels.ContinuationBatch) -> tuple[Array, Array, int]:
+        """Compute values of the continuations of a batch, and update the tables.
 
-        Values to the traversers, zero where no flop is possible, float32 [continuations]; |F|, int32 [deals]; decisions
-        visited.
+        Returns values to the traversers, zero if no flop is possible, float32 [continuations]; |F|, int32 [deals]; and
+        the number of decisions visited.
         """
-        batch = kernels.Batch(*(np.array(part) for part in batch))  # what came by message may be read-only
+        batch = kernels.ContinuationBatch(*(np.array(part) for part in batch))  # arrays from messages may be read-only
         values, counts = np.zeros(len(batch.root), np.float32), np.zeros(len(batch.keys), np.int32)
-        turn, tally = np.zeros(1, np.int64), np.zeros((self.share.threads, _LINE), np.int64)
-        rule = rule_of(self.tables, self.share.prune)
+        turn, tally = np.zeros(1, np.int64), np.zeros((self.assignment.threads, _LINE), np.int64)
+        rule = update_rule(self.tables, self.assignment.prune)
 
-        def go(thread: int) -> None:
-            given = self.game, self.cards.look, self.tables.cells, self._part, batch, rule, turn
-            kernels.value(*given, *self._places[thread], kernels.Answer(values, counts, tally[thread, :2]))
+        def run(thread: int) -> None:
+            arguments = self.game, self.cards.lookup, self.tables.cells, self._part, batch, rule, turn
+            kernels.value_continuations(
+                *arguments, *self._workspaces[thread], kernels.BladeAnswer(values, counts, tally[thread, :2])
+            )
 
-        spread(go, self.share.threads)
+        run_on_threads(run, self.assignment.threads)
         return values, counts, int(tally.sum())
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages."""
-        threads = self.share.threads
-        spread(lambda t: self.tables.discount(positive, negative, decay, seed, t, threads), threads)
+        """Multiply regrets and averages by the factors of a schedule."""
+        threads = self.assignment.threads
+        run_on_threads(lambda t: self.tables.discount(positive, negative, decay, seed, t, threads), threads)
 
-    # --- what has been learned ---------------------------------------------------------------------
+    # --- strategies ---------------------------------------------------------------------
 
     def strategies(self, street: int, rows: Array, averages: bool) -> Array:
-        """Average or current strategy of some buckets, by their numbers in the abstraction. float32 [rows, width]"""
+        """Return the average or current strategies of buckets, by their index in the abstraction. float32 [rows, width]"""
         return self.tables.strategies(street, rows - self.rows[street][0], averages=averages)
 
     def survey(self, rows: int | None) -> tuple[Array, Array]:
-        """Information sets visited by street, and sums of largest regrets by seat as parts of the whole game.
+        """Return visited information sets by street, and sums of largest regrets by seat, scaled to the whole game.
 
-        With `rows`, only so many buckets of a street are read, evenly spread, and stand for all.
+        With `rows`, only that many evenly spaced buckets of a street are read and extrapolated.
         """
         touched, regret = np.zeros(len(self.rows), np.int64), np.zeros(2)
         for street, count in enumerate(self.tables.counts):
             if not count:
                 continue
             chosen = np.linspace(0, count - 1, min(rows or count, count)).astype(np.int64)
-            touched[street], sums = self.tables.survey(street, chosen)
-            regret += sums * (count / len(chosen)) * self.of_all
+            touched[street], sums = self.tables.visited_and_regret(street, chosen)
+            regret += sums * (count / len(chosen)) * self.share_of_flops
         return touched, regret
 
     # --- state -------------------------------------------------------------------------------------
 
     def cells(self) -> Array:
-        """The table."""
+        """Return the table."""
         return self.tables.cells
 
     def put(self, cells: Array | None) -> None:
-        """Go on from a table, or from the beginning."""
+        """Replace the table, or reset it to zero."""
         if cells is None:
             self.tables.cells[:] = 0
             return
-        mine = self.tables.cells
-        if cells.shape != mine.shape or cells.dtype != mine.dtype:
+        own = self.tables.cells
+        if cells.shape != own.shape or cells.dtype != own.dtype:
             raise InputError(
-                f"blade {self.share.number}: {cells.size:,} cells ({cells.dtype}) where it has {mine.size:,} ({mine.dtype})"
+                f"blade {self.assignment.number}: {cells.size:,} cells ({cells.dtype}), but it has {own.size:,} ({own.dtype})"
             )
-        mine[:] = cells
+        own[:] = cells
 
     def save(self, folder: str, facts: dict[str, Any]) -> None:
         """Write this blade's part of a checkpoint."""
-        artifacts.write(self._place(folder), KIND, {"cells": self.tables.cells}, facts | self._owned())
+        artifacts.write(self._part_folder(folder), KIND, {"cells": self.tables.cells}, facts | self._assignment_facts())
 
     def load(self, folder: str, facts: dict[str, Any]) -> None:
-        """Go on from this blade's part of a checkpoint; refused where it is of another moment or another share."""
-        entries, arrays = artifacts.read(self._place(folder))
-        for key, mine in (facts | self._owned()).items():
-            if entries.get(key) != mine:
-                value = shown(entries.get(key))
-                raise InputError(f"{self._place(folder)}: {key} is {value}, not {mine}: of another checkpoint")
-        self.put(arrays.take("cells", (self.tables.cells.dtype,), self.tables.cells.shape))
+        """Restore this blade's part of a checkpoint; raise InputError if it belongs to another iteration or assignment."""
+        entries, arrays = artifacts.read(self._part_folder(folder))
+        for key, expected in (facts | self._assignment_facts()).items():
+            if entries.get(key) != expected:
+                value = short_repr(entries.get(key))
+                raise InputError(
+                    f"{self._part_folder(folder)}: {key} is {value}, not {expected}: part of another checkpoint"
+                )
+        self.put(arrays.get_checked("cells", (self.tables.cells.dtype,), self.tables.cells.shape))
 
-    def _place(self, folder: str) -> Path:
-        return Path(folder) / f"blade-{self.share.number:04d}"
+    def _part_folder(self, folder: str) -> Path:
+        return Path(folder) / f"blade-{self.assignment.number:04d}"
 
-    def _owned(self) -> dict[str, Any]:
-        return {"number": self.share.number, "public": [self.share.first, self.share.end]}
+    def _assignment_facts(self) -> dict[str, Any]:
+        return {"number": self.assignment.number, "public": [self.assignment.first, self.assignment.end]}
 
 
-def flops_of(cards: CardAbstraction, first: int, end: int) -> kernels.Flops:
-    """All flops of some public buckets, with counts for `kernels.avoid`."""
+def make_blade_flops(cards: CardAbstraction, first: int, end: int) -> kernels.BladeFlops:
+    """List all flops of some public buckets, with counts for sampling flops that avoid given cards."""
     public = cards.public
     assert public is not None
-    everything = np.array(list(combinations(cards.deck.cards.tolist(), public.cards)), np.uint8)
-    label = public.of(everything)
-    mine = np.ascontiguousarray(everything[(label >= first) & (label < end)])
-    if not len(mine):
-        raise InputError(f"{cards.name}: no flop is in public buckets {first} to {end - 1}: use fewer blades")
+    all_flops = np.array(list(combinations(cards.deck.cards.tolist(), public.cards)), np.uint8)
+    label = public.buckets(all_flops)
+    flops = np.ascontiguousarray(all_flops[(label >= first) & (label < end)])
+    if not len(flops):
+        raise InputError(f"{cards.name}: public buckets {first} to {end - 1} have no flops: use fewer blades")
     n = kernels.CARDS
     counts = np.zeros(n, np.int32), np.zeros(n * n, np.int32), np.zeros(n**3, np.int32)
-    kernels.count_flops(mine, *counts)
-    return kernels.Flops(mine, *counts)
+    kernels.count_flops(flops, *counts)
+    return kernels.BladeFlops(flops, *counts)
 
 
-def flops_avoiding(flops: kernels.Flops, hands: Array) -> Array:
-    """|F|: flops that hold none of the cards of both hands. uint8 [deals, cards] -> int32 [deals]"""
+def count_flops_avoiding(flops: kernels.BladeFlops, hands: Array) -> Array:
+    """Count |F|, the flops that share no card with both hands. uint8 [deals, cards] -> int32 [deals]"""
     hands = np.ascontiguousarray(hands, np.uint8)
     out = np.zeros(len(hands), np.int32)
-    kernels.avoid(flops, hands.reshape(-1), hands.shape[1], out)
+    kernels.count_avoiding_batch(flops, hands.reshape(-1), hands.shape[1], out)
     return out

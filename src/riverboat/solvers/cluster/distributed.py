@@ -1,24 +1,26 @@
-"""`Distributed`: a blueprint trained by a head and blades (Brown, Ganzfried & Sandholm 2015, Algorithm 4).
+"""Blueprint training by a head and blades (Brown, Ganzfried & Sandholm 2015, Algorithm 4).
 
     cards = load_abstraction("tartanian7")
-    solver = Distributed(tree, cards, blades=2, engine="ray", cards_path="tartanian7")
+    solver = DistributedTrainer(tree, cards, blades=2, engine="ray", cards_path="tartanian7")
     solver.step(1_000_000)
     solver.save("checkpoints/1")     # every blade writes its part, the head last
     solver.close()
 
-The head has the first street (`head`), every blade the later ones of its public buckets (`blade`); tables never travel. An
-iteration is one deal of hands, walked with each seat as traverser; every blade values its continuations on a board of its
-own. Iterations are done in batches: within one the head plays the strategy of its start, so that one message to each blade
-carries thousands of deals and the way there costs little. A batch has at most one in 1,024 of the deals before it, so that
-the head learns often at the beginning.
+The head owns the tables of the first street, every blade those of the later streets for its public buckets (`blade`);
+tables are never transferred. An iteration is one deal of hands, traversed with each seat as traverser; every blade
+computes the values of the continuations on a board of its own. Iterations run in batches: within one the head plays the
+strategy of its start, so that one message to each blade carries thousands of deals and latency costs little. A batch
+has at most 1/1,024 of the deals before it, so that the head updates often at the beginning.
 
-A blade that dies is started again. Then all go back to the last checkpoint that is whole, since tables of different moments
-would not fit together, and do the lost iterations again.
+A blade that dies is restarted. Then all blades return to the last complete checkpoint, since tables of different
+iterations are inconsistent, and repeat the lost iterations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,29 +28,174 @@ from typing import Any
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.core import artifacts, cores
+from riverboat.core import artifacts, resources
 from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, InputError, shown
+from riverboat.core.errors import CorruptError, InputError, check_threads, short_repr
+from riverboat.engines.sampling._kernels import cluster as kernels
+from riverboat.engines.sampling._kernels import external
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_engine
-from riverboat.solvers.cluster.blade import shares
-from riverboat.solvers.cluster.head import Head
-from riverboat.solvers.mccfr.tables import BLOCK, Pruning, Weighting, as_weighting
+from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
+from riverboat.solvers.cluster.blade import assign_blades
+from riverboat.solvers.mccfr.tables import (
+    LOOKUP_BLOCK,
+    BucketTables,
+    Pruning,
+    Weighting,
+    as_weighting,
+    group_size,
+    make_block,
+    make_journals,
+    make_notes,
+    make_sampling_game,
+    max_notes_per_deal,
+    run_on_threads,
+    update_rule,
+)
+
+# --- head: first-street tables and the two passes of Algorithm 4 ---
+
+_MAX_NOTE_BYTES = 1 << 29  # memory for the notes of a batch
+
+
+@dataclass(frozen=True)
+class _BatchNotes:
+    """Notes of the first pass over a batch that the second pass reads."""
+
+    groups: kernels.HeadGroups
+    block: external.DealBlock
+    hands: Array  # uint8 [deals · 2 · hole]
+    cuts: kernels.ContinuationCuts
+
+
+class Head:
+    """Tables and traversals of the first street."""
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        dtype: str = "float32",
+        prune: Pruning | None = None,
+        batch: int = 4096,
+    ) -> None:
+        if batch < 1:
+            raise InputError(f"batch={batch}: deals per message, must be at least 1")
+        check_threads(threads)
+        self.tree, self.cards, self.seed, self.threads, self.prune = tree, cards, seed, threads, prune
+        self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
+        self.game = make_sampling_game(tree, cards, self.tables)
+        self.payoff = np.zeros(2)  # total payoff of each seat as traverser, in chips
+        self.updates = 0  # decisions visited on the first street
+        hands = 2 * cards.deck.hole
+        self.flops = comb(
+            len(cards.deck.cards) - hands, tree.rules.board[1]
+        )  # flops that avoid both hands: 17,296 in hold'em
+        self._max_notes = self._first_street_notes()
+        self.group = group_size(self._max_notes)
+        self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
+        self._notes = self._make_notes()
+        self._deals = 0
+        self._start = np.zeros(1, np.int64)
+
+    # --- passes ------------------------------------------------------------------------------------
+
+    def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
+        """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
+        notes, rule = self._notes, update_rule(self.tables, self.prune)
+        deal_range = external.DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
+
+        def run(_: int) -> None:
+            workspace = kernels.LookupWorkspace(
+                np.zeros((LOOKUP_BLOCK, 1), np.int64), np.zeros((LOOKUP_BLOCK, 2, 1), np.int64)
+            )
+            arguments = self.game, self.cards.lookup, self.tables.cells, deal_range, rule
+            kernels.record_batch(*arguments, notes.groups, notes.block, notes.hands, notes.cuts, workspace)
+
+        run_on_threads(run, self.threads)
+        groups = -(-deals // self.group)
+        self._deals, self._start = deals, np.zeros(deals + 1, np.int64)
+        root = np.zeros(int(notes.cuts.own[:groups, 2].sum()), np.int32)
+        kernels.pack_continuations(notes.cuts, deals, self.group, self._start, root)
+        hole_cards = 2 * self.cards.deck.hole
+        keys, prune = notes.block.keys[:deals], notes.block.prune[:deals]
+        return kernels.ContinuationBatch(keys, notes.hands[: deals * hole_cards], prune, self._start, root)
+
+    def finish(self, answers: Iterable[tuple[Array, Array]]) -> None:
+        """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals]."""
+        notes, deals, start = self._notes, self._deals, self._start
+        total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
+        for values, counts in answers:
+            kernels.add_blade_values(start, np.array(counts), np.array(values), total)
+            flops += counts
+        assert (flops == self.flops).all(), f"{flops.min()} to {flops.max()} flops over all blades, not {self.flops}"
+        total /= self.flops
+        groups, turn = -(-deals // self.group), np.zeros(1, np.int64)
+        payoff, rule = np.zeros((groups, 2)), update_rule(self.tables, self.prune)
+
+        def back_up_values(_: int) -> None:
+            arguments = self.tables.cells, deals, rule, turn, notes.groups, notes.block
+            kernels.finish_batch(*arguments, start, notes.cuts, total, payoff)
+
+        def add_increments(thread: int) -> None:
+            external.apply_increments(
+                self.tables.cells, notes.groups.journals, groups, rule.floor, thread, self.threads
+            )
+
+        run_on_threads(back_up_values, self.threads)
+        run_on_threads(add_increments, self.threads)
+        self.updates += int(notes.cuts.own[:groups, :2].sum())
+        self.payoff += payoff.sum(axis=0) * self.tables.unit
+
+    # --- workspace --------------------------------------------------------------------------------------
+
+    def _first_street_notes(self) -> Array:
+        """Return the most notes that both traversals of a deal need on the first street. int64 [3]"""
+        nodes = self.game.nodes.reshape(-1, 4).copy()
+        nodes[self.tree.street > 0, 0] = 0  # no actions: traversals end there
+        return max_notes_per_deal(nodes.reshape(-1), len(self.tree))
+
+    def _fit_batch(self, batch: int) -> int:
+        """Reduce the batch to the deals whose notes fit in memory, in whole blocks."""
+        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * int(self._max_notes[0] + self._max_notes[1]) * int(
+            self.tree.count.max()
+        )
+        return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
+
+    def _make_notes(self) -> _BatchNotes:
+        groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
+        max_cuts = (int(self._max_notes[2]) + 2) * self.group
+        cuts = kernels.ContinuationCuts(
+            np.zeros((groups, max_cuts), np.int32),
+            np.zeros((groups, max_cuts), np.int32),
+            np.zeros(self.batch + 1, np.int64),
+            np.zeros((groups, 3), np.int64),
+        )
+        traversal_notes = make_notes(self._max_notes, self.group, groups)
+        return _BatchNotes(
+            kernels.HeadGroups(traversal_notes, make_journals(self._max_notes, self.group, moves, groups)),
+            make_block(self.game, self.batch, streets=1),
+            np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8),
+            cuts,
+        )
+
 
 KIND = "cluster head"
-HEAD = "head"
-GROWTH = 1024  # a batch has at most one in so many of the deals before it
-MOST_FAULTS = 10  # in a row, without a batch in between
+HEAD_FOLDER = "head"
+BATCH_GROWTH = 1024  # a batch has at most 1 / BATCH_GROWTH of the deals before it
+MAX_FAULTS = 10  # consecutive lost blades, without a batch in between
 
 
 class ClusterTables:
-    """What head and blades have learnt, by street and bucket."""
+    """Strategies of head and blades, by street and bucket."""
 
-    def __init__(self, solver: Distributed) -> None:
+    def __init__(self, solver: DistributedTrainer) -> None:
         self._solver = solver
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
-        """Average or current strategy of the buckets `rows` of a street. float32 [rows, width]"""
+        """Return average or current strategies of the buckets `rows` of a street. float32 [rows, width]"""
         solver = self._solver
         if street == 0:
             return solver.head.tables.strategies(0, rows, averages=averages)
@@ -57,17 +204,17 @@ class ClusterTables:
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
             raise InputError(f"buckets {chosen.min()} to {chosen.max()}: street {street} has {count:,}")
         first = solver.cards.streets[street].first
-        inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.shares]
-        asked = [(street, chosen[some], averages) if some.any() else None for some in inside]
+        inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.assignments]
+        requests = [(street, chosen[selected], averages) if selected.any() else None for selected in inside]
         out = np.zeros((len(chosen), int(solver.tree.width[street])), np.float32)
-        for some, answer in zip(inside, solver._ask_each("strategies", asked), strict=True):
+        for selected, answer in zip(inside, solver._call_each_blade("strategies", requests), strict=True):
             if answer is not None:
-                out[some] = answer
+                out[selected] = answer
         return out
 
 
-class Distributed:
-    """Head and blades in training; as a solver the same as `Blueprint`."""
+class DistributedTrainer:
+    """A trainer with a head and blades, with the interface of `BlueprintTrainer`."""
 
     def __init__(
         self,
@@ -84,24 +231,24 @@ class Distributed:
         prune: Pruning | None = None,
         dtype: str = "float32",
         batch: int = 1 << 14,
-        first_batch: int = BLOCK,
+        first_batch: int = LOOKUP_BLOCK,
     ) -> None:
         self.tree, self.cards = tree, cards
         self.first_batch = first_batch
         self.weighting = as_weighting(weighting)
-        self.shares = shares(cards, tree, blades, threads=threads, dtype=dtype, prune=prune, mode=mode)
-        # The head works while blades wait; its result does not depend on how many threads it has.
-        hands = threads if engine == LOCAL else min(threads * blades, cores.available_cores())
-        self.head = Head(tree, cards, seed=seed, threads=hands, dtype=dtype, prune=prune, batch=batch)
+        self.assignments = assign_blades(cards, tree, blades, threads=threads, dtype=dtype, prune=prune, mode=mode)
+        # The head works while the blades wait; its result does not depend on its number of threads.
+        head_threads = threads if engine == LOCAL else min(threads * blades, resources.available_cores())
+        self.head = Head(tree, cards, seed=seed, threads=head_threads, dtype=dtype, prune=prune, batch=batch)
         path = Path(cards_path) if cards_path is not None else None
-        self.engine = make_engine(engine, tree, cards, self.shares, path)
+        self.backend = make_backend(engine, tree, cards, self.assignments, path)
         self.iterations = 0
-        self.weight = 0.0  # of all iterations together, as discounted
-        self.faults = 0  # blades that were lost
-        self._visited = 0  # decisions on blades
-        self._kept: Path | dict[str, Array] | None = None  # the last whole checkpoint
+        self.weight = 0.0  # discounted weight of all iterations
+        self.faults = 0  # blades lost so far
+        self._blade_updates = 0  # decisions visited on blades
+        self._last_checkpoint: Path | dict[str, Array] | None = None  # the last complete checkpoint
 
-    def __enter__(self) -> Distributed:
+    def __enter__(self) -> DistributedTrainer:
         return self
 
     def __exit__(
@@ -110,13 +257,13 @@ class Distributed:
         self.close()
 
     def close(self) -> None:
-        """Let the blades go."""
-        self.engine.close()
+        """Shut down the blades."""
+        self.backend.close()
 
     # --- training ----------------------------------------------------------------------------------
 
     def step(self, iterations: int) -> None:
-        """Train for at least so many iterations: whole batches. One long step and many short ones are the same run."""
+        """Train for at least this many iterations, in whole batches. One long step equals many short ones."""
         if iterations < 0:
             raise InputError(f"{iterations} iterations: must not be negative")
         target, faults = self.iterations + iterations, 0
@@ -126,90 +273,92 @@ class Distributed:
                 faults = 0
             except BladeLostError:
                 faults += 1
-                if faults > MOST_FAULTS:
+                if faults > MAX_FAULTS:
                     raise
                 self._recover()
 
     def _batch(self) -> None:
         period = self.weighting.period
         end = self.iterations + max(
-            min(self.first_batch, self.head.batch), min(self.head.batch, self.iterations // GROWTH)
+            min(self.first_batch, self.head.batch), min(self.head.batch, self.iterations // BATCH_GROWTH)
         )
-        end = -(-end // BLOCK) * BLOCK
+        end = -(-end // LOOKUP_BLOCK) * LOOKUP_BLOCK
         if self.weighting.discounts:
             end = min(end, (self.iterations // period + 1) * period)
-        asked = self.head.record(self.iterations, end - self.iterations)
-        answers = self.engine.ask("value", asked)
+        continuations = self.head.record(self.iterations, end - self.iterations)
+        answers = self.backend.call_all("value", continuations)
         self.head.finish((values, counts) for values, counts, _ in answers)
-        self._visited += sum(visited for _, _, visited in answers)
+        self._blade_updates += sum(visited for _, _, visited in answers)
         self.weight += end - self.iterations
         self.iterations = end
         if self.weighting.discounts and end % period == 0:
             self._discount(end // period + 1)
 
     def _discount(self, period: int) -> None:
-        """Tables at the start of a period."""
+        """Discount the tables at the start of a period."""
         factors = self.weighting.factors(period)
         if factors is not None:
-            self.engine.ask("discount", *factors, self.iterations)
+            self.backend.call_all("discount", *factors, self.iterations)
             self.head.tables.discount(*factors, self.iterations)
             self.weight *= factors[0]
 
-    def _ask(self, method: str, *given: Any) -> list[Any]:
-        """Ask all blades something between batches; where one is lost, first get to the same iteration again."""
-        return self._ask_each(method, [given] * len(self.shares))
+    def _call_blades(self, method: str, *given: Any) -> list[Any]:
+        """Call a method of all blades between batches; after a lost blade, first return to the same iteration."""
+        return self._call_each_blade(method, [given] * len(self.assignments))
 
-    def _ask_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        wanted = self.iterations
-        for _ in range(MOST_FAULTS):
+    def _call_each_blade(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        target = self.iterations
+        for _ in range(MAX_FAULTS):
             try:
-                return self.engine.ask_each(method, given)
+                return self.backend.call_each(method, given)
             except BladeLostError:
                 self._recover()
-                self.step(wanted - self.iterations)
-        return self.engine.ask_each(method, given)
+                self.step(target - self.iterations)
+        return self.backend.call_each(method, given)
 
     def _recover(self) -> None:
-        """Start what has died again, and go back to the last moment that is known of all."""
-        for trial in range(MOST_FAULTS):
-            self.faults += self.engine.revive()
+        """Restart dead blades and return to the last complete checkpoint."""
+        for trial in range(MAX_FAULTS):
+            self.faults += self.backend.restart_dead()
             try:
-                if isinstance(self._kept, Path):
-                    self.load(self._kept)
+                if isinstance(self._last_checkpoint, Path):
+                    self.load(self._last_checkpoint)
                 else:
-                    self._put(self._kept)
+                    self._restore_all(self._last_checkpoint)
                 return
             except BladeLostError:
-                if trial == MOST_FAULTS - 1:
+                if trial == MAX_FAULTS - 1:
                     raise
 
-    # --- what has been learned ---------------------------------------------------------------------
+    # --- strategies ---------------------------------------------------------------------
 
     @property
     def tables(self) -> ClusterTables:
-        """The average strategy, wherever it lies."""
+        """The strategies of head and blades."""
         return ClusterTables(self)
 
     @property
     def updates(self) -> int:
         """Decisions visited, by traversers and opponents."""
-        return self.head.updates + self._visited
+        return self.head.updates + self._blade_updates
 
     @property
     def value(self) -> float:
-        """What seat 0 has won a hand on average over the run."""
+        """Average payoff of seat 0 per hand over the run."""
         first, second = self.head.payoff
         return float(first - second) / 2 / max(self.iterations, 1)
 
-    def touched(self) -> tuple[int, ...]:
-        """Information sets that have been visited, by street."""
-        counts = sum(touched for touched, _ in self._ask("survey", None))
-        counts[0] = self.head.tables.survey(0)[0]
+    def visited_infosets(self) -> tuple[int, ...]:
+        """Count the visited information sets by street."""
+        counts = sum(touched for touched, _ in self._call_blades("survey", None))
+        counts[0] = self.head.tables.visited_and_regret(0)[0]
         return tuple(int(n) for n in counts)
 
-    def regret(self, rows: int = 4096) -> tuple[float, float]:
-        """An estimate of each seat's average regret, in chips a hand, as in `Blueprint.regret`."""
-        total = self.head.tables.survey(0)[1] + sum(regret for _, regret in self._ask("survey", rows))
+    def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
+        """Estimate each seat's average regret in chips per hand, as `BlueprintTrainer.regret_bound` does."""
+        total = self.head.tables.visited_and_regret(0)[1] + sum(
+            regret for _, regret in self._call_blades("survey", rows)
+        )
         first, second = total / max(self.weight, 1.0)
         return float(first), float(second)
 
@@ -217,82 +366,82 @@ class Distributed:
 
     def _numbers(self) -> dict[str, Array]:
         return {
-            "numbers": np.array([self.iterations, self.head.updates, self._visited], np.int64),
+            "numbers": np.array([self.iterations, self.head.updates, self._blade_updates], np.int64),
             "seed": np.array([self.head.seed % 2**64], np.uint64),
             "sums": np.array([self.weight, *self.head.payoff]),
         }
 
     def state(self) -> dict[str, Array]:
-        """All that is needed to go on, gathered from the blades: for small games. Large ones `save`."""
-        cells = {f"blade_{n}": np.array(part) for n, part in enumerate(self._ask("cells"))}
-        self._kept = {**self._numbers(), "head": self.head.tables.cells.copy(), **cells}
-        return dict(self._kept)
+        """Return the complete state, gathered from the blades: for small games. Large games use `save`."""
+        cells = {f"blade_{n}": np.array(part) for n, part in enumerate(self._call_blades("cells"))}
+        self._last_checkpoint = {**self._numbers(), "head": self.head.tables.cells.copy(), **cells}
+        return dict(self._last_checkpoint)
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on from a state."""
-        kept = {name: np.array(array) for name, array in state.items()}
-        if len([name for name in kept if name.startswith("blade_")]) != len(self.shares):
-            raise InputError(f"state of another number of blades than {len(self.shares)}: give blades={len(kept) - 4}")
-        self._put(kept)
-        self._kept = kept
+        """Restore a state."""
+        copied = {name: np.array(array) for name, array in state.items()}
+        if len([name for name in copied if name.startswith("blade_")]) != len(self.assignments):
+            raise InputError(f"the state does not have {len(self.assignments)} blades: set blades={len(copied) - 4}")
+        self._restore_all(copied)
+        self._last_checkpoint = copied
 
-    def _put(self, state: Mapping[str, Array] | None) -> None:
-        """Head and blades as in a state, or as at the beginning."""
-        blades = [(state[f"blade_{n}"] if state is not None else None,) for n in range(len(self.shares))]
-        self.engine.ask_each("put", blades)
-        self._put_head(state)
+    def _restore_all(self, state: Mapping[str, Array] | None) -> None:
+        """Restore head and blades from a state, or reset them."""
+        blades = [(state[f"blade_{n}"] if state is not None else None,) for n in range(len(self.assignments))]
+        self.backend.call_each("put", blades)
+        self._restore_head(state)
 
-    def _put_head(self, state: Mapping[str, Array] | None) -> None:
+    def _restore_head(self, state: Mapping[str, Array] | None) -> None:
         head = self.head
         if state is None:
             head.tables.cells[:] = 0
-            self.iterations, head.updates, self._visited, self.weight, head.payoff = 0, 0, 0, 0.0, np.zeros(2)
+            self.iterations, head.updates, self._blade_updates, self.weight, head.payoff = 0, 0, 0, 0.0, np.zeros(2)
             return
         if state["head"].shape != head.tables.cells.shape or state["head"].dtype != head.tables.cells.dtype:
-            raise InputError(f"state of {state['head'].size:,} cells: the head has {head.tables.cells.size:,}")
+            raise InputError(f"the state has {state['head'].size:,} cells, but the head has {head.tables.cells.size:,}")
         head.tables.cells[:] = state["head"]
-        self.iterations, head.updates, self._visited = (int(n) for n in state["numbers"])
+        self.iterations, head.updates, self._blade_updates = (int(n) for n in state["numbers"])
         head.seed = int(state["seed"][0])
         self.weight, head.payoff = float(state["sums"][0]), np.array(state["sums"][1:], float)
 
-    def _facts(self, iterations: int) -> dict[str, Any]:
-        """What all parts of a checkpoint have in common."""
+    def _checkpoint_facts(self, iterations: int) -> dict[str, Any]:
+        """Return the manifest entries common to all parts of a checkpoint."""
         return {
             "iterations": iterations,
-            "blades": len(self.shares),
+            "blades": len(self.assignments),
             "tree": self.tree.fingerprint,
             "cards": self.cards.fingerprint,
         }
 
     def save(self, folder: str | Path) -> Path:
-        """Write a checkpoint: each blade its part, then the head. Without the head's part it is none.
+        """Write a checkpoint: the part of each blade, then the head's. Without the head's part it is incomplete.
 
         Blades on other machines must see the same folder.
         """
         folder = Path(folder).resolve()
-        facts = self._facts(self.iterations)
-        if (folder / HEAD).exists():
-            entries = artifacts.manifest(folder / HEAD)
-            if any(entries[key] != mine for key, mine in facts.items()):
-                raise InputError(f"{folder}: another checkpoint is there already; choose a new folder for each")
-        else:  # otherwise it is the same moment, written before
+        facts = self._checkpoint_facts(self.iterations)
+        if (folder / HEAD_FOLDER).exists():
+            entries = artifacts.read_manifest(folder / HEAD_FOLDER)
+            if any(entries[key] != value for key, value in facts.items()):
+                raise InputError(f"{folder}: already holds another checkpoint; choose a new folder for each")
+        else:  # an existing one is of the same iteration
             folder.mkdir(parents=True, exist_ok=True)
-            self._ask("save", str(folder), facts)
-            artifacts.write(folder / HEAD, KIND, {**self._numbers(), "head": self.head.tables.cells}, facts)
-        self._kept = folder
+            self._call_blades("save", str(folder), facts)
+            artifacts.write(folder / HEAD_FOLDER, KIND, {**self._numbers(), "head": self.head.tables.cells}, facts)
+        self._last_checkpoint = folder
         return folder
 
     def load(self, folder: str | Path) -> None:
-        """Go on from a checkpoint."""
+        """Restore a checkpoint."""
         folder = Path(folder).resolve()
-        if not (folder / HEAD).is_dir():
-            raise CorruptError(f"{folder}: no part of the head: the checkpoint was not finished; take an earlier one")
-        entries, arrays = artifacts.read(folder / HEAD)
-        facts = self._facts(entries.whole("iterations"))
-        for key, mine in facts.items():
-            if entries[key] != mine:
-                raise InputError(f"{folder}: {key} is {shown(entries[key])}, not {mine}: of another run")
+        if not (folder / HEAD_FOLDER).is_dir():
+            raise CorruptError(f"{folder}: no {HEAD_FOLDER} folder: the checkpoint is incomplete; use an earlier one")
+        entries, arrays = artifacts.read(folder / HEAD_FOLDER)
+        facts = self._checkpoint_facts(entries.integer("iterations"))
+        for key, expected in facts.items():
+            if entries[key] != expected:
+                raise InputError(f"{folder}: {key} is {short_repr(entries[key])}, not {expected}: of another run")
         arrays.check_state({**self._numbers(), "head": self.head.tables.cells})
-        self.engine.ask("load", str(folder), facts)
-        self._put_head(arrays)
-        self._kept = folder
+        self.backend.call_all("load", str(folder), facts)
+        self._restore_head(arrays)
+        self._last_checkpoint = folder

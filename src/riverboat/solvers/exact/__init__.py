@@ -1,1 +1,1 @@
-"""Linear programs, the excessive gap technique, mixed integer programs."""
+"""Exact methods: linear programs, the excessive gap technique and mixed integer programs."""

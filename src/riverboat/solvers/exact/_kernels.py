@@ -1,35 +1,35 @@
-"""Compiled passes over one player's sequences. Information sets stand with parents before children."""
+"""Compiled passes over one player's sequences. Parents come before children in the order of information sets."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from riverboat.compiled.jit import maker
+from riverboat.compiled.jit import allocating_kernel
 
 
-@maker
-def expand(
+@allocating_kernel
+def realization_plan(
     parent,  # int32 [infosets]: sequence that leads to it
     first,  # int32 [infosets]: its first sequence
     width,  # int32 [infosets]
-    behaviour,  # float64 [sequences]: probability of the last move of each sequence
+    behavior,  # float64 [sequences]: probability of the last action of each sequence
     plan,  # float64 [sequences] OUT: product of the probabilities along each sequence
 ):
-    """From behaviour to realization plan."""
+    """Convert a behavior strategy to a realization plan."""
     plan[0] = 1.0
     for i in range(len(parent)):
         for s in range(first[i], first[i] + width[i]):
-            plan[s] = plan[parent[i]] * behaviour[s]
+            plan[s] = plan[parent[i]] * behavior[s]
 
 
-@maker
+@allocating_kernel
 def entropy_weights(
     parent,  # int32 [infosets]
     first,  # int32 [infosets]
     width,  # int32 [infosets]
     sequences,
 ):
-    """For each information set, 1 + the largest sum of the weights that follow one of its moves."""
+    """Compute for each information set 1 + the largest sum of the weights that follow one of its actions."""
     weight = np.ones(len(parent))
     below = np.zeros(sequences)
     for i in range(len(parent) - 1, -1, -1):
@@ -38,21 +38,21 @@ def entropy_weights(
     return weight
 
 
-@maker
-def smooth_respond(
+@allocating_kernel
+def smoothed_best_response(
     parent,  # int32 [infosets]
     first,  # int32 [infosets]
     width,  # int32 [infosets]
-    weight,  # float64 [infosets]: how much its entropy counts
+    weight,  # float64 [infosets]: weight of its entropy
     mu,  # smoothing
-    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the smoothed value from there on
-    logs,  # float64 [sequences] INOUT: log-behaviour of the centre; becomes that of the response
+    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the smoothed value from there
+    logs,  # float64 [sequences] INOUT: log-behavior of the center; becomes that of the response
     plan,  # float64 [sequences] OUT: the response
 ):
-    """Maximise value·x - mu Σ weight_i x(parent_i) KL(x at i | centre at i). The maximum is value[0].
+    """Maximize value·x - mu Σ weight_i x(parent_i) KL(x at i | center at i). The maximum is value[0].
 
-    Children before parents, each information set by a softmax around the centre, the largest exponent taken
-    out first so that nothing overflows.
+    Children come before parents. Each information set is a softmax around the center, with the largest exponent
+    subtracted first so that nothing overflows.
     """
     for i in range(len(parent) - 1, -1, -1):
         scale = mu * weight[i]

@@ -4,16 +4,16 @@ Both best-response values are smoothed by an entropy: for plans x and y
 
     v_0(y) = max_x x'A y - mu_0 d_0(x)        v_1(x) = max_y -x'A y - mu_1 d_1(y)
 
-As long as v_0(y) + v_1(x) <= 0, the excessive gap condition, the true gap of (x, y) is at most
-mu_0 max d_0 + mu_1 max d_1. Each step makes one mu smaller and moves x and y so that the condition goes on to
-hold; the gap falls as 1/t. On treeplexes (Hoda, Gilpin, Peña & Sandholm 2010) the entropy is dilated: that of each
-information set counts with a weight and with the probability of coming there, and a smoothed response is one
-softmax for each information set. The weights are those of Farina, Kroer & Sandholm (2021).
+As long as v_0(y) + v_1(x) <= 0, the excessive gap condition, the true gap of (x, y) is at most mu_0 max d_0 + mu_1 max
+d_1. Each step reduces one mu and moves x and y so that the condition still holds; the gap falls as 1/t. On treeplexes
+(Hoda, Gilpin, Peña & Sandholm 2010) the entropy is dilated: that of each information set is multiplied by a weight and
+by its reach probability, and a smoothed response is one softmax for each information set. The weights are those of
+Farina, Kroer & Sandholm (2021).
 
-What theory would choose by worst-case bounds is chosen by trying (Hoda et al. 2010; Kroer, Farina & Sandholm
-2018): the smallest first mu that satisfies the condition, the larger mu to shrink, and the longest step after which the
-condition, which is checked, still holds. When the gap has fallen by a factor, or falls no more, a new round starts
-around the best plans so far (Gilpin, Peña & Sandholm 2012), which is much faster than 1/t on small games.
+Where theory prescribes worst-case bounds, the parameters are found by search (Hoda et al. 2010; Kroer, Farina &
+Sandholm 2018): the smallest initial mu that satisfies the condition, the larger mu to reduce, and the longest step
+after which the condition, which is checked, still holds. When the gap has fallen by a factor, or falls no more, a new
+round starts around the best plans so far (Gilpin, Peña & Sandholm 2012). This is much faster than 1/t on small games.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.solvers.exact import _kernels
 from riverboat.solvers.exact.sequence_form import SequenceForm
-from riverboat.solvers.run_loop import stepped
+from riverboat.solvers.run_loop import step_and_check
 from riverboat.strategies.tabular import Strategy, Tree
 
-CHECK = 10  # steps between two looks at the gap
+CHECK_INTERVAL = 10  # steps between two computations of the gap
 
-# Pay-offs are divided by the largest, so these hold for every game.
-_FIRST_MU = 1e-6
-_LAST_MU = 1e-14  # below this the smoothing is lost in rounding
-_ROUNDING = 1e-15  # by which the excessive gap condition may fail
-_SHORTEST_STEP = 1e-10
-_MIX = 5.0  # times the gap: how much uniform behaviour is mixed into a new centre
+# Pay-offs are divided by the largest, so these constants suit every game.
+_INITIAL_MU = 1e-6
+_MIN_MU = 1e-14  # below this the smoothing is lost in rounding
+_ROUNDING = 1e-15  # tolerated violation of the excessive gap condition
+_MIN_STEP = 1e-10
+_UNIFORM_MIX = 5.0  # times the gap: weight of uniform behavior in a new center
 
 
-class _Response(NamedTuple):
+class _SmoothedResponse(NamedTuple):
     value: float
-    logs: Array  # float64 [sequences]: log-behaviour
+    logs: Array  # float64 [sequences]: log-behavior
     plan: Array  # float64 [sequences]
 
 
-class _Seat:
-    """One player: its treeplex, its entropy, and its pay-offs for the plans of the other."""
+class _SmoothedPlayer:
+    """One player's treeplex, entropy, and pay-offs against plans of the opponent."""
 
     def __init__(self, form: SequenceForm, player: int, scale: float) -> None:
         self.plex = plex = form.treeplexes[player]
@@ -57,26 +57,53 @@ class _Seat:
         self.centre = np.zeros(plex.sequences)
 
     def recentre(self, plan: Array, mix: float) -> None:
-        """Measure entropy from the behaviour of a plan, mixed with uniform; from uniform where it does not go."""
+        """Measure entropy from the behavior of a plan mixed with uniform; from uniform where the plan is undefined."""
         widths = np.repeat(self.plex.width, self.plex.width)
         uniform = 1.0 / widths
-        arriving = np.repeat(plan[self.plex.parent], self.plex.width)
-        behaviour = np.divide(plan[1:], arriving, out=uniform.copy(), where=arriving > 0)
+        parent_reach = np.repeat(plan[self.plex.parent], self.plex.width)
+        behaviour = np.divide(plan[1:], parent_reach, out=uniform.copy(), where=parent_reach > 0)
         self.centre[1:] = np.log((1 - mix) * behaviour + mix * uniform)
 
-    def respond(self, gain: Array, mu: float, centre: Array | None = None) -> _Response:
-        """The plan that maximises gain·x - mu d(x), with d measured from the centre."""
+    def respond(self, gain: Array, mu: float, centre: Array | None = None) -> _SmoothedResponse:
+        """Return the plan that maximizes gain·x - mu d(x), with d measured from the center."""
         plex = self.plex
         value, logs, plan = gain.copy(), (self.centre if centre is None else centre).copy(), np.empty_like(gain)
-        _kernels.smooth_respond(plex.parent, plex.first, plex.width, self.weight, mu, value, logs, plan)
-        return _Response(float(value[0]), logs, plan)
+        _kernels.smoothed_best_response(plex.parent, plex.first, plex.width, self.weight, mu, value, logs, plan)
+        return _SmoothedResponse(float(value[0]), logs, plan)
 
 
 class EGT:
-    """The method on one tree, step by step.
+    """The excessive gap technique on one tree, step by step.
 
-    `restart` is the factor by which the gap must fall before a new round starts around the plans found; infinity
-    gives the method without restarts. `finished` says that rounding leaves nothing more to gain.
+    `finished` means that rounding prevents further progress.
+
+    Parameters
+    ----------
+    tree
+        Tree of a two-player constant-sum game.
+    restart
+        Factor above 1 by which the gap must fall before a new round starts around the best plans; infinity: no restarts.
+
+    Raises
+    ------
+    InputError
+        If `restart` is 1 or less, or the game has another number of players.
+    ZeroSumError
+        If pay-offs do not sum to a constant.
+
+    References
+    ----------
+    .. [1] Nesterov, "Excessive gap technique in nonsmooth convex minimization", SIAM J. Optimization 2005.
+    .. [2] Hoda, Gilpin, Peña & Sandholm, "Smoothing techniques for computing Nash equilibria of sequential games", 2010.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.egt import EGT
+    >>> method = EGT(rb.compile_game(rb.game("kuhn")))
+    >>> method.step(200)
+    >>> method.gap() < 1e-3
+    True
     """
 
     def __init__(self, tree: Tree, restart: float = 4.0) -> None:
@@ -84,127 +111,139 @@ class EGT:
             raise InputError(f"{tree.name}: restart={restart:g}: the gap must fall by a factor above 1")
         self.form = SequenceForm(tree)
         self.form.histories.check_constant_sum()
-        self._scale = scale = float(np.abs(self.form.histories.payoffs - self.form.half).max(initial=0.0)) or 1.0
+        self._scale = scale = float(np.abs(self.form.histories.payoffs - self.form.half_sum).max(initial=0.0)) or 1.0
         self.tree, self.restart = tree, restart
         self.iteration, self.finished = 0, False
-        self._seats = _Seat(self.form, 0, scale), _Seat(self.form, 1, scale)
-        self._mu = [_FIRST_MU, _FIRST_MU]
+        self._players = _SmoothedPlayer(self.form, 0, scale), _SmoothedPlayer(self.form, 1, scale)
+        self._mu = [_INITIAL_MU, _INITIAL_MU]
         uniform = self.form.plans(Strategy.uniform(tree))
         self._best, self._best_at = (uniform, self.form.bracket(*uniform)), 0
-        self._start()
+        self._restart()
 
-    # --- answers ----------------------------------------------------------------------------
+    # --- results ----------------------------------------------------------------------------
 
-    def _look(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
-        """The better of the current plans and those around which the next round starts, and their bracket.
+    def _best_plans(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
+        """Return the better of the current plans and those around which the next round starts, with their bracket.
 
-        Nothing is stored: when and how often a caller looks changes neither the method nor its answer.
+        It changes no state: the result does not depend on when and how often a caller reads it.
         """
         plans = self._plan[0], self._plan[1]
         bracket = self.form.bracket(*plans)
-        return (plans, bracket) if _width(bracket) < _width(self._best[1]) else self._best
+        return (plans, bracket) if _interval_width(bracket) < _interval_width(self._best[1]) else self._best
 
     @property
     def plans(self) -> tuple[Array, Array]:
         """The realization plans of both players."""
-        return self._look()[0]
+        return self._best_plans()[0]
 
     def average(self) -> Strategy:
-        """The strategy of these plans: the iterates of this method are averages already."""
+        """Return the strategy of the best plans: the iterates of this method are averages already."""
         return self.form.strategy(*self.plans, {"method": "egt", "iterations": self.iteration})
 
     def bracket(self) -> tuple[float, float]:
-        """What player 0's half guarantees and what player 1's half concedes: the value lies between."""
-        return self._look()[1]
+        """Return what player 0's strategy guarantees and what player 1's strategy concedes: the value lies between."""
+        return self._best_plans()[1]
 
     def gap(self) -> float:
-        """Width of the bracket: the sum of what both players could gain by deviating."""
-        return _width(self.bracket())
+        """Return the width of the bracket, which is NashConv."""
+        return _interval_width(self.bracket())
 
     # --- the method -------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Take n steps, fewer if rounding ends it."""
+        """Take steps, or fewer if rounding ends the method.
+
+        Parameters
+        ----------
+        n
+            Number of steps.
+        """
         for _ in range(n):
             if self.finished:
                 return
-            self._shrink()
+            self._reduce_smoothing()
             self.iteration += 1
-            if self.iteration % CHECK == 0:
-                self._improve()
-                if self._ripe():
-                    self._start()
+            if self.iteration % CHECK_INTERVAL == 0:
+                self._update_best()
+                if self._should_restart():
+                    self._restart()
 
-    def _improve(self) -> None:
+    def _update_best(self) -> None:
         """Store the current plans if they are the best at any check of the method itself."""
-        plans, bracket = self._look()
+        plans, bracket = self._best_plans()
         if bracket is not self._best[1]:
             self._best, self._best_at = (plans, bracket), self.iteration
 
-    def _ripe(self) -> bool:
-        """Whether to start again: the gap has fallen enough, or it did fall and has not for twice as long."""
+    def _should_restart(self) -> bool:
+        """Return whether to restart: the gap has fallen enough, or has not fallen for twice as long as it did."""
         if self.restart == math.inf:
             return False
-        fallen = _width(self._best[1]) * self.restart < self._centre_gap
-        took, since = self._best_at - self._started_at, self.iteration - self._best_at
-        return fallen or 0 < 2 * took < since
+        fallen = _interval_width(self._best[1]) * self.restart < self._centre_gap
+        improving, since = self._best_at - self._started_at, self.iteration - self._best_at
+        return fallen or 0 < 2 * improving < since
 
-    def _start(self) -> None:
-        """Begin a round around the best plans, with the smallest mu that satisfies the condition."""
+    def _restart(self) -> None:
+        """Start a round around the best plans, with the smallest mu that satisfies the condition."""
         centre = self._best[0]
-        self._centre_gap, self._started_at, self._best_at = _width(self._best[1]), self.iteration, self.iteration
-        # A move that the plans hardly make but the equilibrium does would cost a great entropy to bring back: so the
-        # centre makes every move about as often as the gap leaves open.
-        mix = min(0.5, max(1e-12, _MIX * self._centre_gap / self._scale))
-        for seat, plan in zip(self._seats, centre, strict=True):
+        self._centre_gap, self._started_at, self._best_at = (
+            _interval_width(self._best[1]),
+            self.iteration,
+            self.iteration,
+        )
+        # An action of the equilibrium that the plans hardly play would need much entropy to recover. So the center
+        # plays every action with a probability of about the gap.
+        mix = min(0.5, max(1e-12, _UNIFORM_MIX * self._centre_gap / self._scale))
+        for seat, plan in zip(self._players, centre, strict=True):
             seat.recentre(plan, mix)
-        first, second = self._seats
+        first, second = self._players
         mu = max(self._mu)
-        against = second.payoffs @ first.respond(np.zeros_like(centre[0]), mu).plan
+        opponent_gain = second.payoffs @ first.respond(np.zeros_like(centre[0]), mu).plan
         while not self.finished:
-            y = second.respond(against, mu).plan
+            y = second.respond(opponent_gain, mu).plan
             x = first.respond(first.payoffs @ y, mu).plan
             self._plan, self._gain, self._mu = [x, y], [first.payoffs @ y, second.payoffs @ x], [mu, mu]
-            self._response = [seat.respond(gain, mu) for seat, gain in zip(self._seats, self._gain, strict=True)]
+            self._response = [seat.respond(gain, mu) for seat, gain in zip(self._players, self._gain, strict=True)]
             if self._response[0].value + self._response[1].value <= _ROUNDING:
                 break
             mu *= 1.5
             self.finished = mu > 1e6  # theory needs far less
         self._tau = 0.5
 
-    def _shrink(self) -> None:
-        """Make the larger mu smaller by the largest factor 1 - tau that keeps the condition."""
+    def _reduce_smoothing(self) -> None:
+        """Reduce the larger mu by the largest factor 1 - tau that preserves the condition."""
         me = 0 if self._mu[0] >= self._mu[1] else 1
         other = 1 - me
-        mine, theirs = self._seats[me], self._seats[other]
+        own_player, opponent = self._players[me], self._players[other]
         mu_me, mu_other = self._mu[me], self._mu[other]
         response = self._response[me]
-        answer = theirs.payoffs @ response.plan
+        response_gain = opponent.payoffs @ response.plan
         tau = min(0.5, 1.1 * self._tau)
         while True:
-            keep = 1.0 - tau
-            y = theirs.respond(keep * self._gain[other] + tau * answer, mu_other).plan
-            gain = mine.payoffs @ y
-            x = mine.respond(gain, mu_me * keep / tau, centre=response.logs).plan  # a proximal step from the response
-            gain_me = keep * self._gain[me] + tau * gain
-            gain_other = keep * self._gain[other] + tau * (theirs.payoffs @ x)
-            next_me = mine.respond(gain_me, keep * mu_me)
-            next_other = theirs.respond(gain_other, mu_other)
+            factor = 1.0 - tau
+            y = opponent.respond(factor * self._gain[other] + tau * response_gain, mu_other).plan
+            gain = own_player.payoffs @ y
+            x = own_player.respond(
+                gain, mu_me * factor / tau, centre=response.logs
+            ).plan  # a proximal step from the response
+            gain_me = factor * self._gain[me] + tau * gain
+            gain_other = factor * self._gain[other] + tau * (opponent.payoffs @ x)
+            next_me = own_player.respond(gain_me, factor * mu_me)
+            next_other = opponent.respond(gain_other, mu_other)
             if next_me.value + next_other.value <= _ROUNDING:
                 break
             tau /= 2
-            if tau < _SHORTEST_STEP:
+            if tau < _MIN_STEP:
                 self.finished = True
                 return
         self._tau = tau
         for seat, plan, gains, following in ((me, x, gain_me, next_me), (other, y, gain_other, next_other)):
-            self._plan[seat] = keep * self._plan[seat] + tau * plan
+            self._plan[seat] = factor * self._plan[seat] + tau * plan
             self._gain[seat], self._response[seat] = gains, following
-        self._mu[me] = keep * mu_me
-        self.finished = max(self._mu) < _LAST_MU
+        self._mu[me] = factor * mu_me
+        self.finished = max(self._mu) < _MIN_MU
 
 
-def _width(bracket: tuple[float, float]) -> float:
+def _interval_width(bracket: tuple[float, float]) -> float:
     return bracket[1] - bracket[0]
 
 
@@ -214,14 +253,42 @@ def solve_egt(
     iterations: int = 100_000,
     callback: Callable[[EGT], bool | None] | None = None,
 ) -> EGT:
-    """Run until the gap is at most `until`, in the game's unit, or for a number of iterations, or until it is finished.
+    """Run the excessive gap technique to a target.
 
-    `callback` is called every few steps; the method stops when it returns true.
+    Parameters
+    ----------
+    tree
+        Tree of a two-player constant-sum game.
+    until
+        Gap (NashConv) at which the method ends, in the game's unit.
+    iterations
+        Most iterations, 0 or more.
+    callback
+        Callback every few steps; returning true stops the method.
+
+    Returns
+    -------
+    EGT
+        The method after its last step.
+
+    Raises
+    ------
+    InputError
+        If `iterations` is negative, or the game is not supported.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.egt import solve_egt
+    >>> solve_egt(rb.compile_game(rb.game("kuhn")), until=1e-2).gap() <= 1e-2
+    True
     """
     if iterations < 0:
         raise InputError(f"{tree.name}: iterations={iterations}: must not be negative")
     egt = EGT(tree)
     while egt.iteration < iterations and egt.gap() > until:
-        if not stepped(egt, min(CHECK, iterations - egt.iteration)) or (callback is not None and callback(egt)):
+        if not step_and_check(egt, min(CHECK_INTERVAL, iterations - egt.iteration)) or (
+            callback is not None and callback(egt)
+        ):
             break
     return egt

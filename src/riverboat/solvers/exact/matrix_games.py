@@ -1,12 +1,12 @@
 """Equilibria of many small zero-sum matrix games at once, by support enumeration.
 
-A matrix game with a positive value has an equilibrium whose supports I and J are of equal size with a square submatrix
-B that has an inverse (Shapley & Snow 1950):
+A matrix game with a positive value has an equilibrium whose supports I and J have equal size and an invertible square
+submatrix B (Shapley & Snow 1950):
 
     v = 1 / (1'B⁻¹1),   y = v B⁻¹1,   x = v B⁻ᵀ1
 
-All candidates of one size are tried for all games that are still unsolved, smallest supports first. A random matrix
-has one equilibrium, which is then found whatever the order.
+All candidates of one size are tried for all games that are still unsolved, smallest supports first. A random matrix has
+one equilibrium, which is then found in any order.
 """
 
 from __future__ import annotations
@@ -19,65 +19,109 @@ import numpy as np
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 
-LARGEST = 6  # rows or columns: the candidates number (m + n choose m)
-_SLACK = 1e-9  # by how much rounding may violate an inequality
-_SMALL = 1e-12  # a determinant below this has no inverse
+MAX_ACTIONS = 6  # rows or columns: there are (m + n choose m) candidates
+_TOLERANCE = 1e-9  # by how much rounding may violate an inequality
+_MIN_DETERMINANT = 1e-12  # matrices with a smaller determinant count as singular
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibria:
-    """One equilibrium of each game; pay-offs are the row player's."""
+class MatrixEquilibria:
+    """One equilibrium of each game; pay-offs are the row player's.
+
+    Attributes
+    ----------
+    value
+        Value to the row player. float64 [games]
+    rows
+        Strategy of the row player. float64 [games, m]
+    columns
+        Strategy of the column player. float64 [games, n]
+
+    Examples
+    --------
+    >>> from riverboat.solvers.exact.matrix_games import solve_matrix_games
+    >>> solve_matrix_games([[[1, -1], [-1, 1]]]).columns.tolist()
+    [[0.5, 0.5]]
+    """
 
     value: Array  # float64 [games]
     rows: Array  # float64 [games, m]
     columns: Array  # float64 [games, n]
 
 
-def equilibria(games: Array) -> Equilibria:
-    """Solve a stack of matrix games. `games` is float [games, m, n], what the row player gets."""
+def solve_matrix_games(games: Array) -> MatrixEquilibria:
+    """Solve a stack of zero-sum matrix games by support enumeration.
+
+    Parameters
+    ----------
+    games
+        Pay-offs to the row player. float [games, m, n], m and n at most 6
+
+    Returns
+    -------
+    MatrixEquilibria
+        One equilibrium of each game.
+
+    Raises
+    ------
+    InputError
+        If the shape is another one, a pay-off is not finite, or rounding hides the equilibrium of a game.
+
+    References
+    ----------
+    .. [1] Shapley & Snow, "Basic solutions of discrete games", 1950.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.exact.matrix_games import solve_matrix_games
+    >>> solve_matrix_games([[[1, -1], [-1, 1]], [[3, 0], [0, 1]]]).value.round(6).tolist()
+    [0.0, 0.75]
+    """
     games = np.asarray(games, float)
-    if games.ndim != 3 or not all(1 <= size <= LARGEST for size in games.shape[1:]):
-        raise InputError(f"matrix games of shape {games.shape}: give [games, m, n] with m and n from 1 to {LARGEST}")
+    if games.ndim != 3 or not all(1 <= size <= MAX_ACTIONS for size in games.shape[1:]):
+        raise InputError(
+            f"matrix games of shape {games.shape}: must be [games, m, n] with m and n from 1 to {MAX_ACTIONS}"
+        )
     if not np.all(np.isfinite(games)):
         raise InputError("matrix games: a pay-off is not finite")
     count, m, n = games.shape
     shift = 1.0 - games.min(axis=(1, 2), initial=0.0)  # pay-offs of at least 1, so that the value is positive
     shifted = games + shift[:, None, None]
     value, x, y = np.zeros(count), np.zeros((count, m)), np.zeros((count, n))
-    left = np.arange(count)
+    unsolved = np.arange(count)
     for size in range(1, min(m, n) + 1):
         for rows in combinations(range(m), size):
             for columns in combinations(range(n), size):
-                done, v, part_x, part_y = _candidate(shifted[left], rows, columns)
-                solved = left[done]
+                done, v, part_x, part_y = _try_supports(shifted[unsolved], rows, columns)
+                solved = unsolved[done]
                 value[solved] = v
                 x[solved[:, None], rows] = part_x
                 y[solved[:, None], columns] = part_y
-                left = left[~done]
-                if not len(left):
-                    return Equilibria(value - shift, x, y)
-    raise InputError(f"matrix game {int(left[0])}: no equilibrium within rounding: {games[left[0]].tolist()}")
+                unsolved = unsolved[~done]
+                if not len(unsolved):
+                    return MatrixEquilibria(value - shift, x, y)
+    raise InputError(f"matrix game {int(unsolved[0])}: no equilibrium within rounding: {games[unsolved[0]].tolist()}")
 
 
-def _candidate(games: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
-    """Which games have their equilibrium on these supports; value and the two parts for those.
+def _try_supports(games: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
+    """Return which games have an equilibrium on these supports, with its value and the two strategies.
 
-    bool [games], float64 [found], float64 [found, size], float64 [found, size]
+    bool [games], float64 [solved], float64 [solved, size], float64 [solved, size]
     """
-    part = games[:, rows][:, :, columns]
+    submatrix = games[:, rows][:, :, columns]
     if len(rows) == 1:
-        v = part[:, 0, 0]
+        v = submatrix[:, 0, 0]
         part_x = part_y = np.ones((len(games), 1))
-        fine = np.ones(len(games), bool)
+        valid = np.ones(len(games), bool)
     else:
-        fine = np.abs(np.linalg.det(part)) > _SMALL
-        inverse = np.linalg.inv(np.where(fine[:, None, None], part, np.eye(len(rows))))
+        valid = np.abs(np.linalg.det(submatrix)) > _MIN_DETERMINANT
+        inverse = np.linalg.inv(np.where(valid[:, None, None], submatrix, np.eye(len(rows))))
         total = inverse.sum(axis=(1, 2))
-        fine &= total > _SMALL
-        v = 1.0 / np.where(fine, total, 1.0)
+        valid &= total > _MIN_DETERMINANT
+        v = 1.0 / np.where(valid, total, 1.0)
         part_x, part_y = inverse.sum(axis=1) * v[:, None], inverse.sum(axis=2) * v[:, None]
-        fine &= (part_x.min(axis=1) >= -_SLACK) & (part_y.min(axis=1) >= -_SLACK)
-    # Nobody gains by another row or column. (Inside the supports both are equal to the value.)
-    fine &= (np.einsum("gij,gj->gi", games[:, :, columns], part_y) <= v[:, None] + _SLACK).all(axis=1)
-    fine &= (np.einsum("gi,gij->gj", part_x, games[:, rows]) >= v[:, None] - _SLACK).all(axis=1)
-    return fine, v[fine], np.maximum(part_x[fine], 0.0), np.maximum(part_y[fine], 0.0)
+        valid &= (part_x.min(axis=1) >= -_TOLERANCE) & (part_y.min(axis=1) >= -_TOLERANCE)
+    # No other row or column gains. (Inside the supports all are equal to the value.)
+    valid &= (np.einsum("gij,gj->gi", games[:, :, columns], part_y) <= v[:, None] + _TOLERANCE).all(axis=1)
+    valid &= (np.einsum("gi,gij->gj", part_x, games[:, rows]) >= v[:, None] - _TOLERANCE).all(axis=1)
+    return valid, v[valid], np.maximum(part_x[valid], 0.0), np.maximum(part_y[valid], 0.0)

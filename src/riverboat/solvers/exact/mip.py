@@ -1,12 +1,12 @@
-"""ε-equilibria of finite games with three players by mixed integer programs.
+"""ε-equilibria of three-player games by mixed integer programs.
 
-In the sequence form each player's plan x is linear, but what a sequence is worth to a player is a sum of products of the
-other two players' plans. A product u v with u and v in boxes lies in McCormick's envelope, four linear inequalities that are
-off by at most a quarter of the product of the boxes' widths, and exact at their corners. A binary for each sequence says
-whether it may be played, as in the programs of Sandholm, Gilpin & Conitzer (2005): then it must be worth what the best move
-of its information set is worth, up to the slack s, which is minimised. The first program has the whole unit interval for
-boxes, or boxes around a given strategy; the next ones narrow boxes around the last answer. That is a search and no
-proof of what there is; the answer's gains are exact, from best responses.
+In the sequence form each player's plan x is linear, but the value of a sequence is a sum of products of the other two
+players' plans. A product u v with u and v in boxes lies in McCormick's envelope: four linear inequalities that are off
+by at most a quarter of the product of the boxes' widths, and exact at their corners. A binary for each sequence says
+whether it may be played, as in the programs of Sandholm, Gilpin & Conitzer (2005): its value must then be within the
+slack s of the best action at its information set, and s is minimized. The first program uses the unit interval as
+boxes, or boxes around a given strategy; the next ones narrow the boxes around the last solution. This is a heuristic
+search, not a proof of existence; the gains of the result are exact, from best responses.
 """
 
 from __future__ import annotations
@@ -30,17 +30,55 @@ PLAYERS = 3
 
 @dataclass(frozen=True)
 class MIPStep:
-    """One program of the search."""
+    """One program of the search.
+
+    Attributes
+    ----------
+    width
+        Width of the boxes.
+    slack
+        Slack of the program.
+    gains
+        Gain of each player's best response to the strategy, exact.
+    seconds
+        Time of the program.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.exact.mip import MIPStep
+    >>> max(MIPStep(width=1.0, slack=0.0, gains=(0.0, 0.1, 0.0), seconds=0.2).gains)
+    0.1
+    """
 
     width: float  # of the boxes
     slack: float  # of the program
-    gains: tuple[float, ...]  # of the strategy, exact: what each player could gain by deviating
+    gains: tuple[float, ...]  # of the strategy, exact: gain of each player's best response
     seconds: float
 
 
 @dataclass(frozen=True, eq=False)
 class MIPSolution:
-    """The best strategy of the search, and its way."""
+    """The best strategy of the search, and the programs solved.
+
+    Attributes
+    ----------
+    strategy
+        The profile.
+    values
+        Expected value of each player.
+    gains
+        Gain of each player's best response, exact.
+    steps
+        The programs, in order.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.mip import MIPSolution
+    >>> strategy = rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))
+    >>> MIPSolution(strategy, (0.0, 0.0, 0.0), (0.0, 0.1, 0.0), ()).epsilon
+    0.1
+    """
 
     strategy: Strategy
     values: tuple[float, ...]
@@ -49,7 +87,7 @@ class MIPSolution:
 
     @property
     def epsilon(self) -> float:
-        """The most that a player could gain by deviating alone; exact."""
+        """The largest gain of a unilateral deviation, exact."""
         return max(self.gains)
 
 
@@ -58,28 +96,75 @@ def solve_mip(
     *,
     around: Strategy | None = None,
     width: float = 1.0,
-    narrower: float = 0.5,
+    shrink_factor: float = 0.5,
     rounds: int = 12,
     until: float = 1e-6,
     seconds: float = 30.0,
     callback: Callable[[MIPStep], None] | None = None,
 ) -> MIPSolution:
-    """An ε-equilibrium of a three-player game with perfect recall; `seconds` is for each program."""
+    """Search for an ε-equilibrium of a three-player game with perfect recall.
+
+    Parameters
+    ----------
+    tree
+        Tree of a three-player game.
+    around
+        Strategy around which the first boxes lie; by default they are the unit interval.
+    width
+        Width of the first boxes, above 0 and at most 1.
+    shrink_factor
+        Factor on the width from one program to the next, between 0 and 1.
+    rounds
+        Most programs.
+    until
+        ε at which the search ends, in the game's unit.
+    seconds
+        Time limit of each program.
+    callback
+        Callback after each program.
+
+    Returns
+    -------
+    MIPSolution
+        The best strategy found, with its exact gains.
+
+    Raises
+    ------
+    InputError
+        If the game has another number of players, or an option is out of range.
+    RiverboatError
+        If HiGHS finds no plans.
+
+    References
+    ----------
+    .. [1] Sandholm, Gilpin & Conitzer, "Mixed-integer programming methods for finding Nash equilibria", AAAI 2005.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.mip import solve_mip
+    >>> from riverboat.trees.compile import to_history_tree
+    >>> solve_mip(to_history_tree(rb.compile_game(rb.game("kuhn"))))
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: kuhn: 2 players, must be 3; for two use method='lp'
+    """
     if tree.players != PLAYERS:
-        raise InputError(f"{tree.name}: {tree.players} players; these programs are for {PLAYERS}, two have method='lp'")
-    if not (0 < width <= 1 and 0 < narrower < 1 and rounds >= 1):
-        raise InputError(f"width={width:g}, narrower={narrower:g}, rounds={rounds}: shares of 1, and one round or more")
-    program = _Program(tree)
+        raise InputError(f"{tree.name}: {tree.players} players, must be {PLAYERS}; for two use method='lp'")
+    if not (0 < width <= 1 and 0 < shrink_factor < 1 and rounds >= 1):
+        raise InputError(
+            f"width={width:g}, shrink_factor={shrink_factor:g}, rounds={rounds}: shares of 1, and at least one round"
+        )
+    program = _ThreePlayerMIP(tree)
     centre = None if around is None else program.plans(around)
     best: tuple[float, Strategy] | None = None
     steps = []
     for _ in range(rounds):
-        began = time.perf_counter()
+        started = time.perf_counter()
         plans, slack = program.solve(centre, width, seconds)
         strategy = program.strategy(plans)
-        judged = quality(strategy)
-        gains = judged.gains
-        step = MIPStep(width, slack, gains, time.perf_counter() - began)
+        measured = quality(strategy)
+        gains = measured.gains
+        step = MIPStep(width, slack, gains, time.perf_counter() - started)
         steps.append(step)
         if callback is not None:
             callback(step)
@@ -87,46 +172,51 @@ def solve_mip(
             best = max(gains), strategy
         if max(gains) <= until:
             break
-        centre, width = plans, width * narrower
+        centre, width = plans, width * shrink_factor
     assert best is not None
-    judged = quality(best[1])
-    return MIPSolution(best[1], judged.values, judged.gains, tuple(steps))
+    measured = quality(best[1])
+    return MIPSolution(best[1], measured.values, measured.gains, tuple(steps))
 
 
-class _Program:
-    """Columns: plans of all players, their binaries, values of information sets, products, and the slack."""
+class _ThreePlayerMIP:
+    """The program. Columns: plans of all players, their binaries, values of information sets, products, and the slack."""
 
     def __init__(self, tree: HistoryTree) -> None:
         self.tree = tree
         self.plexes: list[Treeplex] = [tree.treeplex(p) for p in range(PLAYERS)]
         sizes = [plex.sequences for plex in self.plexes]
-        self.plan_at = np.concatenate([[0], np.cumsum(sizes)])
-        count = int(self.plan_at[-1])
-        self.binary_at = count
-        self.value_at = 2 * count + np.concatenate([[0], np.cumsum([len(p.infosets) for p in self.plexes])])
-        ends = np.flatnonzero(tree.nodes.actor == TERMINAL)
-        chance = tree.chance_reach[ends]
-        pay = tree.payoffs[tree.nodes.data[ends]]
-        last = tree.last_sequence[ends]
+        self.plan_start = np.concatenate([[0], np.cumsum(sizes)])
+        count = int(self.plan_start[-1])
+        self.binary_start = count
+        self.value_start = 2 * count + np.concatenate([[0], np.cumsum([len(p.infosets) for p in self.plexes])])
+        terminals = np.flatnonzero(tree.nodes.actor == TERMINAL)
+        chance = tree.chance_reach[terminals]
+        pay = tree.payoffs[tree.nodes.data[terminals]]
+        last = tree.last_sequence[terminals]
         self.scale = float(np.abs(pay).max()) or 1.0
-        # a product for each pair of sequences of two players that meet at a leaf
+        # a product for each pair of sequences of two players that meet at a terminal
         self.pairs: dict[tuple[int, int], int] = {}
-        self.worth: list[list[tuple[int, int, float]]] = [[] for _ in range(PLAYERS)]  # own sequence, product, pay
-        for z in range(len(ends)):
+        self.leaf_payoffs: list[list[tuple[int, int, float]]] = [
+            [] for _ in range(PLAYERS)
+        ]  # own sequence, product, pay
+        for z in range(len(terminals)):
             for me in range(PLAYERS):
                 a, b = (p for p in range(PLAYERS) if p != me)
-                key = int(self.plan_at[a] + last[z, a]), int(self.plan_at[b] + last[z, b])
+                key = int(self.plan_start[a] + last[z, a]), int(self.plan_start[b] + last[z, b])
                 product = self.pairs.setdefault(key, len(self.pairs))
-                self.worth[me].append((int(last[z, me]), product, float(chance[z] * pay[z, me]) / self.scale))
-        self.product_at = int(self.value_at[-1])
-        self.slack_at = self.product_at + len(self.pairs)
-        self.columns = self.slack_at + 1
-        self._fixed = [self._plans(), self._best_moves()]
+                self.leaf_payoffs[me].append((int(last[z, me]), product, float(chance[z] * pay[z, me]) / self.scale))
+        self.product_start = int(self.value_start[-1])
+        self.slack_column = self.product_start + len(self.pairs)
+        self.columns = self.slack_column + 1
+        self._fixed = [self._plan_constraints(), self._best_response_constraints()]
 
-    # --- rows that no box changes -----------------------------------------------------------------
+    # --- constraints -----------------------------------------------------------------
 
-    def _plans(self) -> LinearConstraint:
-        """Moves share what arrives at their information set; the empty sequence is one; no play without its binary."""
+    def _plan_constraints(self) -> LinearConstraint:
+        """Return the plan constraints.
+
+        Actions sum to their parent sequence, the empty sequence is one, and no sequence is played without its binary.
+        """
         rows, columns, values, right = list[int](), list[int](), list[float](), list[float]()
         upper = list[float]()
 
@@ -140,51 +230,51 @@ class _Program:
             upper.append(high)
 
         for p, plex in enumerate(self.plexes):
-            at = int(self.plan_at[p])
+            at = int(self.plan_start[p])
             add([(at, 1.0)], 1.0, 1.0)
             for i in range(len(plex.infosets)):
                 moves = range(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
                 add([(at + int(plex.parent[i]), -1.0), *((at + m, 1.0) for m in moves)], 0.0, 0.0)
                 for m in moves:
-                    add([(at + m, 1.0), (self.binary_at + at + m, -1.0)], -np.inf, 0.0)
+                    add([(at + m, 1.0), (self.binary_start + at + m, -1.0)], -np.inf, 0.0)
         table = csr_array((values, (rows, columns)), shape=(len(right), self.columns))
         return LinearConstraint(table, np.array(right), np.array(upper))
 
-    def _best_moves(self) -> LinearConstraint:
-        """0 <= V(I) - Q(σ) for every move σ of I, and <= s + M (1 - binary)."""
+    def _best_response_constraints(self) -> LinearConstraint:
+        """Return 0 <= V(I) - Q(σ) for every action σ of I, and <= s + M (1 - binary)."""
         blocks, lows, highs = [], list[float](), list[float]()
         for p, plex in enumerate(self.plexes):
-            at, below = int(self.plan_at[p]), int(self.value_at[p])
-            worth: dict[int, list[tuple[int, float]]] = {}
-            for sequence, product, pay in self.worth[p]:
-                worth.setdefault(sequence, []).append((self.product_at + product, pay))
+            at, value_start = int(self.plan_start[p]), int(self.value_start[p])
+            sequence_values: dict[int, list[tuple[int, float]]] = {}
+            for sequence, product, pay in self.leaf_payoffs[p]:
+                sequence_values.setdefault(sequence, []).append((self.product_start + product, pay))
             for i, parent in enumerate(plex.parent):
-                worth.setdefault(int(parent), []).append((below + i, 1.0))
+                sequence_values.setdefault(int(parent), []).append((value_start + i, 1.0))
             for i in range(len(plex.infosets)):
                 for m in range(int(plex.first[i]), int(plex.first[i] + plex.width[i])):
                     row = np.zeros(self.columns)
-                    row[below + i] = 1.0
-                    for column, value in worth.get(m, []):
+                    row[value_start + i] = 1.0
+                    for column, value in sequence_values.get(m, []):
                         row[column] -= value
                     blocks.append(row)
                     lows.append(0.0)
                     highs.append(np.inf)
-                    most = 2.0  # no two moves differ by more, as pay-offs are divided by the largest
+                    big_m = 2.0  # big M: no two actions differ by more, as pay-offs are divided by the largest
                     other = row.copy()
-                    other[self.slack_at] = -1.0
-                    other[self.binary_at + at + m] += most
+                    other[self.slack_column] = -1.0
+                    other[self.binary_start + at + m] += big_m
                     blocks.append(other)
                     lows.append(-np.inf)
-                    highs.append(most)
+                    highs.append(big_m)
         return LinearConstraint(csr_array(np.array(blocks)), np.array(lows), np.array(highs))
 
-    def _products(self, low: Array, high: Array) -> LinearConstraint:
-        """McCormick's envelope of every product in the boxes."""
+    def _product_constraints(self, low: Array, high: Array) -> LinearConstraint:
+        """Return McCormick's envelope of every product in the boxes."""
         keys = np.array(list(self.pairs), int)
         u, v = keys[:, 0], keys[:, 1]
         count = len(keys)
         row = np.arange(count)
-        y = self.product_at + row
+        y = self.product_start + row
         parts, bounds = [], []
         for sign, a, b in ((1.0, low, low), (1.0, high, high), (-1.0, high, low), (-1.0, low, high)):
             # y >= a_u v + b_v u - a_u b_v, or y <= the same with one bound from each side
@@ -202,46 +292,46 @@ class _Program:
     # --- solving ----------------------------------------------------------------------------------
 
     def solve(self, centre: Array | None, width: float, seconds: float) -> tuple[Array, float]:
-        """Plans of all players, one behind the other, and the slack in the game's unit."""
-        count = int(self.plan_at[-1])
+        """Return plans of all players, concatenated, and the slack in the game's unit."""
+        count = int(self.plan_start[-1])
         low, high = np.zeros(count), np.ones(count)
         if centre is not None:
             low, high = np.clip(centre - width / 2, 0.0, 1.0), np.clip(centre + width / 2, 0.0, 1.0)
-        bottom = np.concatenate([low, np.zeros(count), np.full(self.product_at - 2 * count, -np.inf)])
-        top = np.concatenate([high, np.ones(count), np.full(self.product_at - 2 * count, np.inf)])
+        bottom = np.concatenate([low, np.zeros(count), np.full(self.product_start - 2 * count, -np.inf)])
+        top = np.concatenate([high, np.ones(count), np.full(self.product_start - 2 * count, np.inf)])
         pairs = len(self.pairs)
         bottom = np.concatenate([bottom, np.zeros(pairs + 1)])
         top = np.concatenate([top, np.ones(pairs), [np.inf]])
         cost = np.zeros(self.columns)
-        cost[self.slack_at] = 1.0
+        cost[self.slack_column] = 1.0
         kind = np.zeros(self.columns)
-        kind[self.binary_at : self.binary_at + count] = 1
+        kind[self.binary_start : self.binary_start + count] = 1
         optimum = milp(
             cost,
             integrality=kind,
-            constraints=[*self._fixed, self._products(low, high)],
+            constraints=[*self._fixed, self._product_constraints(low, high)],
             bounds=Bounds(bottom, top),
             options={"time_limit": seconds},
         )
         if optimum.x is None:
             raise RiverboatError(f"{self.tree.name}: HiGHS found no plans: {optimum.message}")
-        return np.clip(optimum.x[:count], 0.0, 1.0), float(optimum.x[self.slack_at]) * self.scale
+        return np.clip(optimum.x[:count], 0.0, 1.0), float(optimum.x[self.slack_column]) * self.scale
 
     # --- plans and strategies ---------------------------------------------------------------------
 
     def plans(self, strategy: Strategy) -> Array:
-        """The plans of a strategy, one behind the other."""
-        out = np.ones(int(self.plan_at[-1]))
+        """Return the plans of a strategy, concatenated."""
+        out = np.ones(int(self.plan_start[-1]))
         for p, plex in enumerate(self.plexes):
-            plan = out[self.plan_at[p] : self.plan_at[p + 1]]
+            plan = out[self.plan_start[p] : self.plan_start[p + 1]]
             for i in range(len(plex.infosets)):
                 moves = slice(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
-                plan[moves] = plan[plex.parent[i]] * strategy.probabilities[plex.table[moves]]
+                plan[moves] = plan[plex.parent[i]] * strategy.probabilities[plex.table_index[moves]]
         return out
 
     def strategy(self, plans: Array) -> Strategy:
-        """The behaviour of plans; uniform where they never get to."""
-        sums = np.zeros(self.tree.table)
+        """Return the behavior strategy of plans; uniform at information sets they do not reach."""
+        sums = np.zeros(self.tree.table_size)
         for p, plex in enumerate(self.plexes):
-            sums[plex.table[1:]] = plans[self.plan_at[p] + 1 : self.plan_at[p + 1]]
+            sums[plex.table_index[1:]] = plans[self.plan_start[p] + 1 : self.plan_start[p + 1]]
         return Strategy.from_sums(self.tree, sums, {"game": self.tree.name, "method": "mip"})

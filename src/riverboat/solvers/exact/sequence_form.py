@@ -1,8 +1,8 @@
-"""`SequenceForm`: a two-player game as two treeplexes and a sparse pay-off matrix.
+"""The sequence form of a two-player game: two treeplexes and a sparse pay-off matrix.
 
-A sequence is what one player has done so far; a *realization plan* gives each sequence the product of the
-player's probabilities along it. Plans are the x >= 0 with E x = e, pay-offs are bilinear in them, and so a
-game becomes a linear program whose size is that of the game tree (Koller, Megiddo & von Stengel 1996).
+A sequence is the list of a player's own actions so far; a *realization plan* assigns to each sequence the product of
+the player's probabilities along it. Plans are the x >= 0 with E x = e, and pay-offs are bilinear in them. So a game
+becomes a linear program whose size is that of the game tree (Koller, Megiddo & von Stengel 1996).
 """
 
 from __future__ import annotations
@@ -17,53 +17,80 @@ from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Array
 from riverboat.solvers.exact import _kernels as _treeplex_kernels
 from riverboat.strategies.tabular import Strategy, Tree
-from riverboat.trees._kernels import tree as _kernels
-from riverboat.trees.compile import histories
+from riverboat.trees._kernels import tree as tree_kernels
+from riverboat.trees.compile import to_history_tree
 from riverboat.trees.history import HistoryTree, Treeplex
 
 
 class SequenceForm:
-    """The sequence form of a two-player tree in which nobody forgets."""
+    """The sequence form of a two-player tree with perfect recall.
+
+    Parameters
+    ----------
+    tree
+        Tree of the game.
+
+    Raises
+    ------
+    InputError
+        If the game does not have two players with perfect recall.
+
+    References
+    ----------
+    .. [1] Koller, Megiddo & von Stengel, "Efficient computation of equilibria for extensive two-person games", 1996.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.sequence_form import SequenceForm
+    >>> SequenceForm(rb.compile_game(rb.game("kuhn"))).matrix.shape
+    (13, 13)
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.histories: HistoryTree = histories(tree)
+        self.histories: HistoryTree = to_history_tree(tree)
         if self.histories.players != 2:
             raise InputError(
                 f"{tree.name}: {self.histories.players} players; the sequence form is for two, "
                 f"use a CFR schedule instead"
             )
         self.treeplexes: tuple[Treeplex, Treeplex] = self.histories.treeplex(0), self.histories.treeplex(1)
-        # Where pay-offs sum to a constant, half of it is taken from each player, so that they cancel.
-        self.half = (self.histories.constant_sum or 0.0) / 2
-        self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, the other's sequences]
+        # If pay-offs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
+        self.half_sum = (self.histories.constant_sum or 0.0) / 2
+        self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, opponent sequences]
 
     @property
     def name(self) -> str:
-        """Of the game."""
+        """Name of the game."""
         return self.tree.name
 
     @property
     def matrix(self) -> Any:
-        """A: what player 0 gets, less `half`, weighted by chance. csr [sequences of player 0, sequences of player 1]"""
+        """A: pay-offs to player 0 minus `half_sum`, weighted by chance. csr [sequences of 0, sequences of 1]"""
         return self.payoffs[0]
 
     def _payoffs(self, player: int) -> Any:
-        """A player's pay-offs with its own sequences as rows. Histories with equal sequences add up."""
+        """Return a player's pay-offs with its own sequences as rows. Histories with equal sequences are summed."""
         tree = self.histories
-        ends = np.flatnonzero(tree.nodes.actor == TERMINAL)
-        pay = tree.chance_reach[ends] * (tree.payoffs[tree.nodes.data[ends], player] - self.half)
-        own, other = tree.last_sequence[ends, player], tree.last_sequence[ends, 1 - player]
+        terminals = np.flatnonzero(tree.nodes.actor == TERMINAL)
+        payoffs = tree.chance_reach[terminals] * (tree.payoffs[tree.nodes.data[terminals], player] - self.half_sum)
+        own, other = tree.last_sequence[terminals, player], tree.last_sequence[terminals, 1 - player]
         shape = self.treeplexes[player].sequences, self.treeplexes[1 - player].sequences
-        matrix = csr_array((pay, (own, other)), shape=shape)
+        matrix = csr_array((payoffs, (own, other)), shape=shape)
         matrix.eliminate_zeros()
         return matrix
 
     def constraints(self, player: int) -> tuple[Any, Array]:
-        """E and e: the plans are the x >= 0 with E x = e. csr [1 + infosets, sequences], float64 [1 + infosets]
+        """Return E and e: the plans are the x >= 0 with E x = e. csr [1 + infosets, sequences], float64 [1 + infosets]
 
-        Row 0 sets the empty sequence to one; row i + 1 says that the moves at information set i share what
-        arrives there.
+        Row 0 sets the empty sequence to one. Row i + 1 says that the probabilities of the actions at information set i
+        sum to that of its parent sequence.
+
+        Parameters
+        ----------
+        player
+            Seat, 0 or 1.
         """
         plex = self.treeplexes[player]
         sets = np.arange(1, len(plex.parent) + 1)
@@ -78,63 +105,128 @@ class SequenceForm:
     # --- plans and strategies ---------------------------------------------------------------
 
     def plan(self, strategy: Strategy, player: int) -> Array:
-        """The realization plan of a player's half of a strategy. float64 [sequences]"""
+        """Return the realization plan of a player's part of a strategy. float64 [sequences]
+
+        Parameters
+        ----------
+        strategy
+            Strategy on the same tree.
+        player
+            Seat, 0 or 1.
+
+        Raises
+        ------
+        InputError
+            If the strategy is for another tree.
+        """
         if strategy.tree is not self.tree and strategy.tree.fingerprint != self.tree.fingerprint:
             raise InputError(f"{self.tree.name}: the strategy is for another tree ({strategy.tree.name})")
-        origin = self._places(player)
+        origin = self._table_indices(player)
         plex = self.treeplexes[player]
         behaviour = np.ones(plex.sequences)
         behaviour[1:] = strategy.probabilities[origin]
         plan = np.empty(plex.sequences)
-        _treeplex_kernels.expand(plex.parent, plex.first, plex.width, behaviour, plan)
+        _treeplex_kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
         return plan
 
     def plans(self, strategy: Strategy) -> tuple[Array, Array]:
-        """The realization plans of both players."""
+        """Return the realization plans of both players.
+
+        Parameters
+        ----------
+        strategy
+            Strategy on the same tree.
+        """
         return self.plan(strategy, 0), self.plan(strategy, 1)
 
     def strategy(self, x: Array, y: Array, provenance: Mapping[str, Any] | None = None) -> Strategy:
-        """The behaviour of two plans, on the tree that was given.
+        """Return the behavior strategy of two plans on the original tree.
 
-        Uniform at information sets that a player's own plan never reaches: the plan says nothing there.
+        It is uniform at information sets that a player's own plan never reaches, where the plan is undefined.
+
+        Parameters
+        ----------
+        x
+            Plan of player 0. float64 [sequences]
+        y
+            Plan of player 1. float64 [sequences]
+        provenance
+            Facts that the strategy stores.
+
+        Raises
+        ------
+        InputError
+            If a plan has another number of sequences.
         """
-        sums = np.zeros(self.tree.table)
+        sums = np.zeros(self.tree.table_size)
         for player, plan in enumerate((x, y)):
             if plan.shape != (self.treeplexes[player].sequences,):
                 raise InputError(
                     f"{self.tree.name}: a plan of shape {plan.shape} for player {player}, who has "
                     f"{self.treeplexes[player].sequences} sequences"
                 )
-            sums[self._places(player)] = np.maximum(plan[1:], 0.0)
+            sums[self._table_indices(player)] = np.maximum(plan[1:], 0.0)
         return Strategy.from_sums(self.tree, sums, provenance)
 
-    def _places(self, player: int) -> Array:
-        """Where each sequence but the empty one lives in the table of the given tree."""
-        table: Array = self.treeplexes[player].table[1:]
+    def _table_indices(self, player: int) -> Array:
+        """Return the index of each nonempty sequence in the table of the original tree."""
+        table: Array = self.treeplexes[player].table_index[1:]
         return table if self.histories is self.tree or self.histories.origin is None else self.histories.origin[table]
 
-    def likings(self, table: Array, player: int) -> Array:
-        """Numbers of the tree's table as numbers of a player's sequences; the empty one has none. float64 [sequences]"""
-        return np.concatenate([[0.0], table[self._places(player)]])
+    def sequence_weights(self, table: Array, player: int) -> Array:
+        """Convert a table of the tree to weights of a player's sequences; the empty one has 0. float64 [sequences]
+
+        Parameters
+        ----------
+        table
+            Table in the layout of the tree. float64 [tree.table_size]
+        player
+            Seat, 0 or 1.
+        """
+        return np.concatenate([[0.0], table[self._table_indices(player)]])
 
     # --- values -----------------------------------------------------------------------------
 
     def value(self, x: Array, y: Array) -> float:
-        """What player 0 expects: x'A y, and its half of what pay-offs sum to."""
-        return float(x @ (self.matrix @ y)) + self.half
+        """Return the expected value to player 0: x'A y plus half of the constant sum.
 
-    def respond(self, player: int, other: Array) -> tuple[float, Array]:
-        """The most a player can get against the other's plan, less `half`, and a pure plan that gets it."""
+        Parameters
+        ----------
+        x
+            Plan of player 0. float64 [sequences]
+        y
+            Plan of player 1. float64 [sequences]
+        """
+        return float(x @ (self.matrix @ y)) + self.half_sum
+
+    def best_response(self, player: int, other: Array) -> tuple[float, Array]:
+        """Return the best-response value against a plan, minus `half_sum`, and a pure plan that attains it.
+
+        Parameters
+        ----------
+        player
+            Seat of the responder, 0 or 1.
+        other
+            Plan of the opponent. float64 [sequences]
+        """
         plex = self.treeplexes[player]
         value = self.payoffs[player] @ other
         best = np.empty(len(plex.parent), np.int32)
-        _kernels.respond(plex.parent, plex.first, plex.width, value, best)
+        tree_kernels.treeplex_best_response(plex.parent, plex.first, plex.width, value, best)
         behaviour = np.zeros(plex.sequences)
         behaviour[plex.first + best] = 1.0
         plan = np.empty(plex.sequences)
-        _treeplex_kernels.expand(plex.parent, plex.first, plex.width, behaviour, plan)
+        _treeplex_kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
         return float(value[0]), plan
 
     def bracket(self, x: Array, y: Array) -> tuple[float, float]:
-        """What x guarantees to player 0 and what y concedes: the value of a constant-sum game lies between them."""
-        return self.half - self.respond(1, x)[0], self.half + self.respond(0, y)[0]
+        """Return what x guarantees to player 0 and what y concedes: the value of a constant-sum game lies between them.
+
+        Parameters
+        ----------
+        x
+            Plan of player 0. float64 [sequences]
+        y
+            Plan of player 1. float64 [sequences]
+        """
+        return self.half_sum - self.best_response(1, x)[0], self.half_sum + self.best_response(0, y)[0]

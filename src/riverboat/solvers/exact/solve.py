@@ -1,4 +1,4 @@
-"""LP and EGT on the sequence form: the same `Result` as CFR, certified by exact best responses."""
+"""Solve by LP or EGT on the sequence form, with the same `Result` as CFR, certified by exact best responses."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from pathlib import Path
 
 from riverboat.core.errors import DiskError, UnsavedError
 from riverboat.games.base import Game
-from riverboat.games.boards.board_game import BoardGame
-from riverboat.games.boards.unrolled import Unrolled
-from riverboat.solvers import check_schedule
+from riverboat.games.boards.board_game import BoardGame, UnrolledBoardGame
+from riverboat.solvers import solver_run
 from riverboat.solvers.exact.egt import EGT
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.limits import Limits, limits_for
-from riverboat.solvers.result import LAST, Callback, Progress, Result, Stopper, figures
-from riverboat.solvers.solver_run import SolverRun, finish
+from riverboat.solvers.result import LAST, Callback, Result, SolveProgress, Stopper, quality_fields
+from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_limits, run_to_end
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.strategies import files
 from riverboat.strategies.tabular import Strategy, Tree
-from riverboat.trees.compile import check_unrolled, compile_game
+from riverboat.trees.compile import check_history_count, compile_game
 
-MOST_BETWEEN = 200  # iterations of EGT between two checks
+MAX_CHECK_INTERVAL = 200  # largest number of EGT iterations between two checks
 
 
 def solve_exact(
     game: str | Game,
     method: str,
-    given: Limits,
+    requested: SolveLimits,
     *,
     out: str | Path | None = None,
     seed: int = 0,
@@ -38,82 +36,82 @@ def solve_exact(
     callback: Callback | None = None,
     stop: Iterable[Stopper] = (),
 ) -> Result:
-    """Solve on the sequence form: exactly by `lp` and `undominated`, to the given limits by `egt`."""
-    _ = given.stoppers  # raises where a limit is invalid
+    """Solve on the sequence form: exactly by `lp` and `undominated`, up to the given limits by `egt`."""
+    _ = requested.stoppers  # raises if a limit is invalid
     if out is not None:
-        files.check_free(out)
-    made = make_game(game)
-    (unit, each), plain = (made.unit, 1.0), made
-    if isinstance(made, BoardGame):  # figures are told in the unit that CFR tells them in
-        (unit, each), plain = made.scale, Unrolled.of(made)
-    check_unrolled(plain)
-    tree = compile_game(plain, constant_sum=True)
+        files.check_unused(out)
+    game_object = make_game(game)
+    (unit, unit_scale), tree_game = (game_object.unit, 1.0), game_object
+    if isinstance(game_object, BoardGame):  # use the unit in which CFR reports figures
+        (unit, unit_scale), tree_game = game_object.scale, UnrolledBoardGame.from_game(game_object)
+    check_history_count(tree_game)
+    tree = compile_game(tree_game, constant_sum=True)
     if method == "egt":
-        run, own = EGTRun(tree, unit, each, seed, log, check_every), list(stop)
-        limits = given if own else limits_for(made, method, given)
-        result = finish(run, limits, callback, own)
+        run, user_stoppers = EGTRun(tree, unit, unit_scale, seed, log, check_every), list(stop)
+        limits = requested if user_stoppers else effective_limits(game_object, method, requested)
+        result = run_to_end(run, limits, callback, user_stoppers)
     else:
         started = clock.perf_counter()
         strategy = (solve_lp if method == "lp" else undominated)(tree).strategy
         seconds = clock.perf_counter() - started
-        result = _result(strategy, quality(strategy).times(each), unit, method, seed, seconds)
-        result = replace(result, reached=given.until is None or result.exploitability <= given.until)
+        result = _result(strategy, quality(strategy).scaled(unit_scale), unit, method, seed, seconds)
+        result = replace(result, reached=requested.until is None or result.exploitability <= requested.until)
     if out is not None:
         assert isinstance(result.strategy, Strategy)
         try:
-            files.save(result.strategy, Path(out) / "strategy", made)
+            files.save(result.strategy, Path(out) / "strategy", game_object)
         except DiskError as error:
             raise UnsavedError(str(error), result) from error
     return result
 
 
 class EGTRun(SolverRun):
-    """A run of the excessive gap technique, with figures in `unit`, which is `each` of the tree's unit."""
+    """A run of the excessive gap technique, with figures in `unit`, which is `unit_scale` of the tree's unit."""
 
-    saves = False  # the strategy is written at the end
+    saves_checkpoints = False  # the strategy is written at the end
 
     def __init__(
-        self, tree: Tree, unit: str, each: float, seed: int, log: str | Path | None, check_every: int | None
+        self, tree: Tree, unit: str, unit_scale: float, seed: int, log: str | Path | None, check_every: int | None
     ) -> None:
         super().__init__(log, check_every)
         self.solver = EGT(tree)
-        self.unit, self.each, self.seed = unit, each, seed
+        self.unit, self.unit_scale, self.seed = unit, unit_scale, seed
         self._quality: Quality | None = None
         self._strategy: Strategy | None = None
         self._checked_at = -1
 
     def _next_check(self, iteration: int) -> int:
         if self.check_every is not None:
-            return check_schedule.next_check(iteration, self.checks(), target=None, every=self.check_every)
+            return solver_run.next_check(iteration, self.checks(), target=None, every=self.check_every)
         last = self.history[-1].iteration if self.history else 0
-        return last + min(max(1, last // 8), MOST_BETWEEN)
+        return last + min(max(1, last // 8), MAX_CHECK_INTERVAL)
 
-    def look(self, seconds: float, iterations: int) -> None:
-        """Check where that is due."""
-        if self.iteration >= self._due:
+    def check_if_due(self, seconds: float, iterations: int) -> None:
+        """Check if due."""
+        if self.iteration >= self._due_iteration:
             self.check()
 
     def check(self) -> tuple[Strategy, Quality]:
-        """Compute the exploitability now, and record it."""
+        """Compute the exploitability now and record it."""
         if self._strategy is None or self._quality is None or self._checked_at != self.iteration:
             started = clock.perf_counter()
             self._strategy = self.solver.average()
-            self._quality = quality(self._strategy).times(self.each)
+            self._quality = quality(self._strategy).scaled(self.unit_scale)
             self.seconds += clock.perf_counter() - started
             self._checked_at = self.iteration
-            self.record(self.standing(), self.unit)
+            self.log_check(self.current_progress(), self.unit)
         return self._strategy, self._quality
 
-    def standing(self) -> Progress:
-        """Where the run stands."""
+    def current_progress(self) -> SolveProgress:
+        """Return the progress of the run."""
         checked = self._checked_at == self.iteration
-        return Progress.of(self.iteration, self.seconds, 0, self._quality, checked=checked)
+        return SolveProgress.from_quality(self.iteration, self.seconds, 0, self._quality, checked=checked)
 
     def save(self) -> None:
-        """Nothing is written on the way."""
+        """Do nothing: EGT has no checkpoints."""
 
     def result(self) -> Result:
-        """The answer of the run so far."""
+        """Return the result of the run so far."""
         strategy, exact = self.check()
         result, at = _result(strategy, exact, self.unit, "egt", self.seed, self.seconds), self.iteration
         return replace(result, iterations=at, history=tuple(self.history), answer=LAST, answer_iteration=at)
@@ -133,5 +131,5 @@ def _result(strategy: Strategy, measured: Quality, unit: str, method: str, seed:
         nodes=0,
         reached=True,
         strategy=strategy,
-        **figures(measured),
+        **quality_fields(measured),
     )

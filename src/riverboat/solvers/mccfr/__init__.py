@@ -1,1 +1,1 @@
-"""Trainers of blueprints by Monte Carlo CFR."""
+"""Blueprint trainers by Monte Carlo CFR."""

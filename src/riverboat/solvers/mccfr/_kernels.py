@@ -1,4 +1,4 @@
-"""Compiled tables of what terminals are worth to buckets, for best responses inside an abstract game."""
+"""Compiled tables of terminal values by bucket, for best responses inside an abstract game."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.external import COUNT_AT, OVER, SHOWDOWN, STREET
-from riverboat.engines.sampling._kernels.public_chance import find_buckets, order_hands, send, settle
+from riverboat.engines.sampling._kernels.external import COUNT_SHIFT, SHOWDOWN_BIT, STREET_MASK, TERMINAL_BIT
+from riverboat.engines.sampling._kernels.public_chance import find_buckets, order_hands, send_reach, terminal_values
 
-UNKNOWN, SEVERAL = -1, -2
-
-
-class Played(NamedTuple):
-    """A strategy."""
-
-    table: Array  # float32 [moves of all information sets]: street by street and bucket by bucket
-    rows: Array  # int64 [streets]: where the table of a street begins
+UNKNOWN, AMBIGUOUS = -1, -2
 
 
-class Parents(NamedTuple):
-    """Which bucket of the street before each bucket follows."""
+class BucketStrategyTable(NamedTuple):
+    """Strategies of all buckets."""
 
-    before: Array  # int64 [streets]: buckets of the streets before
-    parent: Array  # int64 [buckets of all streets]: the bucket that each follows; UNKNOWN, or SEVERAL
-
-
-class Worth(NamedTuple):
-    """What terminals are worth."""
-
-    start: Array  # int64 [nodes]: where the buckets of a terminal begin in `value`
-    value: Array  # float64 [2, buckets of all terminals]: to a seat, given that it plays to get there
+    table: Array  # float32 [infoset-actions]: probabilities, street by street and bucket by bucket
+    rows: Array  # int64 [streets]: offset of a street's table
 
 
-@part
-def note_parents(b, parents):
-    """Note which bucket of the street before each bucket follows."""
+class BucketParents(NamedTuple):
+    """The bucket of the previous street that each bucket follows."""
+
+    before: Array  # int64 [streets]: number of buckets on earlier streets
+    parent: Array  # int64 [buckets of all streets]: the bucket that each follows; UNKNOWN or AMBIGUOUS
+
+
+class BucketTerminalValues(NamedTuple):
+    """Terminal values by bucket."""
+
+    start: Array  # int64 [nodes]: offset of a terminal's buckets in `value`
+    value: Array  # float64 [2, buckets of all terminals]: counterfactual value to a seat
+
+
+@inline
+def record_parents(b, parents):
+    """Record the bucket of the previous street that each bucket follows."""
     before, parent = parents.before, parents.parent
     for s in range(1, len(b.live)):
         for i in range(b.live[s]):
@@ -46,12 +46,12 @@ def note_parents(b, parents):
             if parent[at] == UNKNOWN:
                 parent[at] = above
             elif parent[at] != above:
-                parent[at] = SEVERAL
+                parent[at] = AMBIGUOUS
 
 
-@part
-def settle_board(game, hands, b, played, times, f, out):
-    """Add what one board makes of all terminals."""
+@inline
+def add_board_values(game, hands, b, strategy, weight, f, out):
+    """Add the terminal values of one board."""
     last, d = len(hands.shown) - 1, 0
     f.node[0], f.move[0] = 0, 0
     for i in range(b.live[0]):
@@ -60,51 +60,51 @@ def settle_board(game, hands, b, played, times, f, out):
     while d >= 0:
         node, a = f.node[d], f.move[d]
         word, first = np.int64(game.nodes[4 * node]), np.int64(game.nodes[4 * node + 1])
-        street, seat, count = word & STREET, word >> 2 & 1, word >> COUNT_AT
+        street, seat, count = word & STREET_MASK, word >> 2 & 1, word >> COUNT_SHIFT
         if a == 0:
             slot = game.nodes[4 * node + 2] // 2
             for j in range(b.kinds[street]):
-                at = played.rows[street] + b.bucket[street, j] * (game.width[street] // 2) + slot
+                at = strategy.rows[street] + b.bucket[street, j] * (game.width[street] // 2) + slot
                 for move in range(count):
-                    f.sigma[d, move, j] = played.table[at + move]
+                    f.sigma[d, move, j] = strategy.table[at + move]
         if a == count:
             d -= 1
             continue
         f.move[d] = a + 1
         child = first + a
-        below = np.int64(game.nodes[4 * child])
-        live = b.live[last] if below & SHOWDOWN else b.live[below & STREET]
-        if not send(b, street, seat, a, live, f, d):
+        child_word = np.int64(game.nodes[4 * child])
+        live = b.live[last] if child_word & SHOWDOWN_BIT else b.live[child_word & STREET_MASK]
+        if not send_reach(b, street, seat, a, live, f, d):
             continue
-        if below & OVER == 0:
+        if child_word & TERMINAL_BIT == 0:
             d += 1
             f.node[d], f.move[d] = child, 0
             continue
-        settle(game, hands, b, child, f, d + 1)
+        terminal_values(game, hands, b, child, f, d + 1)
         for p in range(2):
             for i in range(live):
                 bucket = b.bucket[street, b.member[street, i]]
-                out.value[p, out.start[child] + bucket] += times * f.value[d + 1, p, i]
+                out.value[p, out.start[child] + bucket] += weight * f.value[d + 1, p, i]
 
 
 @kernel
-def tabulate(
-    game,  # Game
-    look,  # LookUp
-    hands,  # Hands
-    b,  # Board
+def tabulate_terminal_values(
+    game,  # SamplingGame
+    look,  # BucketLookup
+    hands,  # DeckHands
+    b,  # BoardWorkspace
     f,  # HandFrames
-    played,  # Played
+    strategy,  # BucketStrategyTable
     boards,  # uint8 [boards, cards]
-    times,  # float64 [boards]: share of all boards
-    parents,  # Parents INOUT
-    out,  # Worth INOUT
+    weights,  # float64 [boards]: share of all boards
+    parents,  # BucketParents INOUT
+    out,  # BucketTerminalValues INOUT
 ):
-    """What every terminal is worth to the buckets that both seats have on its street, over all boards."""
+    """Sum the values of every terminal by the buckets of both seats on its street, over all boards."""
     for k in range(len(boards)):
         for c in range(game.board):
             b.cards[game.hole + c] = boards[k, c]
         order_hands(game, hands, b)
         find_buckets(game, look, hands, b)
-        note_parents(b, parents)
-        settle_board(game, hands, b, played, times[k], f, out)
+        record_parents(b, parents)
+        add_board_values(game, hands, b, strategy, weights[k], f, out)

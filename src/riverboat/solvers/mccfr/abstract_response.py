@@ -1,52 +1,53 @@
-"""How good a blueprint is in its own abstract game: responders see buckets, as it does itself.
+"""Exploitability of a blueprint inside its own abstract game, where responders see buckets too.
 
-This is what training brings to zero, and what Johanson et al. 2012 draw in their Figure 3. `evaluation.best_response.exact` says
-how good it is in the real game, where responders see cards; there what the buckets lose is never won back.
+Training brings this quantity to zero; Johanson et al. (2012) plot it in their Figure 3.
+`evaluation.best_response.exact` measures the exploitability in the full game, where responders see cards and the loss
+through the abstraction remains.
 
-Boards are walked once, all hands as vectors, and terminals are summed up by bucket; then the best moves are found in the tree
-of betting and buckets. That tree needs buckets which tell the ones before them: perfect recall.
+One pass over the boards, with all hands as vectors, sums terminal values by bucket. The best responses are then found
+in the tree of betting and buckets. That tree needs perfect recall: each bucket must determine the buckets before it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from riverboat.cards.isomorphism import Indexer
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import _kernels as kernels
-from riverboat.solvers.mccfr.samplers import board_room, frames, hands_of
-from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands, hand_frames
 from riverboat.solvers.tabular.best_response import Quality
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint import Blueprint
 
-MOST_BOARDS = 1_000_000
-
-
-def abstract_quality(solver: Blueprint | BlueprintStrategy, *, averages: bool = True) -> Quality:
-    """Best responses to the average strategy (or the current one) and its value, in chips, all in the abstract game."""
-    if isinstance(solver, BlueprintStrategy):
-        tables = [_shares(table, *solver.slots(street)) for street, table in enumerate(solver.average)]
-        return _quality(Blueprint(solver.tree, solver.cards), tables)
-    return _quality(
-        solver, [solver.tables.strategies(street, averages=averages) for street in range(solver.tree.rules.rounds)]
-    )
+MAX_BOARDS = 1_000_000
 
 
-def _shares(table: Array, slot: Array, count: Array) -> Array:
-    """Sums or steps as probabilities. float32 [buckets, width]"""
+def abstract_quality(solver: BlueprintTrainer | Blueprint, *, averages: bool = True) -> Quality:
+    """Compute best responses to the average (or current) strategy and its value, in chips, in the abstract game."""
+    if isinstance(solver, Blueprint):
+        tables = [_normalize(table, *solver.slots(street)) for street, table in enumerate(solver.average)]
+    else:
+        tables = [solver.tables.strategies(street, averages=averages) for street in range(solver.tree.rules.rounds)]
+    return _quality(solver.tree, solver.cards, tables)
+
+
+def _normalize(table: Array, slot: Array, count: Array) -> Array:
+    """Normalize strategy sums or quantized steps to probabilities. float32 [buckets, width]"""
     weights = table.astype(np.float64)
     total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
     uniform = 1.0 / np.repeat(count, count)
-    shares: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
-    return shares
+    probabilities: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
+    return probabilities
 
 
-def _quality(solver: Blueprint, tables: list[Array]) -> Quality:
-    tree, cards = solver.tree, solver.cards
+def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Quality:
     counts = cards.counts[: tree.rules.rounds]
-    boards, times = _boards(tree)
+    boards, weights = _boards(tree)
     before = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     parent = np.full(sum(counts), kernels.UNKNOWN, np.int64)
     sizes = np.where(tree.actor < 0, np.array(counts)[tree.street], 0)
@@ -54,62 +55,71 @@ def _quality(solver: Blueprint, tables: list[Array]) -> Quality:
     out = np.zeros((2, int(sizes.sum())))
     lengths = [table.size for table in tables]
     rows = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    room = hands_of(tree), board_room(tree), frames(tree)
+    workspace = deck_hands(tree), board_workspace(tree), hand_frames(tree)
     table = np.concatenate([t.reshape(-1) for t in tables])
-    played, parents_of = kernels.Played(table, rows), kernels.Parents(before, parent)
-    kernels.tabulate(solver.game, cards.look, *room, played, boards, times, parents_of, kernels.Worth(start, out))
-    if (parent == kernels.SEVERAL).any():
+    strategy, parents_of = kernels.BucketStrategyTable(table, rows), kernels.BucketParents(before, parent)
+    kernels.tabulate_terminal_values(
+        make_sampling_game(tree, cards, BucketTables(tree, counts)),
+        cards.lookup,
+        *workspace,
+        strategy,
+        boards,
+        weights,
+        parents_of,
+        kernels.BucketTerminalValues(start, out),
+    )
+    if (parent == kernels.AMBIGUOUS).any():
         raise InputError(
-            f"{cards.name}: buckets that follow several buckets of the street before; a best response inside the abstract "
-            "game needs perfect recall, `evaluation.best_response.exact` measures in the real game"
+            f"{cards.name}: a bucket follows several buckets of the previous street; a best response inside the abstract "
+            "game needs perfect recall, `evaluation.best_response.exact` measures in the full game"
         )
     parents = [np.maximum(parent[b : b + n], 0) for b, n in zip(before, counts, strict=True)]
-    worth = [[out[seat, s : s + n] * solver.tables.unit for s, n in zip(start, sizes, strict=True)] for seat in (0, 1)]
-    best = tuple(_value(tree, worth[seat], parents, counts, seat, None) for seat in (0, 1))
-    own = _value(tree, worth[0], parents, counts, 0, tables)
-    return Quality(best, (own, -own))
+    terminal_values = [[out[seat, s : s + n] for s, n in zip(start, sizes, strict=True)] for seat in (0, 1)]
+    best = tuple(_betting_value(tree, terminal_values[seat], parents, counts, seat, None) for seat in (0, 1))
+    value = _betting_value(tree, terminal_values[0], parents, counts, 0, tables)
+    return Quality(best, (value, -value))
 
 
 def _boards(tree: ActionTree) -> tuple[Array, Array]:
-    """Whole boards up to the names of suits, in the order of the streets, and the share of all that each stands for."""
+    """Return complete boards up to suit isomorphism, and the share of all boards that each represents."""
     rules = tree.rules
     rounds = tuple(n for n in rules.board if n)
     if not rounds:
         return np.zeros((1, 0), np.uint8), np.ones(1)
-    indexer = Indexer.for_deck(rules.deck, rounds)
-    if indexer.size() > MOST_BOARDS:
-        raise InputError(f"{rules.name}: {indexer.size():,} boards, more than the {MOST_BOARDS:,} that are walked")
-    every = np.arange(indexer.size())
-    times = indexer.count(every).astype(np.float64)
-    return np.ascontiguousarray(indexer.unindex(every), np.uint8), times / times.sum()
+    indexer = HandIndexer.for_deck(rules.deck, rounds)
+    if indexer.size() > MAX_BOARDS:
+        raise InputError(f"{rules.name}: {indexer.size():,} boards, more than the {MAX_BOARDS:,} that are supported")
+    indices = np.arange(indexer.size())
+    multiplicity = indexer.count(indices).astype(np.float64)
+    return np.ascontiguousarray(indexer.unindex(indices), np.uint8), multiplicity / multiplicity.sum()
 
 
-def _value(
+def _betting_value(
     tree: ActionTree,
-    worth: list[Array],
+    terminal_values: list[Array],
     parents: list[Array],
     counts: tuple[int, ...],
     seat: int,
     tables: list[Array] | None,
 ) -> float:
-    """What a seat wins with its best moves, or with those of the tables."""
-    value = list(worth)
+    """Return a seat's value with a best response, or with the strategies in `tables`."""
+    value = list(terminal_values)
     for node in range(len(tree) - 1, -1, -1):  # children come after parents
         if tree.actor[node] < 0:
             continue
         street = int(tree.street[node])
-        moves = []
+        action_values = []
         for child in tree.children(node):
             after = int(tree.street[child])
-            below = value[child]
+            child_value = value[child]
             for s in range(after, street, -1):
-                below = np.bincount(parents[s], below, counts[s - 1])
-            moves.append(below)
+                child_value = np.bincount(parents[s], child_value, counts[s - 1])
+            action_values.append(child_value)
         if tree.actor[node] != seat:
-            value[node] = np.sum(moves, axis=0)
+            value[node] = np.sum(action_values, axis=0)
         elif tables is None:
-            value[node] = np.max(moves, axis=0)
+            value[node] = np.max(action_values, axis=0)
         else:
             at = int(tree.slot[node])
-            value[node] = (tables[street][:, at : at + len(moves)].T * moves).sum(axis=0)
+            value[node] = (tables[street][:, at : at + len(action_values)].T * action_values).sum(axis=0)
     return float(value[0].sum())

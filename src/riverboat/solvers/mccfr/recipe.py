@@ -1,21 +1,23 @@
-"""Recipes of blueprints, as small TOML files: which game, which bets, which cards, and how to train.
+"""Recipes of blueprints, as small TOML files: the game, the bets, the card abstraction, and how to train.
 
-about = "what it is for"
-worth = "what it wins, and of whom: measured, with its interval"
-game = "nolimit-200bb"        # a shipped game or the path of an ACPC game file
-abstraction = "tiny"          # the recipe of cards it is meant for, or "lossless"
-[menu]                        # no-limit: docs/formats.md
-preflop = ["2.5x, a", "a"]
-[training]
-time = "60s"                  # all of these are optional
-weighting = "linear"          # none, linear or dcfr:alpha=1.5,beta=0,gamma=2
-period = 1000000              # iterations between two discounts
-until = 100000000             # no discounts after this iteration
-prune = 300                   # big blinds: moves with regret below minus this a visit are skipped on most deals
-prune_after = 10000000
-dtype = "float32"             # or "16-bit"
-runouts = 8                   # boards that an all-in before the river is paid on; 0: the dealt one
-traversal = "external"        # or chance, pcs, opcs, spcs, pure, cfr-br
+    about = "what it is for"
+    worth = "its measured strength, against which opponent, with its interval"
+    game = "nolimit-200bb"        # a shipped game or the path of an ACPC game file
+    abstraction = "tiny"          # the recipe of its card abstraction, or "lossless"
+    [menu]                        # no-limit: docs/formats.md
+    preflop = ["2.5x, a", "a"]
+    [training]
+    time = "60s"                  # all of these are optional
+    weighting = "linear"          # none, linear or dcfr:alpha=1.5,beta=0,gamma=2
+    period = 1000000              # iterations between two discounts
+    until = 100000000             # no discounts after this iteration
+    prune = 300                   # big blinds: actions with regret below minus this per visit are skipped on most deals
+    prune_after = 10000000
+    dtype = "float32"             # or "16-bit"
+    runouts = 8                   # boards over which an all-in before the river is averaged; 0: the dealt one
+    traversal = "external"        # or chance, pcs, opcs, spcs, pure, cfr-br
+
+`training_size_for` suggests a card abstraction for the time available.
 """
 
 from __future__ import annotations
@@ -26,75 +28,174 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from riverboat.core.errors import InputError, shown, unknown
-from riverboat.core.text_files import parse_toml, read_toml
-from riverboat.games.holdem.menus import Menu, menu_from
-from riverboat.games.holdem.rules import Rules, read_game
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.games.holdem.menus import ActionMenu, menu_from_table
+from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers import schedules
-from riverboat.solvers.mccfr.samplers import TRAVERSALS
 from riverboat.solvers.mccfr.tables import DTYPES, Pruning, Weighting
-from riverboat.solvers.mccfr.trainer import MOST_RUNOUTS
+from riverboat.solvers.mccfr.trainer import TRAVERSALS
+from riverboat.solvers.mccfr.traversers import MAX_RUNOUTS
 
 KEYS = ("name", "about", "worth", "game", "abstraction", "menu", "training")
-MOST = 2**53  # of a number
-ON_DEVICE = ("external", "pcs")  # traversals
-TRAINING = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
+MAX_NUMBER = 2**53  # largest number in a recipe
+DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
+TRAINING_KEYS = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
 
 
 @dataclass(frozen=True)
 class TrainRecipe:
-    """What a blueprint is trained on, and how."""
+    """The game of a blueprint, its abstractions, and the training options.
 
-    rules: Rules
-    menu: Menu | None  # None in limit games
+    Attributes
+    ----------
+    rules
+        The game.
+    menu
+        Bet sizes; None in limit games.
+    abstraction
+        Recipe of the card abstraction, or "lossless".
+    weighting
+        Weighting of iterations.
+    pruning
+        Regret-based pruning; None: all actions are traversed.
+    dtype
+        Cells of the tables: "float32" or "16-bit".
+    time
+        Suggested training time, such as "60s".
+    traversal
+        One of `trainer.TRAVERSALS`.
+    runouts
+        Boards over which an all-in before the last street is averaged; 0: the dealt one.
+    name
+        Name of the recipe.
+    about
+        What it is for.
+    measured_strength
+        Its measured strength, against which opponent, with its interval.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import parse_train_recipe
+    >>> parse_train_recipe('game = "leduc"').traversal
+    'external'
+    """
+
+    rules: PokerRules
+    menu: ActionMenu | None  # None in limit games
     abstraction: str = "lossless"
     weighting: Weighting = field(default_factory=Weighting)
     pruning: Pruning | None = None
     dtype: str = "float32"
     time: str | None = None
     traversal: str = "external"
-    runouts: int = 0  # boards that an all-in before the last street is paid on
+    runouts: int = 0  # boards over which an all-in before the last street is averaged
     name: str = "recipe"
     about: str = ""
-    worth: str = ""  # measured
+    measured_strength: str = ""
 
     def check_device(self) -> None:
-        """Refuse what cannot be done on a GPU: it samples deals, or boards with all hands, in tables of float32."""
-        if self.traversal not in ON_DEVICE:
-            raise InputError(f"{self.name}: traversal = {self.traversal!r} runs on processors; on a GPU {ON_DEVICE} do")
+        """Raise InputError if the recipe is not supported on a GPU.
+
+        A GPU needs external sampling or PCS, and float32 tables.
+        """
+        if self.traversal not in DEVICE_TRAVERSALS:
+            raise InputError(
+                f"{self.name}: traversal = {self.traversal!r} runs on the CPU only; a GPU supports {DEVICE_TRAVERSALS}"
+            )
         if self.pruning is not None or self.runouts:
-            raise InputError(f"{self.name}: prune and runouts are for external sampling on processors; leave them out")
+            raise InputError(f"{self.name}: prune and runouts are for external sampling on the CPU; leave them out")
         if self.dtype != "float32":
             raise InputError(f"{self.name}: dtype = {self.dtype!r}: tables on a GPU are float32")
 
 
 def presets() -> list[str]:
-    """The recipes that come with Riverboat."""
-    return sorted(p.name.removesuffix(".toml") for p in _shipped().iterdir() if p.name.endswith(".toml"))
+    """Return the names of the shipped recipes.
+
+    Returns
+    -------
+    list of str
+        Names, sorted.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import presets
+    >>> "demo" in presets()
+    True
+    """
+    return sorted(p.name.removesuffix(".toml") for p in _shipped_recipes().iterdir() if p.name.endswith(".toml"))
 
 
-def _shipped() -> Any:
-    return files("riverboat.solvers") / "train_recipes"
+def _shipped_recipes() -> Any:
+    return files("riverboat.solvers.mccfr") / "recipes"
 
 
 def load_train_recipe(source: str | Path) -> TrainRecipe:
-    """A recipe by the name of a preset or the path of a file."""
+    """Load a recipe.
+
+    Parameters
+    ----------
+    source
+        Name of a preset, or path of a TOML file.
+
+    Returns
+    -------
+    TrainRecipe
+        The recipe.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset or file, or an entry is invalid.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import load_train_recipe
+    >>> load_train_recipe("demo").name
+    'demo'
+    """
     if str(source) in presets():
-        return loads((_shipped() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
+        return parse_train_recipe((_shipped_recipes() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
     path = Path(source)
     if not path.is_file():
         raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
-    text = read_toml(path, "recipe")
+    text = read_toml_text(path, "recipe")
     try:
-        return loads(text, path.stem, path.parent)
+        return parse_train_recipe(text, path.stem, path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainRecipe:
-    """A recipe from the text of a file; game files are looked for in `folder` first."""
+def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = None) -> TrainRecipe:
+    """Parse the text of a recipe.
+
+    Parameters
+    ----------
+    text
+        Text of a TOML file; the module's docstring lists its entries.
+    name
+        Name of the recipe if the text has none.
+    folder
+        Folder in which game files are looked up first.
+
+    Returns
+    -------
+    TrainRecipe
+        The recipe.
+
+    Raises
+    ------
+    InputError
+        If an entry is missing, unknown or out of range.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import parse_train_recipe
+    >>> parse_train_recipe('game = "leduc"\\n[training]\\ntraversal = "pcs"').traversal
+    'pcs'
+    """
     table = parse_toml(text)
-    _known(table, KEYS, "recipe")
+    _check_keys(table, KEYS, "recipe")
     if "game" not in table:
         raise InputError("no game: write game = 'nolimit-200bb', or the path of an ACPC game file")
     game = _text(table, "game", "")
@@ -103,42 +204,42 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
         raise InputError(f"[menu]: {rules.name} is a limit game, its bets are in the rules; leave it out")
     if not rules.limit and "menu" not in table:
         raise InputError(f"no [menu]: {rules.name} is a no-limit game; write flop = ['50%, 100%', 'a'] and so on")
-    menu = None if rules.limit else menu_from(table["menu"])
+    menu = None if rules.limit else menu_from_table(table["menu"])
     training = table.get("training", {})
     if not isinstance(training, Mapping):
-        raise InputError(f"training = {shown(training)}: write a table of its own, [training]")
-    _known(training, TRAINING, "[training]")
+        raise InputError(f"training = {short_repr(training)}: must be a table, [training]")
+    _check_keys(training, TRAINING_KEYS, "[training]")
     dtype = _text(training, "dtype", "float32", "[training] ")
     if dtype not in DTYPES:
-        raise unknown("dtype", dtype, DTYPES)
+        raise unknown_name_error("dtype", dtype, DTYPES)
     traversal = _text(training, "traversal", "external", "[training] ")
     if traversal not in TRAVERSALS:
-        raise unknown("traversal", traversal, TRAVERSALS)
+        raise unknown_name_error("traversal", traversal, TRAVERSALS)
     if traversal != "external" and "prune" in training:
-        raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling prunes")
-    runouts = _whole(training, "runouts", 0)
+        raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling supports pruning")
+    runouts = _whole_number(training, "runouts", 0)
     if traversal not in ("external", "chance", "pure") and runouts:
         raise InputError(
-            f"[training] runouts with traversal = {traversal!r}: all hands of a board are paid on that board"
+            f"[training] runouts with traversal = {traversal!r}: not supported, all hands of a board are paid on that board"
         )
-    if runouts > MOST_RUNOUTS:
-        raise InputError(f"[training] runouts = {runouts}: at most {MOST_RUNOUTS} boards")
-    clock = _whole(training, "period", 1 << 20), _whole(training, "until", 0) or None
+    if runouts > MAX_RUNOUTS:
+        raise InputError(f"[training] runouts = {runouts}: at most {MAX_RUNOUTS} boards")
+    clock = _whole_number(training, "period", 1 << 20), _whole_number(training, "until", 0) or None
     schedule = _text(training, "weighting", "none", "[training] ")
     try:
         if schedule != "none":
-            schedules.parse(schedule, imports=False)  # a file does not say which code is run
+            schedules.parse(schedule, imports=False)  # a file must not choose which code runs
         weighting = Weighting(schedule, *clock)
     except InputError as error:
         raise InputError(f"[training] weighting, period: {error}") from None
-    pruning, begins = None, _whole(training, "prune_after", 0)
+    pruning, prune_after = None, _whole_number(training, "prune_after", 0)
     if "prune_after" in training and "prune" not in training:
-        raise InputError(f"[training] prune_after = {begins}: nothing is pruned without prune; write prune = 300 too")
+        raise InputError(f"[training] prune_after = {prune_after}: has no effect without prune; add prune = 300")
     if "prune" in training:
-        least = training["prune"]
-        if not isinstance(least, (int, float)) or isinstance(least, bool) or not 0 < least <= MOST:
-            raise InputError(f"[training] prune = {shown(least)}: a number of big blinds above zero")
-        pruning = Pruning(-float(least) * rules.big_blind, begins)
+        threshold = training["prune"]
+        if not isinstance(threshold, (int, float)) or isinstance(threshold, bool) or not 0 < threshold <= MAX_NUMBER:
+            raise InputError(f"[training] prune = {short_repr(threshold)}: must be a number of big blinds above zero")
+        pruning = Pruning(-float(threshold) * rules.big_blind, prune_after)
     return TrainRecipe(
         rules,
         menu,
@@ -158,18 +259,107 @@ def loads(text: str, name: str = "recipe", folder: Path | None = None) -> TrainR
 def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
     value = table.get(key, default)
     if not isinstance(value, str):
-        raise InputError(f"{where}{key} = {shown(value)}: must be a text in quotes")
+        raise InputError(f"{where}{key} = {short_repr(value)}: must be a text in quotes")
     return value
 
 
-def _whole(table: Mapping[str, Any], key: str, default: int) -> int:
+def _whole_number(table: Mapping[str, Any], key: str, default: int) -> int:
     value = table.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
-        raise InputError(f"[training] {key} = {shown(value)}: must be a whole number from 0")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_NUMBER:
+        raise InputError(f"[training] {key} = {short_repr(value)}: must be a whole number from 0")
     return value
 
 
-def _known(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+def _check_keys(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in names:
-            raise unknown(f"entry of {where}", key, names)
+            raise unknown_name_error(f"entry of {where}", key, names)
+
+
+# --- card abstraction by training time ---
+
+PREVIOUS_SIZE_SHARE = 0.1  # share of the time spent on the next smaller size
+DEVICE_CORES = (
+    150  # CPU cores that a GPU replaces: an H200 traverses 28 to 42 million deals a second, a core some 175,000
+)
+
+
+@dataclass(frozen=True)
+class TrainingSize:
+    """A card abstraction for a training of some length. More buckets than the time can train do not add strength.
+
+    Attributes
+    ----------
+    cards
+        Recipe of the card abstraction.
+    min_core_seconds
+        Core-seconds from which it is chosen.
+    starts_from
+        Recipe of the card abstraction of its warm start; None: it starts from scratch.
+    rate
+        Measured deals per second and core.
+    measured
+        Measured result.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import SIZES
+    >>> SIZES[0].cards
+    'tiny'
+    """
+
+    cards: str  # recipe of the card abstraction
+    min_core_seconds: float  # core-seconds from which it is chosen
+    starts_from: str | None  # recipe of the card abstraction of its warm start
+    rate: int  # measured deals per second and core
+    measured: str  # measured result
+
+
+SIZES = (
+    TrainingSize(
+        "tiny",
+        0.0,
+        None,
+        175_000,
+        "100 buckets have nearly converged after 20 core-minutes: ten times more deals gain 45 ± 23 mbb/g",
+    ),
+    TrainingSize(
+        "small", 1_200.0, "tiny", 175_000, "500 buckets after 40 core-minutes are 22 ± 9 mbb/g ahead of 100 after 10"
+    ),
+    TrainingSize(
+        "medium", 7_200.0, "small", 150_000, "2,000 buckets are 31 ± 9 mbb/g ahead of 500 after 120 core-minutes"
+    ),
+)
+
+
+def training_size_for(seconds: float, threads: int, *, device: bool = False) -> TrainingSize:
+    """Return the card abstraction for a training of some seconds.
+
+    Parameters
+    ----------
+    seconds
+        Training time, above zero.
+    threads
+        Threads of the CPU, 1 or more.
+    device
+        Whether a GPU trains.
+
+    Returns
+    -------
+    TrainingSize
+        The largest abstraction that the time can train.
+
+    Raises
+    ------
+    InputError
+        If `seconds` or `threads` is not above zero.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.recipe import training_size_for
+    >>> training_size_for(3_600, 1).cards
+    'small'
+    """
+    if not seconds > 0 or threads < 1:
+        raise InputError(f"{seconds:g} seconds on {threads} threads: both must be above zero")
+    return [size for size in SIZES if size.min_core_seconds <= seconds * (DEVICE_CORES if device else threads)][-1]

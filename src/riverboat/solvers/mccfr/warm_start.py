@@ -1,12 +1,13 @@
-"""Coarse to fine: a blueprint begins where one with fewer buckets or fewer bets stands.
+"""Warm start of a trainer from one with a coarser card abstraction or a smaller action menu.
 
-    carry(coarse, fine)                  # same game; other cards, another menu, or both
+    warm_start(coarse, fine)             # same game; other cards, another menu, or both
     fine.step(10_000_000)
 
-A bucket of the finer cards gets regrets and averages of the buckets that its hands come from, each in proportion to the part
-of its hands that came along. Parts are rounded to powers of two in all, so that a bucket that was split plays bitwise as
-before until it learns more. A decision is found again by its line; a new bet begins with no regret and no share of the
-average, and all that follows it is learnt from nothing. `keep` is the share of the past that counts: a discounted restart.
+A bucket of the finer abstraction gets regrets and averages of the buckets that its hands come from, each in proportion
+to the share of its hands. Shares are scaled so that the largest is a power of two: a bucket that was split plays
+bitwise the same strategy until it is trained further. Decisions are matched by their lines; a new bet starts with no
+regret and no average, and everything after it starts from zero. `keep` is the weight of the earlier training: a
+discounted restart.
 """
 
 from __future__ import annotations
@@ -20,67 +21,70 @@ from riverboat.core import artifacts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import BLOCK, exact_weight
-from riverboat.solvers.mccfr.trainer import Blueprint
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, round_weight
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies import files
-from riverboat.strategies.blueprint import CHECKPOINT, load_blueprint
+from riverboat.strategies.blueprint import CHECKPOINT_KIND, load_blueprint
 
-DEALS = 1 << 20  # by which hands are counted that two buckets share
+NUM_DEALS = 1 << 20  # random deals that estimate the overlap of buckets
 _CHUNK = 1 << 15
 
 
-def carry(coarse: Blueprint, fine: Blueprint, keep: float = 1.0, deals: int = DEALS) -> None:
-    """Put what one solver has learnt into another, which has learnt nothing yet."""
+def warm_start(coarse: BlueprintTrainer, fine: BlueprintTrainer, keep: float = 1.0, deals: int = NUM_DEALS) -> None:
+    """Copy regrets and averages of one trainer to another that has not been trained yet."""
     if not 0 < keep <= 1:
-        raise InputError(f"keep={keep:g}: the share of the past that counts, above 0 and at most 1")
+        raise InputError(f"keep={keep:g}: weight of the earlier training, must be above 0 and at most 1")
     if coarse.tree.rules != fine.tree.rules:
-        raise InputError(f"{coarse.tree.rules.name} and {fine.tree.rules.name}: one game, with other cards or bets")
+        raise InputError(f"{coarse.tree.rules.name} and {fine.tree.rules.name}: must be the same game")
     if coarse.tables.dtype != "float32" or fine.tables.dtype != "float32":
-        raise InputError(f"tables of {coarse.tables.dtype} and {fine.tables.dtype}: only float32 is carried over")
+        raise InputError(f"tables of {coarse.tables.dtype} and {fine.tables.dtype}: a warm start needs float32")
     if fine.iterations:
-        raise InputError(f"{fine.iterations:,} iterations: what is carried over goes to a solver that has not begun")
-    parts = bucket_parts(coarse.cards, fine.cards, coarse.tree.rules.rounds, fine.seed, deals)
-    for street, part in enumerate(parts):
-        mine, theirs = cells_of(coarse.tree, fine.tree, street)
+        raise InputError(f"{fine.iterations:,} iterations: a warm start needs a trainer that has not been trained")
+    shares = bucket_shares(coarse.cards, fine.cards, coarse.tree.rules.rounds, fine.seed, deals)
+    for street, share in enumerate(shares):
+        fine_cells, coarse_cells = shared_cells(coarse.tree, fine.tree, street)
         before, after = _rows(coarse, street), _rows(fine, street)
-        after[:, mine] = keep * (part.T @ before[:, theirs])
-    fine.iterations = int(keep * coarse.iterations) // BLOCK * BLOCK  # the clock of the weighting
+        after[:, fine_cells] = keep * (share.T @ before[:, coarse_cells])
+    fine.iterations = (
+        int(keep * coarse.iterations) // LOOKUP_BLOCK * LOOKUP_BLOCK
+    )  # determines the period of the weighting
     fine.updates = int(keep * coarse.updates)
-    fine.weight = exact_weight(keep * coarse.weight)
+    fine.weight = round_weight(keep * coarse.weight)
     fine.payoff = keep * coarse.payoff
 
 
-def blueprint_of(folder: str | Path, threads: int = 1) -> tuple[Blueprint, float]:
-    """What the run in a folder has learnt, from its last checkpoint, and the seconds that it took."""
+def trainer_from_checkpoint(folder: str | Path, threads: int = 1) -> tuple[BlueprintTrainer, float]:
+    """Restore a trainer from the last checkpoint of a run, and return it with its training seconds."""
     checkpoints = files.checkpoints(Path(folder)) if Path(folder).is_dir() else []
     if not checkpoints:
-        raise InputError(f"{folder}: no checkpoint of a training there; `riverboat train --out {folder}` makes one")
+        raise InputError(f"{folder}: no training checkpoint; `riverboat train --out {folder}` makes one")
     strategy = load_blueprint(folder)
     meta, arrays = artifacts.read(checkpoints[-1])
-    meta.text("kind", (CHECKPOINT,))
+    meta.text("kind", (CHECKPOINT_KIND,))
     if "cells" not in arrays:
         raise InputError(
-            f"{checkpoints[-1]}: trained by a cluster, whose tables are in parts; begin with a run of one process"
+            f"{checkpoints[-1]}: trained by a cluster, whose tables are in parts; start from a run of one process"
         )
-    solver = Blueprint(strategy.tree, strategy.cards, threads=threads)
+    solver = BlueprintTrainer(strategy.tree, strategy.cards, threads=threads)
     arrays.check_state(solver.state())
     solver.restore(arrays)
     return solver, meta.table("provenance").number("seconds", 0)
 
 
-def _rows(solver: Blueprint, street: int) -> Array:
-    """The table of a street. float32 [buckets, cells], not a copy"""
+def _rows(solver: BlueprintTrainer, street: int) -> Array:
+    """Return a view of the table of a street. float32 [buckets, cells]"""
     tables = solver.tables
     first, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
     return tables.cells[first : first + count * width].reshape(count, width)
 
 
-def bucket_parts(
-    coarse: CardAbstraction, fine: CardAbstraction, rounds: int, seed: int = 0, deals: int = DEALS
+def bucket_shares(
+    coarse: CardAbstraction, fine: CardAbstraction, rounds: int, seed: int = 0, deals: int = NUM_DEALS
 ) -> list[Array]:
-    """Which part of each coarse bucket goes to each fine one, on each street. float32 [coarse buckets, fine buckets]
+    """Estimate, for each fine bucket, the shares of its hands by coarse bucket, for each street.
 
-    Hands are counted on random deals. Each column is scaled so that its largest part is a power of two.
+    Hands are counted on random deals. Each column is scaled by a constant so that its largest share is a power of two: then a
+    bucket that was only split plays bitwise as before. float32 [coarse buckets, fine buckets]
     """
     if coarse.deck != fine.deck or coarse.deals[: rounds - 1] != fine.deals[: rounds - 1]:
         raise InputError(f"card abstractions {coarse.name!r} and {fine.name!r}: not of one game")
@@ -95,36 +99,39 @@ def bucket_parts(
         old, new = (cards.buckets(dealt, check=False)[:, 0] for cards in (coarse, fine))
         for r, count in enumerate(counts):
             np.add.at(count, (old[:, r], new[:, r]), 1.0)
-    return [_powers(count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)) for count in counts]
+    return [_scale_to_powers(count / np.maximum(count.sum(axis=1, keepdims=True), 1.0)) for count in counts]
 
 
-def _powers(part: Array) -> Array:
-    """Columns scaled so that the largest entry of each is a power of two. float32"""
+def _scale_to_powers(part: Array) -> Array:
+    """Scale columns so that the largest entry of each is a power of two. float32"""
     largest = part.max(axis=0)
-    there = largest > 0
+    nonzero = largest > 0
     scale = np.ones(len(largest))
-    scale[there] = np.exp2(np.rint(np.log2(largest[there]))) / largest[there]
+    scale[nonzero] = np.exp2(np.rint(np.log2(largest[nonzero]))) / largest[nonzero]
     out: Array = (part * scale).astype(np.float32)
-    out[np.argmax(part, axis=0)[there], np.flatnonzero(there)] = np.exp2(np.rint(np.log2(largest[there])))
+    out[np.argmax(part, axis=0)[nonzero], np.flatnonzero(nonzero)] = np.exp2(np.rint(np.log2(largest[nonzero])))
     return out
 
 
-def cells_of(coarse: ActionTree, fine: ActionTree, street: int) -> tuple[Array, Array]:
-    """Cells of a row of the fine table that the coarse one has too, and where. int64 [cells] each"""
-    mine: list[int] = []
-    theirs: list[int] = []
-    work = [(0, 0)]
-    while work:
-        here, there = work.pop()
-        if fine.actor[here] < 0 or coarse.actor[there] < 0 or fine.street[here] > street:
+def shared_cells(coarse: ActionTree, fine: ActionTree, street: int) -> tuple[Array, Array]:
+    """Return the cells of a fine row that the coarse row has too, and their positions there. int64 [cells] each"""
+    fine_cells: list[int] = []
+    coarse_cells: list[int] = []
+    stack = [(0, 0)]
+    while stack:
+        node, coarse_node = stack.pop()
+        if fine.actor[node] < 0 or coarse.actor[coarse_node] < 0 or fine.street[node] > street:
             continue
-        old = {label: a for a, label in enumerate(coarse.moves(there))}
-        count, before = int(fine.count[here]), int(coarse.count[there])
-        for a, label in enumerate(fine.moves(here)):
-            if label not in old:
+        coarse_actions = {label: a for a, label in enumerate(coarse.actions(coarse_node))}
+        count, coarse_count = int(fine.count[node]), int(coarse.count[coarse_node])
+        for a, label in enumerate(fine.actions(node)):
+            if label not in coarse_actions:
                 continue
-            work.append((int(fine.first[here]) + a, int(coarse.first[there]) + old[label]))
-            if fine.street[here] == street:
-                mine += [2 * int(fine.slot[here]) + a, 2 * int(fine.slot[here]) + count + a]
-                theirs += [2 * int(coarse.slot[there]) + old[label], 2 * int(coarse.slot[there]) + before + old[label]]
-    return np.array(mine, np.int64), np.array(theirs, np.int64)
+            stack.append((int(fine.first[node]) + a, int(coarse.first[coarse_node]) + coarse_actions[label]))
+            if fine.street[node] == street:
+                fine_cells += [2 * int(fine.slot[node]) + a, 2 * int(fine.slot[node]) + count + a]
+                coarse_cells += [
+                    2 * int(coarse.slot[coarse_node]) + coarse_actions[label],
+                    2 * int(coarse.slot[coarse_node]) + coarse_count + coarse_actions[label],
+                ]
+    return np.array(fine_cells, np.int64), np.array(coarse_cells, np.int64)

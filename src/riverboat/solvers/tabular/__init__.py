@@ -1,1 +1,1 @@
-"""CFR on trees of single games, best responses and traces."""
+"""CFR on game trees, with best responses and textbook traces."""

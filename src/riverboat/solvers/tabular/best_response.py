@@ -1,9 +1,9 @@
-"""Best responses, exploitability, and values of strategies.
+"""Best responses, exploitability and expected values of strategies on game trees.
 
-On a public tree one walk of hand vectors gives the best response to all hands at once (Johanson et al. 2011); on a
-history tree the pay-offs are gathered by own sequence and the treeplex is folded from the leaves.
-NashConv is the sum over players of (best response − value). Exploitability is half of it for two players; for more it is ε,
-the largest of these gains.
+On a public tree one traversal with vectors of hands gives the best response for all hands at once (Johanson et al.
+2011). On a history tree the pay-offs are summed by the responder's sequences, and the treeplex is evaluated from the
+leaves. NashConv is the sum over players of (best response − value). Exploitability is half of it for two players; for
+more players it is ε, the largest of these gains.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.errors import InputError, ZeroSumError
-from riverboat.core.tables import COUNT, Column, ReportTable, known
+from riverboat.core.tables import COUNT, ReportColumn, ReportTable, none_if_nan
 from riverboat.games.base import TERMINAL, Array
 from riverboat.solvers.tabular._kernels import traversal
-from riverboat.solvers.tabular.threads import Walker
+from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees._kernels import tree as tree_kernels
 from riverboat.trees.history import HistoryTree
@@ -28,37 +28,55 @@ from riverboat.trees.public import PublicTree
 
 @dataclass(frozen=True)
 class Quality:
-    """How good a strategy profile is. Values are in the game's unit, exact up to rounding."""
+    """Quality of a strategy profile. Values are in the game's unit, exact up to rounding.
 
-    best: tuple[float, ...]  # what a best response earns, per player
-    values: tuple[float, ...]  # what the profile earns, per player; NaN where that was not asked for
-    total: float | None = 0.0  # what pay-offs sum to, None where the game has no value that could be certified
-    recalls: bool = True  # whether no player forgets; of one who does, `best` is an upper bound
+    Attributes
+    ----------
+    best
+        Best-response value of each player.
+    values
+        Expected value of the profile to each player; NaN if not computed.
+    total
+        Constant sum of the pay-offs; None if the game has no value to certify.
+    recalls
+        Whether all players have perfect recall; otherwise `best` is an upper bound.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.tabular.best_response import Quality
+    >>> Quality(best=(0.5, 0.25), values=(0.25, -0.25)).exploitability
+    0.375
+    """
+
+    best: tuple[float, ...]  # best-response value, per player
+    values: tuple[float, ...]  # expected value of the profile, per player; NaN if not computed
+    total: float | None = 0.0  # constant sum of the pay-offs; None if the game has no value to certify
+    recalls: bool = True  # whether all players have perfect recall; otherwise `best` is an upper bound
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """What each player could gain by deviating alone."""
+        """Gain of each player's best response over the profile."""
         return tuple(b - v for b, v in zip(self.best, self.values, strict=True))
 
     @property
     def nash_conv(self) -> float:
-        """Sum over players of what a deviation could gain."""
+        """NashConv: the sum of the gains of all players."""
         if self.total is not None and any(math.isnan(value) for value in self.values):
-            return sum(self.best) - self.total  # the same, whatever each earns
+            return sum(self.best) - self.total  # equal, because the values sum to the constant
         return sum(self.gains)
 
     @property
     def exploitability(self) -> float:
-        """The average gain of two players, half of NashConv; of more players the largest gain, ε."""
+        """Half of NashConv for two players; the largest gain, ε, for more."""
         return self.nash_conv / len(self.best) if len(self.best) <= 2 else max(self.gains)
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """An interval that holds the value of a constant-sum game to player 0.
+        """Interval that contains the value of a constant-sum game to player 0.
 
-        Player 0's part guarantees the low end, player 1's part the high end, whatever the other does. Where pay-offs have
-        no constant sum (rake), with more than two players, and where a player forgets, there is no such value: both ends
-        are what the profile earns.
+        Player 0's strategy guarantees the low end, player 1's strategy the high end. There is no such value without a
+        constant sum (rake), with more than two players, or with imperfect recall: both ends are then the expected value
+        of the profile.
         """
         if self.total is None:
             return self.values[0], self.values[0]
@@ -66,31 +84,37 @@ class Quality:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The certified interval of the value to player 0; None where nothing is certified."""
+        """The certified interval of the value to player 0; None if nothing is certified."""
         if self.total is None:
             return None
         low, high = self.bracket
-        return min(low, high), max(low, high)  # rounding may cross them at an exact equilibrium
+        return min(low, high), max(low, high)  # rounding may swap them at an exact equilibrium
 
     @property
     def value(self) -> float:
-        """The middle of the certified interval; without one, what the profile earns to player 0."""
+        """The middle of the certified interval; without one, the expected value of the profile to player 0."""
         return self.values[0] if self.interval is None else sum(self.interval) / 2
 
-    def times(self, unit: float) -> Quality:
-        """The same in another unit."""
+    def scaled(self, unit: float) -> Quality:
+        """Return the same quality in another unit.
+
+        Parameters
+        ----------
+        unit
+            Units of the result for each unit of this quality.
+        """
         best, values = (tuple(unit * value for value in each) for each in (self.best, self.values))
         return Quality(best, values, None if self.total is None else unit * self.total, self.recalls)
 
     def report(self) -> ReportTable:
-        """A row for each player: what it earns, what its best response earns, and the difference."""
-        columns = Column("player"), *(Column(name, COUNT) for name in ("value", "best response", "gain"))
+        """Return a table with a row per player: value, best-response value and gain."""
+        columns = ReportColumn("player"), *(ReportColumn(name, COUNT) for name in ("value", "best response", "gain"))
         rows = enumerate(zip(self.values, self.best, self.gains, strict=True))
         title = f"exploitability {self.exploitability:.6g}, NashConv {self.nash_conv:.6g}"
-        return ReportTable(title, columns, tuple((f"{p}", *map(known, row)) for p, row in rows))
+        return ReportTable(title, columns, tuple((f"{p}", *map(none_if_nan, row)) for p, row in rows))
 
     def to_frame(self) -> Any:
-        """The report for pandas."""
+        """Return the report as a pandas data frame."""
         return self.report().to_frame()
 
     def _repr_html_(self) -> str:
@@ -98,11 +122,28 @@ class Quality:
 
 
 def check_zero_sum(tree: Tree) -> None:
-    """Raise unless two players' pay-offs cancel everywhere."""
+    """Raise ZeroSumError unless the two players' pay-offs sum to zero at every terminal.
+
+    Parameters
+    ----------
+    tree
+        Tree of a two-player game.
+
+    Raises
+    ------
+    ZeroSumError
+        If they do not.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import check_zero_sum
+    >>> check_zero_sum(rb.compile_game(rb.game("kuhn")))
+    """
     if isinstance(tree, HistoryTree):
         tree.check_zero_sum()
         return
-    first, second = tree.sides
+    first, second = tree.player_arrays
     for e in range(len(first.kind)):
         if first.kind[e] == 2:
             wrong = np.abs(first.matrix[first.row[e]] + second.matrix[second.row[e]].T).max() > 1e-9
@@ -113,77 +154,208 @@ def check_zero_sum(tree: Tree) -> None:
 
 
 def quality(strategy: Strategy, threads: int = 1) -> Quality:
-    """Best-response values and values of a profile."""
-    return quality_of_sums(strategy.tree, strategy.probabilities, threads)
+    """Compute best-response values and expected values of a strategy profile.
+
+    Parameters
+    ----------
+    strategy
+        Profile to measure.
+    threads
+        Threads that traverse the tree. Results do not depend on it.
+
+    Returns
+    -------
+    Quality
+        Values in the game's unit.
+
+    Notes
+    -----
+    On a public tree, one traversal with vectors of hands for each player [1]_.
+
+    References
+    ----------
+    .. [1] Johanson, Waugh, Bowling & Zinkevich, "Accelerating best response calculation in large extensive games", IJCAI
+       2011.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import quality
+    >>> round(quality(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))).exploitability, 4)
+    0.4583
+    """
+    return quality_of_averages(strategy.tree, strategy.probabilities, threads)
 
 
-def quality_of_sums(tree: Tree, sums: Array, threads: int = 1) -> Quality:
-    """The same for a table of accumulated weights, normalised on the way (no copy is made)."""
+def quality_of_averages(tree: Tree, sums: Array, threads: int = 1) -> Quality:
+    """Compute the quality of a table of strategy sums, normalized on the fly (no copy is made).
+
+    Parameters
+    ----------
+    tree
+        Tree of the game.
+    sums
+        Strategy sums. float [tree.table_size]
+    threads
+        Threads that traverse the tree. Results do not depend on it.
+
+    Returns
+    -------
+    Quality
+        Values in the game's unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import quality_of_averages
+    >>> tree = rb.compile_game(rb.game("kuhn"))
+    >>> round(quality_of_averages(tree, np.ones(tree.table_size)).nash_conv, 4)
+    0.9167
+    """
     if isinstance(tree, PublicTree):
-        walker = Walker(tree, np.float64, threads)
+        engine = TreeEngine(tree, np.float64, threads)
         best, values = [], []
         for me in (0, 1):
             tables = _strategy_tables(tree, me, sums)
-            best.append(_expectation(tree, me, walker.walk(me, tables, traversal.RESPOND)))
-            values.append(_expectation(tree, me, walker.walk(me, tables, traversal.EVALUATE)))
+            best.append(_expectation(tree, me, engine.traverse(me, tables, traversal.RESPOND)))
+            values.append(_expectation(tree, me, engine.traverse(me, tables, traversal.EVALUATE)))
         return Quality(tuple(best), tuple(values), tree.constant_sum)
     probabilities = Strategy.from_sums(tree, sums).probabilities
-    best = [float(_fold(tree, probabilities, me)[0][0]) for me in range(tree.players)]
+    best = [float(_history_best_response(tree, probabilities, me)[0][0]) for me in range(tree.players)]
     recalls = tree.perfect_recall
     total = tree.constant_sum if recalls else None
     return Quality(tuple(best), _history_values(tree, probabilities), total, recalls)
 
 
-def earned(tree: PublicTree, player: int, own: Array, theirs: Array) -> float:
-    """What a player earns on average by one table of accumulated weights against an opponent who follows another."""
-    tables = _strategy_tables(tree, player, own, theirs)
-    return _expectation(tree, player, Walker(tree, np.float64, 1).walk(player, tables, traversal.EVALUATE))
+def expected_value(tree: PublicTree, player: int, own: Array, opponent: Array) -> float:
+    """Return a player's expected value when it plays one table of strategy sums and the opponent another.
+
+    Parameters
+    ----------
+    tree
+        Public tree of the game.
+    player
+        Seat, 0 or 1.
+    own
+        Strategy sums of the player. float64 [tree.table_size]
+    opponent
+        Strategy sums of the opponent. float64 [tree.table_size]
+
+    Returns
+    -------
+    float
+        Value in the game's unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import expected_value
+    >>> tree = rb.compile_game(rb.game("kuhn"))
+    >>> round(expected_value(tree, 0, np.ones(tree.table_size), np.ones(tree.table_size)), 4)
+    0.125
+    """
+    tables = _strategy_tables(tree, player, own, opponent)
+    return _expectation(tree, player, TreeEngine(tree, np.float64, 1).traverse(player, tables, traversal.EVALUATE))
 
 
 def best_response(strategy: Strategy, player: int) -> tuple[float, Strategy]:
-    """The best response of one player and what it earns; the other players' rows are kept."""
+    """Compute a best response of one player to a strategy profile.
+
+    Parameters
+    ----------
+    strategy
+        Profile to respond to. Only the other players' parts are used.
+    player
+        Seat of the responder, from 0.
+
+    Returns
+    -------
+    float
+        Value of the response, in the game's unit.
+    Strategy
+        The profile with the player's part replaced by the response.
+
+    Raises
+    ------
+    InputError
+        If the player has imperfect recall.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import best_response
+    >>> value, response = best_response(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn"))), 0)
+    >>> round(value, 4)
+    0.5
+    """
     tree = strategy.tree
     table = np.array(strategy.probabilities, float)
     if isinstance(tree, PublicTree):
         tables = _strategy_tables(tree, player, strategy.probabilities)
         tables = tables._replace(delta=np.zeros(tables.average.shape))
-        value = _expectation(tree, player, Walker(tree, np.float64, 1).walk(player, tables, traversal.RESPOND))
-        tree.views(table)[player][:] = tables.delta
+        value = _expectation(tree, player, TreeEngine(tree, np.float64, 1).traverse(player, tables, traversal.RESPOND))
+        tree.player_tables(table)[player][:] = tables.delta
     else:
         tree.check_recall(player)
-        values, best = _fold(tree, strategy.probabilities, player)
+        values, best = _history_best_response(tree, strategy.probabilities, player)
         value = float(values[0])
         for i, infoset in enumerate(np.flatnonzero(tree.owner == player)):
-            at, width = tree.offsets[infoset], tree.widths[infoset]
+            at, width = tree.offsets[infoset], tree.action_counts[infoset]
             table[at : at + width] = np.arange(width) == best[i]
     return value, Strategy(tree, table, {"method": "best response", "player": player})
 
 
 def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Array:
-    """What each hand of a player earns on average at the root of a public tree. float64 [hands]
+    """Return the expected value of each hand of a player at the root of a public tree.
 
-    Zero for hands that cannot be dealt. With `respond` the player best-responds instead of following the strategy.
+    Parameters
+    ----------
+    strategy
+        Profile to evaluate.
+    player
+        Seat, 0 or 1.
+    respond
+        Whether the player best-responds instead of following the strategy.
+
+    Returns
+    -------
+    array
+        float64 [hands], in the game's unit; zero for hands that cannot be dealt.
+
+    Raises
+    ------
+    InputError
+        If the game has no hands.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.best_response import hand_values
+    >>> hand_values(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn"))), 0).round(3).tolist()
+    [-0.875, 0.125, 1.125]
     """
     tree = strategy.tree
     if not isinstance(tree, PublicTree):
-        raise InputError(f"{tree.name} has no hands: values by hand need a public game")
+        raise InputError(f"{tree.name}: values by hand need a public game with hands")
     mode = traversal.RESPOND if respond else traversal.EVALUATE
-    raw = Walker(tree, np.float64, 1).walk(player, _strategy_tables(tree, player, strategy.probabilities), mode)
+    raw = TreeEngine(tree, np.float64, 1).traverse(player, _strategy_tables(tree, player, strategy.probabilities), mode)
     joint = tree.deal.joint()
     dealt = joint.sum(axis=1 - player) * tree.total
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dealt > 0, raw * tree.sides[player].weight / dealt, 0.0)
+        return np.where(dealt > 0, raw * tree.player_arrays[player].weight / dealt, 0.0)
 
 
 def _strategy_tables(tree: PublicTree, me: int, sums: Array, theirs: Array | None = None) -> traversal.RegretTables:
-    """Tables for a walk that only reads a strategy, or one for each player."""
-    own = tree.views(_unmarked(sums))[me]
-    opp = tree.views(_unmarked(sums if theirs is None else theirs))[1 - me]
+    """Return tables for a traversal that only reads a strategy, or one strategy per player."""
+    own = tree.player_tables(_writeable_alias(sums))[me]
+    opp = tree.player_tables(_writeable_alias(sums if theirs is None else theirs))[1 - me]
     return traversal.RegretTables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
 
 
-def _unmarked(table: Array) -> Array:
-    """The same memory without the read-only mark, which Numba would compile everything again for."""
+def _writeable_alias(table: Array) -> Array:
+    """Return the same memory without the read-only flag, for which Numba would compile every kernel again."""
     if table.flags.writeable:
         return table
     memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
@@ -192,28 +364,30 @@ def _unmarked(table: Array) -> Array:
 
 
 def _expectation(tree: PublicTree, me: int, values: Array) -> float:
-    return float(np.dot(tree.sides[me].weight, values)) / tree.total
+    return float(np.dot(tree.player_arrays[me].weight, values)) / tree.total
 
 
-def _fold(tree: HistoryTree, probabilities: Array, me: int) -> tuple[Array, Array]:
-    """Best value from every sequence of a player on, and the best action at its information sets.
+def _history_best_response(tree: HistoryTree, probabilities: Array, me: int) -> tuple[Array, Array]:
+    """Return the best-response value from every sequence of a player on, and the best action at its information sets.
 
-    Of a player who forgets, as if it remembered its own moves: the best that it can do itself is hard to find (NP-hard).
+    A player with imperfect recall is treated as if it had perfect recall: its own best response is NP-hard to find.
     """
-    plex, last = tree.remembered(me)
+    plex, last = tree.perfect_recall_treeplex(me)
     n = tree.nodes
     reach = np.empty(len(n.actor))
-    tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, probabilities, me, reach)
-    ends = np.flatnonzero(n.actor == TERMINAL)
-    value = np.bincount(last[ends], reach[ends] * tree.payoffs[n.data[ends], me], minlength=plex.sequences)
+    tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, probabilities, me, reach)
+    terminals = np.flatnonzero(n.actor == TERMINAL)
+    value = np.bincount(
+        last[terminals], reach[terminals] * tree.payoffs[n.data[terminals], me], minlength=plex.sequences
+    )
     best = np.zeros(len(plex.parent), np.int32)
-    tree_kernels.respond(plex.parent, plex.first, plex.width, value, best)
+    tree_kernels.treeplex_best_response(plex.parent, plex.first, plex.width, value, best)
     return value, best
 
 
 def _history_values(tree: HistoryTree, probabilities: Array) -> tuple[float, ...]:
     n = tree.nodes
     reach = np.empty(len(n.actor))
-    tree_kernels.others_reach(n.actor, n.end, n.data, tree.chance, probabilities, -9, reach)  # everybody plays
-    ends = np.flatnonzero(n.actor == TERMINAL)
-    return tuple(float(np.dot(reach[ends], tree.payoffs[n.data[ends], p])) for p in range(tree.players))
+    tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, probabilities, -9, reach)  # no player is left out
+    terminals = np.flatnonzero(n.actor == TERMINAL)
+    return tuple(float(np.dot(reach[terminals], tree.payoffs[n.data[terminals], p])) for p in range(tree.players))

@@ -1,73 +1,263 @@
-"""Counterfactual regret minimisation: any schedule, any traversal, any tree. The caller may own the loop.
+"""Counterfactual regret minimization with any schedule and any traversal on game trees.
 
-solver = CFR(tree, "dcfr")
-while solver.exploitability() > 1e-3:
-    solver.step(100)
+The caller may own the loop:
+
+    solver = CFR(tree, "dcfr")
+    while solver.exploitability() > 1e-3:
+        solver.step(100)
+
+Zinkevich et al. (2007) introduced CFR; `schedules` and `traversals` cite the sources of the variants. A user's compiled
+rule replaces regret matching in every traversal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from riverboat.core.errors import InputError, MemoryLimitError, shown
-from riverboat.core.formatting import show_bytes
+from riverboat.compiled.jit import KERNEL_OPTIONS
+from riverboat.core.errors import InputError, MemoryLimitError, short_repr
+from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory
+from riverboat.engines.rules import check_rule, recompile_callers
 from riverboat.games.base import Array
 from riverboat.solvers import schedules, traversals
-from riverboat.solvers.schedules import AnySchedule
-from riverboat.solvers.tabular import best_response, rules
-from riverboat.solvers.tabular._kernels import traversal as _kernels
-from riverboat.solvers.tabular.threads import Walker
+from riverboat.solvers.schedules import AnySchedule, Rule
+from riverboat.solvers.tabular import best_response
+from riverboat.solvers.tabular._kernels import iterations, traversal
+from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.public import PublicTree
 
+# --- kernels for user-defined rules ---
+
+
+@cache
+def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
+    check_rule(rule, dtype)
+    strategy, update = rule.strategy, rule.update
+
+    @njit(nogil=True)
+    def regret_matching(regret, prediction, at, width, low, high, t, out, to):  # type: ignore[no-untyped-def]
+        predicted = prediction if len(prediction) > 0 else regret  # a rule that is not predictive must not read it
+        strategy(
+            regret[at : at + width, low:high], predicted[at : at + width, low:high], t, out[to : to + width, low:high]
+        )
+
+    @njit(nogil=True)
+    def update_regrets(regret, prediction, at, width, low, high, step, instant, to):  # type: ignore[no-untyped-def]
+        predicted = prediction if len(prediction) > 0 else regret
+        instant_regret = instant[to : to + width, low:high]
+        update(regret[at : at + width, low:high], predicted[at : at + width, low:high], instant_regret, step[4])
+
+    @njit(**KERNEL_OPTIONS)
+    def child_reach(regret, prediction, at, width, low, high, t, reach, here, row):  # type: ignore[no-untyped-def]
+        regret_matching(regret, prediction, at, width, low, high, t, reach, row)
+        for a in range(width):
+            for h in range(low, high):
+                reach[row + a, h] *= reach[here, h]
+
+    @njit(**KERNEL_OPTIONS)
+    def update_regrets_and_average(tables, at, width, low, high, step, share, instant, reach, row):  # type: ignore[no-untyped-def]
+        for a in range(width):
+            for h in range(low, high):
+                instant[row + a, h] *= share[h]  # not read after this
+        update_regrets(tables.regret, tables.prediction, at, width, low, high, step, instant, row)
+        for a in range(width):
+            for h in range(low, high):
+                tables.average[at + a, h] = tables.average[at + a, h] * step[3] + reach[row + a, h]
+
+    replacements: dict[str, Any] = {  # by the global names that the kernels call
+        "regret_matching": regret_matching, "update_regrets": update_regrets, "child_reach": child_reach,
+        "update_regrets_and_average": update_regrets_and_average,
+    }  # fmt: skip
+    recompile_callers((traversal, iterations), replacements)
+    return SimpleNamespace(**{**vars(traversal), **vars(iterations), **replacements})
+
+
+_BUILT_IN = SimpleNamespace(**{**vars(traversal), **vars(iterations)})
+
+
+def kernels_for(schedule: AnySchedule, dtype: str) -> SimpleNamespace:
+    """Return the compiled loops for a schedule or a user-defined rule.
+
+    Parameters
+    ----------
+    schedule
+        Schedule or rule.
+    dtype
+        "float64" or "float32".
+
+    Returns
+    -------
+    namespace
+        The kernels by name.
+
+    Raises
+    ------
+    InputError
+        If the functions of a rule are not compiled.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.cfr import kernels_for
+    >>> kernels_for(rb.dcfr(), "float64").full_iterations.__name__
+    'full_iterations'
+    """
+    return _BUILT_IN if schedule.rule is None else _compile_rule(schedule.rule, dtype)
+
+
 DTYPES = ("float64", "float32")
-ROUNDING = 1e-14  # of the largest pay-off
-BATCH = 65_536  # iterations in one compiled call
+ROUNDING_SHARE = 1e-14  # share of the largest pay-off
+ITERATIONS_PER_CALL = 65_536  # at most, in one compiled call
 
 
 def check_dtype(dtype: str) -> None:
-    """Raise unless tables can be of this kind."""
+    """Raise InputError unless tables can have a dtype.
+
+    Parameters
+    ----------
+    dtype
+        Name to check: "float64" or "float32".
+
+    Raises
+    ------
+    InputError
+        If it is another one.
+
+    Examples
+    --------
+    >>> from riverboat.solvers.tabular.cfr import check_dtype
+    >>> check_dtype("float32")
+    """
     if dtype not in DTYPES:
-        raise InputError(f"dtype {shown(dtype)}: one of {', '.join(DTYPES)}")
+        raise InputError(f"dtype {short_repr(dtype)}: must be one of {', '.join(DTYPES)}")
 
 
-def table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
-    """Memory that a solver's tables will take."""
+def tree_table_bytes(tree: Tree, schedule: AnySchedule, dtype: str = "float64") -> int:
+    """Return the memory of a solver's tables.
+
+    Parameters
+    ----------
+    tree
+        Tree of the game.
+    schedule
+        Schedule or rule; predictive and simultaneous ones need more tables.
+    dtype
+        "float64" or "float32".
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    InputError
+        If the dtype is not supported.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.cfr import tree_table_bytes
+    >>> tree_table_bytes(rb.compile_game(rb.game("kuhn")), rb.dcfr())
+    384
+    """
     check_dtype(dtype)
-    return tables_of(schedule, shared=tree.shared) * tree.table * np.dtype(dtype).itemsize
+    return table_count(schedule, shared=tree.shared) * tree.table_size * np.dtype(dtype).itemsize
 
 
-def tables_of(schedule: AnySchedule, *, shared: bool) -> int:
-    """How many tables a schedule learns in; `shared`: several nodes have one information set."""
+def table_count(schedule: AnySchedule, *, shared: bool) -> int:
+    """Return the number of tables that a schedule needs.
+
+    Parameters
+    ----------
+    schedule
+        Schedule or rule.
+    shared
+        Whether several nodes belong to one information set, as in history trees.
+
+    Returns
+    -------
+    int
+        Tables of the size of the tree's.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.tabular.cfr import table_count
+    >>> table_count(rb.dcfr(), shared=False)
+    2
+    """
     tables = 2 + schedule.predictive + shared
     return tables if schedule.alternating else tables + 1 + schedule.predictive
 
 
-def _noise(tree: Tree, dtype: str) -> float:
-    """Regrets up to this come from rounding alone.
+def _rounding_bound(tree: Tree, dtype: str) -> float:
+    """Return the largest regret that counts as a rounding error.
 
     Actions often tie exactly, above all in the first iterations. Regret matching would turn a difference of 1e-18 into
-    a pure strategy, and runs would depend on the order of additions. Single precision has no room for such a bound.
+    a pure strategy, and runs would depend on the order of additions. Single precision is too coarse for such a bound.
     """
     if dtype != "float64":
         return 0.0
     largest = max(
         max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
         * float(side.weight_opp.sum())
-        for side in tree.sides
+        for side in tree.player_arrays
     )
-    return ROUNDING * largest
+    return ROUNDING_SHARE * largest
 
 
 class CFR:
-    """The state of a run: regrets, averages, clock and random state.
+    """State of a CFR run: regrets, averages, iteration counter and random state.
 
-    A sampled run applies the discounts of its schedule to the whole table once every `tick` iterations; its
-    clock counts ticks. Full runs apply them every iteration.
+    A sampled run applies the discounts of its schedule to the whole table once every `tick` iterations; its schedule
+    counts ticks. Full runs apply them every iteration.
+
+    Parameters
+    ----------
+    tree
+        Tree of the game (`riverboat.compile_game`).
+    schedule
+        Name, such as "dcfr" or "cfr+:gamma=2", a `Schedule`, or a `Rule`.
+    traversal
+        "full", or a sampled traversal: "chance", "external", "outcome", "pcs", "opcs", "spcs".
+    seed
+        Seed of sampled traversals, 0 or more.
+    threads
+        Threads of full traversals of large public trees. Results do not depend on it.
+    dtype
+        "float64", or "float32" for half the memory.
+    tick
+        Iterations between two discounts of a sampled run; by default a tenth of the information sets.
+    epsilon
+        Exploration of outcome sampling, above 0 and at most 1.
+
+    Raises
+    ------
+    InputError
+        If an option is invalid, or the tree does not support the traversal.
+    MemoryLimitError
+        If the tables do not fit in memory.
+
+    References
+    ----------
+    .. [1] Zinkevich, Johanson, Bowling & Piccione, "Regret minimization in games with incomplete information", NIPS 2007.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> solver = rb.CFR(rb.compile_game(rb.game("kuhn")), "dcfr")
+    >>> solver.step(500)
+    >>> solver.exploitability() < 1e-3
+    True
     """
 
     finished = False  # there is always another iteration
@@ -92,104 +282,116 @@ class CFR:
         if tick is not None and tick < 1:
             raise InputError(f"tick={tick}: must be at least one iteration")
         self.tree, self.dtype, self.epsilon = tree, dtype, epsilon
-        self.schedule = schedules.without_stakes(schedules.parse(schedule), tree.name)
-        self.traversal = traversals.parse(traversal)
-        traversals.check(tree, self.traversal)
-        # With no public chance to sample, PCS is the full walk.
+        self.schedule = schedules.reject_stakes(schedules.parse(schedule), tree.name)
+        self.traversal = traversals.parse_traversal(traversal)
+        traversals.check_traversal(tree, self.traversal)
+        # Without public chance events, PCS is the full traversal.
         self._full = not self.traversal.sampled or (self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1))
-        self.noise = _noise(tree, dtype)
+        self.noise = _rounding_bound(tree, dtype)
         self.tick = tick or max(1, tree.infoset_count // 10)
         self.iteration = 0
         self.seed, self.threads = seed, threads
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
-        self._kernels = rules.kernels(self.schedule, dtype)
-        self._walker = Walker(tree, dtype, threads, self._kernels)
-        self._sampler = traversals.sampler(tree, self.traversal)
-        self._blocks = traversals.blocks(tree)
+        self._kernels = kernels_for(self.schedule, dtype)
+        self._engine = TreeEngine(tree, dtype, threads, self._kernels)
+        self._sampler = traversals.make_sampler(tree, self.traversal)
+        self._blocks = traversals.infoset_rows(tree)
         self._allocate()
 
     def _allocate(self) -> None:
-        need, free = table_bytes(self.tree, self.schedule, self.dtype), available_memory()
-        if free is not None and need > free:
+        required, free = tree_table_bytes(self.tree, self.schedule, self.dtype), available_memory()
+        if free is not None and required > free:
             raise MemoryLimitError(
-                f"{self.tree.name}: the tables need {show_bytes(need)} and {show_bytes(free)} are free; "
+                f"{self.tree.name}: the tables need {format_bytes(required)} and {format_bytes(free)} are free; "
                 f"{'float32 halves them' if self.dtype == 'float64' else 'use a larger machine'}"
             )
-        self.regret = np.zeros(self.tree.table, self.dtype)
-        self.average_sums = np.zeros(self.tree.table, self.dtype)
-        self.prediction = np.zeros(self.tree.table if self.schedule.predictive else 0, self.dtype)
-        delta = np.zeros(self.tree.table if self.tree.shared else 0, self.dtype)
-        apart = not self.schedule.alternating and self._full  # the opponent is read from a copy
-        seen = self.regret.copy() if apart else self.regret
-        seen_prediction = self.prediction.copy() if apart else self.prediction
+        self.regret = np.zeros(self.tree.table_size, self.dtype)
+        self.average_sums = np.zeros(self.tree.table_size, self.dtype)
+        self.prediction = np.zeros(self.tree.table_size if self.schedule.predictive else 0, self.dtype)
+        delta = np.zeros(self.tree.table_size if self.tree.shared else 0, self.dtype)
+        simultaneous = not self.schedule.alternating and self._full  # the opponent's strategy is read from a copy
+        opponent_regret = self.regret.copy() if simultaneous else self.regret
+        opponent_prediction = self.prediction.copy() if simultaneous else self.prediction
         self.tables = tuple(
-            _kernels.RegretTables(
-                self._rows(self.regret, me),
-                self._rows(self.average_sums, me),
-                self._rows(self.prediction, me),
-                self._rows(delta, me),
-                self._rows(seen, self._other(me)),
-                self._rows(seen_prediction, self._other(me)),
-                self._rows(self.average_sums, self._other(me)),
+            traversal.RegretTables(
+                self._player_rows(self.regret, me),
+                self._player_rows(self.average_sums, me),
+                self._player_rows(self.prediction, me),
+                self._player_rows(delta, me),
+                self._player_rows(opponent_regret, self._next_player(me)),
+                self._player_rows(opponent_prediction, self._next_player(me)),
+                self._player_rows(self.average_sums, self._next_player(me)),
             )
             for me in range(self.tree.players)
         )
 
-    def _rows(self, table: Array, player: int) -> Array:
+    def _player_rows(self, table: Array, player: int) -> Array:
         hands = self.tree.hand_counts[player] if isinstance(self.tree, PublicTree) else 1
-        return self.tree.views(table)[player] if len(table) else np.zeros((0, hands), self.dtype)
+        return self.tree.player_tables(table)[player] if len(table) else np.zeros((0, hands), self.dtype)
 
-    def _other(self, player: int) -> int:
+    def _next_player(self, player: int) -> int:
         return (player + 1) % self.tree.players
 
-    # --- learning ---------------------------------------------------------------------------
+    # --- iterations ---------------------------------------------------------------------------
 
     def step(self, count: int = 1) -> None:
-        """Run `count` iterations: one walk for each player, each."""
+        """Run iterations, each with one traversal per player.
+
+        Parameters
+        ----------
+        count
+            Number of iterations, 0 or more.
+
+        Raises
+        ------
+        InputError
+            If `count` is negative.
+        """
         if count < 0:
             raise InputError(f"step({count}): must not be negative")
         if not self._full:
-            self._sampled(count)
-        elif self._walker.threads == 1:
-            for done in range(0, count, BATCH):
-                self._full_walks(self.iteration + 1 + done, min(BATCH, count - done))
+            self._sampled_iterations(count)
+        elif self._engine.threads == 1:
+            for done in range(0, count, ITERATIONS_PER_CALL):
+                self._full_iterations(self.iteration + 1 + done, min(ITERATIONS_PER_CALL, count - done))
         else:
             for t in range(self.iteration + 1, self.iteration + 1 + count):
-                self._threaded(np.array([*self.schedule.step(t), self.noise]))
+                self._threaded_iteration(np.array([*self.schedule.step(t), self.noise]))
         self.iteration += count
 
     def warm(self) -> None:
-        """Compile now what the first step would compile, so that clocks measure solving alone."""
+        """Compile the kernels now, so that timings measure solving alone."""
         if not self._full:
-            self._sampled_walks(np.array([1.0, 1.0, 0.0, 1.0, 1.0, self.noise]), 0)
+            self._call_sampler(np.array([1.0, 1.0, 0.0, 1.0, 1.0, self.noise]), 0)
         else:
-            self._full_walks(0, 0)
+            self._full_iterations(0, 0)
 
-    def _full_walks(self, first: int, count: int) -> None:
+    def _full_iterations(self, first: int, count: int) -> None:
         steps = np.column_stack([self.schedule.steps(first, count), np.full(count, self.noise)])
         self._kernels.full_iterations(
-            self.tree.nodes, self.tree.sides, self._blocks, self.tables, steps,
-            not self.schedule.alternating, self.tree.shared, self.rng, self._walker.no_cuts, tuple(self._walker.room),
+            self.tree.nodes, self.tree.player_arrays, self._blocks, self.tables, steps,
+            not self.schedule.alternating, self.tree.shared, self.rng, self._engine.no_cuts,
+            tuple(self._engine.player_frames),
         )  # fmt: skip
 
-    def _threaded(self, step: Array) -> None:
+    def _threaded_iteration(self, step: Array) -> None:
         if not self.schedule.alternating:
             for me in (0, 1):
                 self.tables[me].opp_regret[:] = self.tables[1 - me].regret
                 self.tables[me].opp_prediction[:] = self.tables[1 - me].prediction
         for me in (0, 1):
-            self._walker.walk(me, self.tables[me], _kernels.LEARN, step)
+            self._engine.traverse(me, self.tables[me], traversal.UPDATE, step)
 
-    def _sampled(self, count: int) -> None:
+    def _sampled_iterations(self, count: int) -> None:
         done = 0
         while done < count:
-            some = count - done
+            chunk = count - done
             if self.schedule.discounts:
-                some = min(some, self.tick - (self.iteration + done) % self.tick)
+                chunk = min(chunk, self.tick - (self.iteration + done) % self.tick)
             clock = (self.iteration + done) // self.tick + 1
             floor = self.schedule.step(clock).floor
-            self._sampled_walks(np.array([1.0, 1.0, floor, 1.0, float(clock), self.noise]), some)
-            done += some
+            self._call_sampler(np.array([1.0, 1.0, floor, 1.0, float(clock), self.noise]), chunk)
+            done += chunk
             if self.schedule.discounts and (self.iteration + done) % self.tick == 0:
                 after = self.schedule.step(clock + 1)
                 self._kernels.discount_table(
@@ -197,24 +399,32 @@ class CFR:
                     after.positive, after.negative, after.decay,
                 )  # fmt: skip
 
-    def _sampled_walks(self, step: Array, count: int) -> None:
-        tree, room = self.tree, tuple(self._walker.room)
-        held = np.zeros(tree.players, np.int64)
-        common = tree.nodes, tree.sides, self._sampler, self.tables, step, count
+    def _call_sampler(self, step: Array, count: int) -> None:
+        tree, frames = self.tree, tuple(self._engine.player_frames)
+        hands = np.zeros(tree.players, np.int64)
+        common = tree.nodes, tree.player_arrays, self._sampler, self.tables, step, count
         if self.traversal.name == "external":
-            self._kernels.external_iterations(*common, self.rng, held, room)
+            self._kernels.external_iterations(*common, self.rng, hands, frames)
         elif self.traversal.name == "outcome":
-            self._kernels.outcome_iterations(*common, self.epsilon, self.rng, held, room)
+            self._kernels.outcome_iterations(*common, self.epsilon, self.rng, hands, frames)
         else:
-            self._kernels.public_iterations(*common, tree.shared, self.rng, self._walker.no_cuts, room)
+            self._kernels.public_chance_iterations(*common, tree.shared, self.rng, self._engine.no_cuts, frames)
 
     @staticmethod
     def describe(schedule: str | AnySchedule, traversal: str | traversals.Traversal) -> tuple[str, str]:
-        """How a schedule and a traversal are written in provenance."""
-        return str(schedules.parse(schedule)), traversals.parse(traversal).name
+        """Return the names of a schedule and a traversal as provenance stores them.
+
+        Parameters
+        ----------
+        schedule
+            Name, schedule or rule.
+        traversal
+            Name or traversal.
+        """
+        return str(schedules.parse(schedule)), traversals.parse_traversal(traversal).name
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """What a checkpoint holds."""
+        """Return the arrays and numbers of a checkpoint."""
         arrays = {"regret": self.regret, "average": self.average_sums}
         if len(self.prediction):
             arrays["prediction"] = self.prediction
@@ -227,24 +437,32 @@ class CFR:
         }
 
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
-        """Take up the state of a checkpoint."""
+        """Restore the state of a checkpoint.
+
+        Parameters
+        ----------
+        arrays
+            Arrays that `state` returned.
+        state
+            Numbers that `state` returned.
+        """
         self.regret[:] = arrays["regret"]
         self.average_sums[:] = arrays["average"]
         if len(self.prediction):
             self.prediction[:] = arrays["prediction"]
         self.iteration = int(state["iteration"])
         self.rng[0] = int(state["rng"])
-        self._walker.room[0].visits[0] = int(state["nodes"])
+        self._engine.player_frames[0].visits[0] = int(state["nodes"])
 
-    # --- reading ----------------------------------------------------------------------------
+    # --- strategies and their quality ----------------------------------------------------------------------------
 
     @property
     def nodes_touched(self) -> int:
-        """Nodes entered so far."""
-        return sum(int(room.visits[0]) for room in self._walker.room)
+        """Number of nodes visited so far."""
+        return sum(int(frames.visits[0]) for frames in self._engine.player_frames)
 
     def average_provenance(self) -> dict[str, Any]:
-        """Where the average strategy comes from."""
+        """Return the provenance of the average strategy."""
         return {
             "game": self.tree.name,
             "method": "cfr",
@@ -257,27 +475,35 @@ class CFR:
 
     @property
     def averages(self) -> Array:
-        """The table that the average strategy is read from."""
+        """The table of weighted strategy sums from which the average strategy is normalized."""
         return self.average_sums
 
     def average(self, table: Array | None = None, iteration: int | None = None) -> Strategy:
-        """The average strategy, which converges; with `table` and `iteration`, that of an earlier copy of the averages."""
+        """Return the average strategy, which converges.
+
+        Parameters
+        ----------
+        table
+            Earlier copy of the averages, by default the averages of now.
+        iteration
+            Iteration of that copy.
+        """
         if table is None:
             return Strategy.from_sums(self.tree, self.average_sums, self.average_provenance())
         return Strategy.from_sums(self.tree, table, {**self.average_provenance(), "iterations": iteration})
 
     def current(self) -> Strategy:
-        """The last iterate: what the regrets play now."""
-        out = np.zeros(self.tree.table)
+        """Return the current strategy, that of the last iterate."""
+        out = np.zeros(self.tree.table_size)
         clock = float(self.iteration + 1 if self._full else self.iteration // self.tick + 1)
-        for me, rows in enumerate(self.tree.views(out)):
+        for me, rows in enumerate(self.tree.player_tables(out)):
             self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], clock, rows)
         return Strategy(self.tree, out, {**self.average_provenance(), "iterate": "last"})
 
     def quality(self) -> best_response.Quality:
-        """Best-response values and values of the average strategy, without copying it."""
-        return best_response.quality_of_sums(self.tree, self.average_sums, self.threads)
+        """Compute best-response values and expected values of the average strategy, without copying it."""
+        return best_response.quality_of_averages(self.tree, self.average_sums, self.threads)
 
     def exploitability(self) -> float:
-        """Half of NashConv of the average strategy, in the game's unit."""
+        """Compute the exploitability of the average strategy, in the game's unit."""
         return self.quality().exploitability

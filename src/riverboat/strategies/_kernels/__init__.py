@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled kernels of strategies: arrays and scalars in, arrays out."""

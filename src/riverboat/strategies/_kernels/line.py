@@ -1,24 +1,24 @@
-"""Compiled following of a real line in the tree of a blueprint: which of its nodes the line is read as.
+"""Kernels that follow a real line in a blueprint's tree by action translation.
 
-The real betting is followed beside the abstract one. Each real move is one abstract move:
+The real betting state and the abstract node advance together. Each real action maps to one abstract action:
 
 - A call is a call. A fold ends the hand.
-- A raise of the other player is read as one of its two neighbours by an action translation. Sizes are fractions of the
-  pot once the bet faced is called, each of its own pot; a check or call is 0. All-in is all-in where the tree has it.
-- A raise of one's own is the abstract raise that would be carried out as it.
+- An opponent's raise is translated to one of the two neighboring abstract bets. Sizes are fractions of the pot after the
+  call, each of its own pot; a check or call has size 0. All-in is all-in if the tree has it.
+- One's own raise is the abstract raise whose realization is nearest to it.
 
-Where the two games part:
+Where the two games diverge:
 
-- SMALL: a raise is read as a check or call that ends the round. It is called, and the player goes on behind the abstract
-  call.
-- BEYOND: a raise, and the menu has no more of them. The player does not raise again in this round and folds as often as at
-  its last decision; when the next round is dealt, it goes on behind the abstract call.
-- A bet was read as all-in and called, while real chips are left. The player goes on behind the largest bet of the menu that
-  is not all-in.
-- Where the tree has no such place (OFF_TREE), the player plays by the strength of its hand and the price of a call.
+- READ_AS_CALL: a raise is translated to a check or call that ends the round. The player calls it and continues after the
+  abstract call.
+- BEYOND_MENU: the menu has no further raise. The player does not raise again in this round and folds as often as at its
+  last decision; when the next round is dealt, it continues after the abstract call.
+- A bet was translated to all-in and called, while real chips are left. The player continues after the largest bet of the
+  menu that is not all-in.
+- Where the tree has no suitable node (OFF_TREE), the player acts by the strength of its hand and the price of a call.
 
-So a place is a node and how the last raise was read, and each real move takes it to another place, or, where the other
-player's bet lies between two sizes, to one of two.
+So a position is a node and the translation status of the last raise. Each real action leads to one position, or, if an
+opponent's bet lies between two sizes, to one of two.
 """
 
 from __future__ import annotations
@@ -27,28 +27,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
-from riverboat.compiled.rng import draw
+from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.rng import random_bits
 from riverboat.core.arrays import Array
-from riverboat.games.holdem._kernels.betting import begin, span, step
-from riverboat.games.holdem.action_tree import CALL as CALLS
-from riverboat.games.holdem.action_tree import FOLD as FOLDS
-from riverboat.games.holdem.action_tree import RAISE as RAISES
+from riverboat.games.holdem._kernels import apply_action_and_deal, initial_state, raise_bounds
+from riverboat.games.holdem.action_tree import CALL as CALL_KIND
+from riverboat.games.holdem.action_tree import FOLD as FOLD_KIND
+from riverboat.games.holdem.action_tree import RAISE as RAISE_KIND
 from riverboat.games.holdem.actions import CALL, FOLD
 
 DET_ARITH, RAND_ARITH, DET_GEO, RAND_GEO_1, RAND_GEO_2, DET_PSHAR, RAND_PSHAR = range(7)
-ROUNDING = 1e-9  # as in `abstraction.actions.translation`
-MOST_STRETCH = 2  # by which all-in may be larger in the real pot than in the abstract one
-OFF_TREE = -1  # in place of a node
-IN_STEP, BEYOND, SMALL = 0, 1, 2  # how the last raise of a round was read
-READING, ACTING, AMOUNT = 0, 1, 2  # random numbers of a place in a line; `STREAMS` for each place
-STREAMS = 4
+SIZE_TOLERANCE = 1e-9  # as in `abstraction.actions.translation`
+MAX_ALL_IN_STRETCH = 2  # max ratio of an all-in, in pot fractions, between the real and the abstract pot
+OFF_TREE = -1  # instead of a node
+ON_TREE, BEYOND_MENU, READ_AS_CALL = 0, 1, 2  # translation status of the last raise of a round
+TRANSLATION_STREAM, ACTION_STREAM, AMOUNT_STREAM = (
+    0,
+    1,
+    2,
+)  # streams of random numbers at one position of a line; NUM_STREAMS per position
+NUM_STREAMS = 4
 U = np.uint64
-SALT = U(0x6A09E667F3BCC909)  # keeps a player's numbers apart from the cards of a match with the same seed
+SEED_SALT = U(0x6A09E667F3BCC909)  # separates a player's random numbers from the cards of a match with the same seed
 
 
-class Tree(NamedTuple):
-    """What is read of an `ActionTree`."""
+class ActionTreeArrays(NamedTuple):
+    """Arrays of an `ActionTree`."""
 
     actor: Array  # int8 [nodes]
     street: Array  # int8 [nodes]
@@ -61,33 +65,33 @@ class Tree(NamedTuple):
     slot: Array  # int32 [nodes]
 
 
-class Reader(NamedTuple):
-    """How an agent reads bets."""
+class BetTranslation(NamedTuple):
+    """Parameters of action translation."""
 
     mapping: int  # DET_ARITH …
-    ties_low: bool  # a bet on the threshold of a deterministic mapping is the lower neighbour
-    stack: int  # of the shorter player: what can be lost at most
+    ties_low: bool  # a bet at the threshold of a deterministic mapping maps to the lower neighbor
+    stack: int  # the shorter stack: the most that can be lost
 
 
 # --- random numbers ---------------------------------------------------------------------------
 
 
-@part
-def uniform(seed, hand, place, stream):
-    """In [0, 1), the same whenever a player looks at this place of this hand's line."""
-    bits = draw(draw(U(seed) ^ SALT, U(hand)), U(STREAMS * place + stream))
+@inline
+def uniform_draw(seed, hand, position, stream):
+    """Return a number in [0, 1), determined by seed, hand, position in the line and stream."""
+    bits = random_bits(random_bits(U(seed) ^ SEED_SALT, U(hand)), U(NUM_STREAMS * position + stream))
     return np.float64(bits >> U(11)) * (1.0 / 9007199254740992.0)
 
 
 # --- translation ------------------------------------------------------------------------------
 
 
-@part
-def share(mapping, ties_low, a, b, x):
-    """Probability that a bet x is read as a, where a < x < b: `abstraction.actions.translation.share`."""
-    if x <= a + ROUNDING:
+@inline
+def translation_probability(mapping, ties_low, a, b, x):
+    """Return the probability that a bet x is translated to a, for a < x < b; see `abstraction.actions.translation`."""
+    if x <= a + SIZE_TOLERANCE:
         return 1.0
-    if x >= b - ROUNDING:
+    if x >= b - SIZE_TOLERANCE:
         return 0.0
     if mapping == RAND_ARITH:
         return (b - x) / (b - a)
@@ -102,180 +106,184 @@ def share(mapping, ties_low, a, b, x):
         threshold = (a + b) / 2
     elif mapping == DET_GEO:
         threshold = np.sqrt(a * b)
-    return 1.0 if x < threshold + (ROUNDING if ties_low else -ROUNDING) else 0.0
+    return 1.0 if x < threshold + (SIZE_TOLERANCE if ties_low else -SIZE_TOLERANCE) else 0.0
 
 
 @kernel
-def shares(mapping, ties_low, a, b, x, out):
-    """`share` of many bets. float64 [n] each"""
+def translation_probabilities(mapping, ties_low, a, b, x, out):
+    """Compute `translation_probability` of many bets. float64 [n] each"""
     for i in range(len(out)):
-        out[i] = share(mapping, ties_low, a[i], b[i], x[i])
+        out[i] = translation_probability(mapping, ties_low, a[i], b[i], x[i])
 
 
-@part
-def high_at(tree, node):
-    """The larger of both totals."""
+@inline
+def highest_total(tree, node):
+    """Return the larger of both players' totals."""
     return max(np.int64(tree.spent[node, 0]), np.int64(tree.spent[node, 1]))
 
 
-@part
+@inline
 def call_child(tree, node):
-    """The node after a check or call: the first or second move."""
+    """Return the node after a check or call, the first or second action."""
     first = np.int64(tree.first[node])
-    return first if tree.kind[first] == CALLS else first + 1
+    return first if tree.kind[first] == CALL_KIND else first + 1
 
 
 @kernel
-def neighbours(tree, reader, node, high, total):
-    """The nodes that a raise of the other player to `total` may be read as, the smaller bet first, and the chance of that
-    one; twice the same where there is no choice, OFF_TREE where there is none at all.
+def neighboring_raises(tree, translation, node, high, total):
+    """Return the nodes that an opponent's raise to `total` may translate to, and the probability of the first.
 
-    `high` is what the real player faces.
+    The smaller bet comes first; both are the same if there is only one, and OFF_TREE if there is none. `high` is the total
+    that the real player faces.
     """
     end = np.int64(tree.first[node]) + np.int64(tree.moves[node])
     passive = call_child(tree, node)
     if passive + 1 == end and ends_round(tree, node, passive):
         return np.int64(OFF_TREE), np.int64(OFF_TREE), 1.0
-    if total >= reader.stack and tree.kind[end - 1] == RAISES and tree.total[end - 1] >= reader.stack:
+    if total >= translation.stack and tree.kind[end - 1] == RAISE_KIND and tree.total[end - 1] >= translation.stack:
         return end - 1, end - 1, 1.0
-    size, unit = (total - high) / (2 * high), 2 * high_at(tree, node)
+    size, unit = (total - high) / (2 * high), 2 * highest_total(tree, node)
     low, low_size = passive, 0.0
     for child in range(passive + 1, end):
-        at = (np.int64(tree.total[child]) - high_at(tree, node)) / unit
-        if at > size:
-            return low, np.int64(child), share(reader.mapping, reader.ties_low, low_size, at, size)
-        low, low_size = np.int64(child), at
+        child_size = (np.int64(tree.total[child]) - highest_total(tree, node)) / unit
+        if child_size > size:
+            return (
+                low,
+                np.int64(child),
+                translation_probability(translation.mapping, translation.ties_low, low_size, child_size, size),
+            )
+        low, low_size = np.int64(child), child_size
     return low, low, 1.0
 
 
-@part
+@inline
 def ends_round(tree, node, child):
-    """Whether a call leads to the next round or to the end of the hand."""
+    """Return whether a call leads to the next round or to the end of the hand."""
     return tree.actor[child] < 0 or tree.street[child] != tree.street[node]
 
 
 @kernel
-def carry_out(book, tree, reader, node, child, s):
-    """The real move for an abstract raise: the same share of the real pot, made legal. All-in is all-in, unless that were
-    more than MOST_STRETCH times the share of the pot that it is in the tree.
+def realize_raise(book, tree, translation, node, child, state):
+    """Map an abstract raise to the real game: the same fraction of the real pot, made legal.
 
-    Where the pots differ it is never a raise by less than a big blind, nor one that leaves less than that behind.
+    All-in stays all-in, unless it exceeds MAX_ALL_IN_STRETCH times the pot fraction that it is in the tree. If the pots
+    differ, the result is never a raise by less than a big blind, nor one that leaves less than a big blind behind.
     """
-    least, most = span(book, s)
+    least, most = raise_bounds(book, state)
     if least > most:
         return np.int64(CALL)
-    top = min(most, max(least, np.int64(reader.stack)))  # what is above can never be called
-    high, abstract, total = max(s.spent0, s.spent1), high_at(tree, node), np.int64(tree.total[child])
+    top = min(most, max(least, np.int64(translation.stack)))  # more can never be called
+    high, abstract, total = max(state.spent0, state.spent1), highest_total(tree, node), np.int64(tree.total[child])
     if high == abstract or book.limit:
         return min(max(total, least), top)
-    by = np.int64(np.floor((total - abstract) / abstract * high + 0.5))
-    wanted = min(max(high + by, least), top)
-    if top - wanted < book.big_blind or (total >= reader.stack and top - high <= MOST_STRETCH * by):
-        wanted = top
-    return np.int64(CALL) if wanted - high < book.big_blind else wanted
+    increment = np.int64(np.floor((total - abstract) / abstract * high + 0.5))
+    target = min(max(high + increment, least), top)
+    if top - target < book.big_blind or (total >= translation.stack and top - high <= MAX_ALL_IN_STRETCH * increment):
+        target = top
+    return np.int64(CALL) if target - high < book.big_blind else target
 
 
 @kernel
-def own_raise(book, tree, reader, node, s, total):
-    """The node of one's own raise to a real total: the abstract raise that comes out nearest; OFF_TREE without raises."""
+def nearest_own_raise(book, tree, translation, node, state, total):
+    """Return the child whose realization is nearest to one's own raise to a real total, or OFF_TREE."""
     nearest, error = np.int64(OFF_TREE), np.int64(0)
     for child in range(call_child(tree, node) + 1, np.int64(tree.first[node]) + np.int64(tree.moves[node])):
-        distance = abs(carry_out(book, tree, reader, node, child, s) - total)
-        # Of several that come out alike: all-in is the largest, the least raise the smallest.
-        if nearest == OFF_TREE or distance < error or (distance == error and total >= reader.stack):
+        distance = abs(realize_raise(book, tree, translation, node, child, state) - total)
+        # Ties: the largest abstract raise for all-in, otherwise the smallest.
+        if nearest == OFF_TREE or distance < error or (distance == error and total >= translation.stack):
             nearest, error = np.int64(child), distance
     return nearest
 
 
-# --- the line ---------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------
 
 
 @kernel
-def catch_up(tree, node, street):
-    """The node of the agent's game when a round is dealt: behind the call; OFF_TREE where that game is over for good."""
+def advance_to_street(tree, node, street):
+    """Return the node when a round is dealt: after the abstract call; OFF_TREE if the abstract game is over."""
     while tree.actor[node] >= 0 and tree.street[node] < street:
         node = call_child(tree, node)
     if tree.actor[node] >= 0:
         return node
-    bet = np.int64(tree.parent[node])  # what was called: all-in
-    if tree.kind[bet] != RAISES:
+    bet = np.int64(tree.parent[node])  # the all-in that was called
+    if tree.kind[bet] != RAISE_KIND:
         return np.int64(OFF_TREE)
-    smaller = bet - 1  # moves lie side by side, raises upwards
-    while tree.kind[smaller] == RAISES and tree.parent[smaller] == tree.parent[bet]:
-        after = call_child(tree, smaller)
-        if tree.actor[after] >= 0:
-            return after
+    smaller = bet - 1  # siblings are adjacent, raises ascending
+    while tree.kind[smaller] == RAISE_KIND and tree.parent[smaller] == tree.parent[bet]:
+        child = call_child(tree, smaller)
+        if tree.actor[child] >= 0:
+            return child
         smaller -= 1
     return np.int64(OFF_TREE)
 
 
-class Step(NamedTuple):
-    """Where a move leads: to one of two places, or to one, which then stands twice."""
+class TranslatedStep(NamedTuple):
+    """Successor positions of an action: two with a probability, or twice the same."""
 
     node: int
     off: int
     other_node: int
     other_off: int
-    chance: float  # of the first
+    chance: float  # probability of the first
 
 
 @kernel
-def onward(book, tree, reader, node, off, s, move, mine):
-    """The places behind a real move at a place; s is the real state before it."""
-    node, off = np.int64(node), np.int64(off)
-    if move == FOLD or node == OFF_TREE or off == BEYOND:
-        return Step(node, off, node, off, 1.0)  # until the next round, or for good
-    if off == SMALL:
-        if move != CALL:  # one more raise
-            node, off = np.int64(tree.parent[node]), np.int64(BEYOND)
-        return Step(node, off, node, off, 1.0)
+def advance(book, tree, translation, node, tree_status, state, move, own_move):
+    """Return the successor positions of a real action; `state` is the real state before it."""
+    node, tree_status = np.int64(node), np.int64(tree_status)
+    if move == FOLD or node == OFF_TREE or tree_status == BEYOND_MENU:
+        return TranslatedStep(node, tree_status, node, tree_status, 1.0)  # until the next round, or for good
+    if tree_status == READ_AS_CALL:
+        if move != CALL:  # a further raise
+            node, tree_status = np.int64(tree.parent[node]), np.int64(BEYOND_MENU)
+        return TranslatedStep(node, tree_status, node, tree_status, 1.0)
     if move == CALL:
-        after = call_child(tree, node)
-        return Step(after, off, after, off, 1.0)
-    if mine:
-        low = own_raise(book, tree, reader, node, s, move)
-        high, chance = low, 1.0
+        child = call_child(tree, node)
+        return TranslatedStep(child, tree_status, child, tree_status, 1.0)
+    if own_move:
+        low = nearest_own_raise(book, tree, translation, node, state, move)
+        high, probability = low, 1.0
     else:
-        low, high, chance = neighbours(tree, reader, node, max(s.spent0, s.spent1), move)
+        low, high, probability = neighboring_raises(tree, translation, node, max(state.spent0, state.spent1), move)
     if low == OFF_TREE:
-        return Step(node, np.int64(BEYOND), node, np.int64(BEYOND), 1.0)
-    reads_small = tree.kind[low] == CALLS and ends_round(tree, node, low)
-    # Only the smaller of two is ever a call.
-    return Step(low, np.int64(SMALL if reads_small else IN_STEP), high, np.int64(IN_STEP), chance)
+        return TranslatedStep(node, np.int64(BEYOND_MENU), node, np.int64(BEYOND_MENU), 1.0)
+    reads_small = tree.kind[low] == CALL_KIND and ends_round(tree, node, low)
+    # Only the smaller of the two can be a call.
+    return TranslatedStep(low, np.int64(READ_AS_CALL if reads_small else ON_TREE), high, np.int64(ON_TREE), probability)
 
 
-@part
-def dealt(tree, node, off, before, street):
-    """The place once the round that may follow a move is dealt."""
-    if street == before:
-        return node, off
-    return (node if node == OFF_TREE else catch_up(tree, node, street)), np.int64(IN_STEP)
+@inline
+def advance_on_deal(tree, node, tree_status, previous_street, street):
+    """Return the position after an action, once the next round, if any, is dealt."""
+    if street == previous_street:
+        return node, tree_status
+    return (node if node == OFF_TREE else advance_to_street(tree, node, street)), np.int64(ON_TREE)
 
 
-@part
-def decision(tree, node, off, seat, street):
-    """The decision whose row is played at a place; OFF_TREE where strength and price decide."""
-    if off != BEYOND or node == OFF_TREE:
+@inline
+def decision_node(tree, node, tree_status, seat, street):
+    """Return the decision whose strategy is played at a position; OFF_TREE if strength and price decide."""
+    if tree_status != BEYOND_MENU or node == OFF_TREE:
         return node
     if tree.actor[node] != seat:
-        node = np.int64(tree.parent[node])  # one's own last decision, in the same round
-    if node < 0 or tree.actor[node] != seat or tree.street[node] != street or tree.kind[tree.first[node]] != FOLDS:
+        node = np.int64(tree.parent[node])  # the player's last decision, in the same round
+    if node < 0 or tree.actor[node] != seat or tree.street[node] != street or tree.kind[tree.first[node]] != FOLD_KIND:
         return np.int64(OFF_TREE)
     return node
 
 
 @kernel
-def follow(book, tree, reader, seed, hand, seat, moves, i, length):
-    """The decision of a player after line i of a hand, how its last raise was read, its moves so far, and the real state."""
-    s, node, off, own = begin(book), np.int64(0), np.int64(IN_STEP), np.int64(0)
+def follow_line(book, tree, translation, seed, hand, seat, moves, i, length):
+    """Return a player's decision after line i, the status of the last raise, its number of actions, and the real state."""
+    state, node, tree_status, num_own_moves = initial_state(book), np.int64(0), np.int64(ON_TREE), np.int64(0)
     for k in range(length):
-        move, street = np.int64(moves[i, k]), s.street
-        own += s.turn == seat
-        ways = onward(book, tree, reader, node, off, s, move, s.turn == seat)
-        if ways.chance >= 1.0 or uniform(seed, hand, k, READING) < ways.chance:
-            node, off = ways.node, ways.off
+        move, street = np.int64(moves[i, k]), state.street
+        num_own_moves += state.turn == seat
+        step = advance(book, tree, translation, node, tree_status, state, move, state.turn == seat)
+        if step.chance >= 1.0 or uniform_draw(seed, hand, k, TRANSLATION_STREAM) < step.chance:
+            node, tree_status = step.node, step.off
         else:
-            node, off = ways.other_node, ways.other_off
-        s = step(book, s, move)
-        node, off = dealt(tree, node, off, street, s.street)
-    return decision(tree, node, off, seat, s.street), off, own, s
+            node, tree_status = step.other_node, step.other_off
+        state = apply_action_and_deal(book, state, move)
+        node, tree_status = advance_on_deal(tree, node, tree_status, street, state.street)
+    return decision_node(tree, node, tree_status, seat, state.street), tree_status, num_own_moves, state

@@ -1,10 +1,10 @@
-"""Compiled play of a blueprint in the real game: rows of probabilities at its places, and the real moves for them.
+"""Kernels of blueprint policies: action probabilities in the real game, and the real actions of the columns.
 
-One player's cards: `choose` and `sample`, for tables. All hands at once: `answer`, for public places. How the other's bets
-were read is the player's secret, drawn once for a hand; so its place in the tree is a hidden state. `answer` keeps, for each
-place that it may be at, the chance of the readings that lead there and, for each hand, that chance times the probability
-that the player with this hand made its own moves there. The mean of the rows with these weights is what others can know of
-its strategy, exactly; their sum is the probability that a hand plays to here.
+`action_probabilities` and `sample_actions` serve observations of single players; `public_strategies` serves all hands at
+public states. How a player translated the opponent's bets is private randomness, drawn once per hand, so that its position
+in the tree is a hidden state. `public_strategies` tracks a belief over positions: for each one, the probability of the
+translations that lead there and, for each hand, this probability times that of the player's own actions. The mean of the
+rows by these weights is exactly the strategy as others can know it; their sum is the reach probability of a hand.
 """
 
 from __future__ import annotations
@@ -13,109 +13,126 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.features._kernels import Ranker, Sorter, strength, strength_of_all
-from riverboat.compiled.jit import kernel, part
-from riverboat.core.arrays import Array
-from riverboat.games.holdem._kernels.betting import GOING, Book, begin, price, read, step, write
-from riverboat.games.holdem.action_tree import CALL as CALLS
-from riverboat.games.holdem.action_tree import FOLD as FOLDS
-from riverboat.games.holdem.action_tree import RAISE as RAISES
-from riverboat.games.holdem.actions import CALL, END, FOLD
-from riverboat.strategies._kernels.line import (
-    ACTING,
-    IN_STEP,
-    OFF_TREE,
-    READING,
-    SMALL,
-    Reader,
-    Tree,
-    carry_out,
-    dealt,
-    decision,
-    follow,
-    onward,
-    uniform,
+from riverboat.cards.equity._kernels.showdown import (
+    HandStrengthTables,
+    HandStrengthWorkspace,
+    hand_strength,
+    hand_strength_of_all,
 )
-from riverboat.strategies._kernels.postprocessing import Post, process
+from riverboat.compiled.jit import inline, kernel
+from riverboat.core.arrays import Array
+from riverboat.games.holdem._kernels import (
+    IN_PROGRESS,
+    CompactBettingRules,
+    apply_action_and_deal,
+    call_amount,
+    initial_state,
+    load_state,
+    store_state,
+)
+from riverboat.games.holdem.action_tree import CALL as CALL_KIND
+from riverboat.games.holdem.action_tree import FOLD as FOLD_KIND
+from riverboat.games.holdem.action_tree import RAISE as RAISE_KIND
+from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD
+from riverboat.strategies._kernels.line import (
+    ACTION_STREAM,
+    OFF_TREE,
+    ON_TREE,
+    READ_AS_CALL,
+    TRANSLATION_STREAM,
+    ActionTreeArrays,
+    BetTranslation,
+    advance,
+    advance_on_deal,
+    decision_node,
+    follow_line,
+    realize_raise,
+    uniform_draw,
+)
+from riverboat.strategies._kernels.table import PostprocessingRule, process_row
 
-FOLD_COLUMN, CALL_COLUMN, FIRST_RAISE = 0, 1, 2  # columns of rows: fold, call, and each raise of the tree, upwards
-MARGIN = 0.2  # of strength above the price at which a call is worth it: those who bet hold more than a random hand
+FOLD_COLUMN, CALL_COLUMN, FIRST_RAISE_COLUMN = (
+    0,
+    1,
+    2,
+)  # columns of rows: fold, call, and each raise of the tree in ascending order
+CALL_MARGIN = 0.2  # strength above pot odds that a call needs: a bettor's range is stronger than random
 
 
-class Player(NamedTuple):
-    """A blueprint and how it is played."""
+class PolicyArrays(NamedTuple):
+    """A blueprint with its action translation and post-processing."""
 
-    book: Book
-    tree: Tree
-    reader: Reader
-    post: Post
-    spares: bool  # the first move of a hand is not post-processed
-    kinds: Array  # int8 [columns]: as `Post` wants them
-    ranker: Ranker
-    tables: tuple[Array, ...]  # by street: weights [buckets, moves of the street]
+    book: CompactBettingRules
+    tree: ActionTreeArrays
+    reader: BetTranslation
+    post: PostprocessingRule
+    spares: bool  # whether a player's first action of a hand is not post-processed
+    kinds: Array  # int8 [columns]: FOLD_KIND, CALL_KIND or BET_KIND
+    ranker: HandStrengthTables
+    tables: tuple[Array, ...]  # by street: weights [buckets, actions of the street]
 
 
 # --- rows -------------------------------------------------------------------------------------
 
 
-@part
-def worth_a_call(book, s, beaten, met):
-    """Whether a hand of this strength is worth the price."""
-    cost = price(book, s)
-    return beaten >= (cost / (s.spent0 + s.spent1 + cost) + MARGIN) * met
+@inline
+def is_profitable_call(book, state, hands_beaten, hands_met):
+    """Return whether a hand's strength exceeds the pot odds by CALL_MARGIN."""
+    cost = call_amount(book, state)
+    return hands_beaten >= (cost / (state.spent0 + state.spent1 + cost) + CALL_MARGIN) * hands_met
 
 
-@part
-def real_moves(p, node, off, s, played, i):
-    """The real moves of the columns at a decision, into row i; how many columns it has."""
+@inline
+def write_real_moves(policy, node, tree_status, state, played, i):
+    """Write the real actions of the columns at a decision to row i, and return the number of columns."""
     for k in range(played.shape[1]):
         played[i, k] = CALL
-    if price(p.book, s) > 0:
-        played[i, FOLD_COLUMN] = FOLD  # else the fold of another price is a check
-    columns = FIRST_RAISE
-    if off == SMALL or node == OFF_TREE:
+    if call_amount(policy.book, state) > 0:
+        played[i, FOLD_COLUMN] = FOLD  # without a bet, the abstract fold becomes a check
+    columns = FIRST_RAISE_COLUMN
+    if tree_status == READ_AS_CALL or node == OFF_TREE:
         return columns
-    first = np.int64(p.tree.first[node])
-    for child in range(first, first + np.int64(p.tree.moves[node])):
-        if p.tree.kind[child] == RAISES:
-            if off == IN_STEP:
-                played[i, columns] = carry_out(p.book, p.tree, p.reader, node, child, s)
+    first = np.int64(policy.tree.first[node])
+    for child in range(first, first + np.int64(policy.tree.moves[node])):
+        if policy.tree.kind[child] == RAISE_KIND:
+            if tree_status == ON_TREE:
+                played[i, columns] = realize_raise(policy.book, policy.tree, policy.reader, node, child, state)
             columns += 1
     return columns
 
 
-@part
-def fill(p, node, off, street, bucket, calls, own, rows, i):
-    """Probabilities of the columns at a decision, post-processed, into row i. Off the tree, `calls` decides."""
+@inline
+def fill_row(policy, node, tree_status, street, bucket, call_off_tree, num_own_moves, rows, i):
+    """Write post-processed probabilities at a decision to row i. Off the tree, `call_off_tree` decides."""
     for k in range(rows.shape[1]):
         rows[i, k] = 0.0
-    if off == SMALL or node == OFF_TREE:
-        rows[i, CALL_COLUMN if off == SMALL or calls else FOLD_COLUMN] = 1.0
+    if tree_status == READ_AS_CALL or node == OFF_TREE:
+        rows[i, CALL_COLUMN if tree_status == READ_AS_CALL or call_off_tree else FOLD_COLUMN] = 1.0
         return
-    tree, table, total = p.tree, p.tables[street], 0.0
+    tree, table, total = policy.tree, policy.tables[street], 0.0
     first, count, slot = np.int64(tree.first[node]), np.int64(tree.moves[node]), np.int64(tree.slot[node])
     for a in range(count):
         total += np.float64(table[bucket, slot + a])
-    raises = FIRST_RAISE
+    raises = FIRST_RAISE_COLUMN
     for a in range(count):
         x = np.float64(table[bucket, slot + a]) / total if total > 0 else 1.0 / count
         kind = tree.kind[first + a]
-        if kind == FOLDS:
+        if kind == FOLD_KIND:
             rows[i, FOLD_COLUMN] = x
-        elif kind == CALLS:
+        elif kind == CALL_KIND:
             rows[i, CALL_COLUMN] = x
         else:
             rows[i, raises] = x
             raises += 1
-    if own > 0 or not p.spares:
-        process(p.post, p.kinds, rows, i)
+    if num_own_moves > 0 or not policy.spares:
+        process_row(policy.post, policy.kinds, rows, i)
 
 
-# --- tables -----------------------------------------------------------------------------------
+# --- observations -----------------------------------------------------------------------------
 
 
-class Seen(NamedTuple):
-    """Arrays of `Views`."""
+class ObservationArrays(NamedTuple):
+    """Arrays of `Observations`."""
 
     hand: Array
     seat: Array
@@ -125,51 +142,62 @@ class Seen(NamedTuple):
     length: Array
 
 
-class Stand(NamedTuple):
-    """Where the tables stand."""
+class TablePositions(NamedTuple):
+    """Real states and tree positions of n observations."""
 
-    states: Array  # int64 [n, FIELDS]: the real betting, as `games.holdem._kernels.betting.State`
-    node: Array  # int32 [n]: the player's decision in the tree; OFF_TREE (-1) where there is none
-    off: Array  # int8 [n]: IN_STEP, BEYOND or SMALL
-    own: Array  # int32 [n]: moves that the player has made
+    states: Array  # int64 [n, FIELDS]: real betting states
+    node: Array  # int32 [n]: the player's decision in the tree, or OFF_TREE (-1)
+    off: Array  # int8 [n]: ON_TREE, BEYOND_MENU or READ_AS_CALL
+    own: Array  # int32 [n]: number of the player's actions so far
 
 
 @kernel
-def stand(
-    p,  # Player
+def follow_lines(
+    policy,  # PolicyArrays
     seed,  # uint64
-    seen,  # Seen
-    out,  # Stand OUT
+    observations,  # ObservationArrays
+    out,  # TablePositions OUT
 ):
-    """Follow the lines of all tables."""
-    for i in range(len(seen.length)):
-        seat, length = np.int64(seen.seat[i]), np.int64(seen.length[i])
-        node, off, own, s = follow(p.book, p.tree, p.reader, seed, seen.hand[i], seat, seen.moves, i, length)
-        out.node[i], out.off[i], out.own[i] = node, off, own
-        write(s, out.states, i)
+    """Follow the lines of all observations."""
+    for i in range(len(observations.length)):
+        seat, length = np.int64(observations.seat[i]), np.int64(observations.length[i])
+        node, tree_status, num_own_moves, state = follow_line(
+            policy.book, policy.tree, policy.reader, seed, observations.hand[i], seat, observations.moves, i, length
+        )
+        out.node[i], out.off[i], out.own[i] = node, tree_status, num_own_moves
+        store_state(state, out.states, i)
 
 
 @kernel
-def choose(
-    p,  # Player
+def action_probabilities(
+    policy,  # PolicyArrays
     buckets,  # int32 [n]
-    seen,  # Seen
-    at,  # Stand
+    observations,  # ObservationArrays
+    positions,  # TablePositions
     rows,  # float64 [n, columns] OUT
-    played,  # int32 [n, columns] OUT: the real moves for them
+    played,  # int32 [n, columns] OUT: the real actions of the columns
 ):
-    """Probabilities of moves, and what they are in the real game."""
+    """Compute action probabilities and the real actions of the columns."""
     for i in range(len(buckets)):
-        s, node, off, calls = read(at.states, i), np.int64(at.node[i]), np.int64(at.off[i]), True
-        real_moves(p, node, off, s, played, i)
-        if node == OFF_TREE and price(p.book, s) > 0:
-            beaten, met = strength(p.ranker, s.street, seen.hole, seen.board, i, p.book.shown[s.street])
-            calls = worth_a_call(p.book, s, beaten, met)
-        fill(p, node, off, s.street, np.int64(buckets[i]), calls, np.int64(at.own[i]), rows, i)
+        state, node, tree_status, calls = (
+            load_state(positions.states, i),
+            np.int64(positions.node[i]),
+            np.int64(positions.off[i]),
+            True,
+        )
+        write_real_moves(policy, node, tree_status, state, played, i)
+        if node == OFF_TREE and call_amount(policy.book, state) > 0:
+            beaten, compared = hand_strength(
+                policy.ranker, state.street, observations.hole, observations.board, i, policy.book.shown[state.street]
+            )
+            calls = is_profitable_call(policy.book, state, beaten, compared)
+        fill_row(
+            policy, node, tree_status, state.street, np.int64(buckets[i]), calls, np.int64(positions.own[i]), rows, i
+        )
 
 
 @kernel
-def sample(
+def sample_actions(
     seed,  # uint64
     hand,  # int64 [n]
     length,  # int32 [n]
@@ -177,257 +205,274 @@ def sample(
     played,  # int32 [n, columns]
     out,  # int32 [n] OUT
 ):
-    """Draw a move from each row."""
+    """Sample an action from each row."""
     for i in range(len(out)):
-        left = uniform(seed, hand[i], length[i], ACTING)
+        remaining = uniform_draw(seed, hand[i], length[i], ACTION_STREAM)
         for k in range(rows.shape[1]):
             if rows[i, k] > 0:
-                out[i] = played[i, k]  # the last with any, where rounding leaves something
-                left -= rows[i, k]
-                if left < 0:
+                out[i] = played[i, k]  # the last positive one, if rounding leaves a remainder
+                remaining -= rows[i, k]
+                if remaining < 0:
                     break
 
 
-# --- all hands at public places -----------------------------------------------------------------
+# --- all hands at public states -----------------------------------------------------------------
 
 
-class Asked(NamedTuple):
-    """Places and the seats that are asked about."""
+class PublicQuery(NamedTuple):
+    """Public states and the seats whose strategies are requested."""
 
     moves: Array  # int32 [n, most]
     length: Array  # int32 [n]
     board: Array  # uint8 [n, board]
     seat: Array  # int8 [n]
-    drawn: bool  # bets are read as in one hand, else in all ways
-    hand: Array  # int64 [n]: the numbers of these hands
-    cards: Array  # int32 [n]: rows of the arrays below
-    live: Array  # int32 [boards, hands]: hands that a board leaves
-    left: Array  # int64 [boards]: how many they are
+    drawn: bool  # whether translations are those of one hand number, instead of all with their probabilities
+    hand: Array  # int64 [n]: these hand numbers
+    cards: Array  # int32 [n]: board index into the arrays below
+    live: Array  # int32 [boards, hands]: unblocked hands
+    left: Array  # int64 [boards]: number of unblocked hands
     buckets: Array  # int32 [boards, streets, hands]
 
 
-class Room(NamedTuple):
-    """Places in the tree where the player may be."""
+class BeliefWorkspace(NamedTuple):
+    """Belief over the player's positions in the tree, and scratch memory."""
 
     node: Array  # int64 [most]
     off: Array  # int64 [most]
-    prior: Array  # float64 [most]: chance of the readings that lead there
-    weight: Array  # float64 [most, hands]: times the probability of the player's own moves
-    rows: Array  # float64 [hands, columns]: of one decision; hands of one bucket share the first of theirs
+    prior: Array  # float64 [most]: probability of the translations that lead there
+    weight: Array  # float64 [most, hands]: prior times the probability of the player's own actions
+    rows: Array  # float64 [hands, columns]: of one decision; hands of a bucket share the row of its first hand
     played: Array  # int32 [1, columns]
-    column: Array  # int64 [columns]: of the answer
-    chance: Array  # float64 [hands]: of the player's move with the hands that rows are of
-    visit: Array  # int64 [1]: decisions so far, each with rows of its own
-    visited: Array  # int64 [most buckets]: the last that a bucket has a row for
-    leader: Array  # int32 [most buckets]: the hand that has it
-    ranked: Array  # int64 [2]: the street whose strengths are there, -1; twice the hands that each meets
-    sorter: Sorter
+    column: Array  # int64 [columns]: column in the result
+    chance: Array  # float64 [hands]: probability of the player's action, for hands with a row of their own
+    visit: Array  # int64 [1]: number of decisions so far, each with new rows
+    visited: Array  # int64 [most buckets]: last decision for which a bucket has a row
+    leader: Array  # int32 [most buckets]: the hand with that row
+    ranked: Array  # int64 [2]: street of the current strengths or -1; twice the number of opposing hands
+    sorter: HandStrengthWorkspace
 
 
-class Told(NamedTuple):
-    """What is told."""
+class PublicQueryResult(NamedTuple):
+    """Strategies and reach probabilities at n public states."""
 
-    reach: Array  # float64 [n, hands]: probability that a hand's player makes its moves of the line
-    used: Array  # int64 [n]: columns of each place
-    moves: Array  # int32 [n, most columns]: upwards, END behind the last
-    shares: Array  # float64 [n, hands, most columns]
-
-
-@part
-def rank_once(p, asked, i, street, room):
-    """Strengths of all hands on this street, where they are not there yet."""
-    if room.ranked[0] != street:
-        room.ranked[1] = strength_of_all(p.ranker, street, asked.board, i, p.book.shown[street], room.sorter)
-        room.ranked[0] = street
+    reach: Array  # float64 [n, hands]: probability of the player's actions of the line
+    used: Array  # int64 [n]: number of columns in use
+    moves: Array  # int32 [n, most columns]: ascending, padded with END_OF_LINE
+    shares: Array  # float64 [n, hands, most columns]: action probabilities
 
 
-@part
-def open_rows(p, asked, i, b, node, s, room):
-    """Make ready for the rows of another decision."""
-    room.visit[0] += 1
-    if node == OFF_TREE and price(p.book, s) > 0 and asked.left[b] > 0:
-        rank_once(p, asked, i, s.street, room)
+@inline
+def ensure_strengths(policy, query, i, street, workspace):
+    """Compute the strengths of all hands on a street, unless they are current."""
+    if workspace.ranked[0] != street:
+        workspace.ranked[1] = hand_strength_of_all(
+            policy.ranker, street, query.board, i, policy.book.shown[street], workspace.sorter
+        )
+        workspace.ranked[0] = street
 
 
-@part
-def row_of(p, asked, b, node, off, s, h, own, room):
-    """The hand whose row is that of hand h, and whether it was filled in just now."""
-    bucket = np.int64(asked.buckets[b, s.street, h])
+@inline
+def begin_decision(policy, query, i, b, node, state, workspace):
+    """Start the rows of another decision."""
+    workspace.visit[0] += 1
+    if node == OFF_TREE and call_amount(policy.book, state) > 0 and query.left[b] > 0:
+        ensure_strengths(policy, query, i, state.street, workspace)
+
+
+@inline
+def row_for_hand(policy, query, b, node, tree_status, state, h, num_own_moves, workspace):
+    """Return the hand whose row applies to hand h, and whether the row was filled just now."""
+    bucket = np.int64(query.buckets[b, state.street, h])
     if node == OFF_TREE:  # hands of one bucket may differ in strength
-        calls = price(p.book, s) == 0 or worth_a_call(p.book, s, room.sorter.twice[h], room.ranked[1])
-        fill(p, node, off, s.street, bucket, calls, own, room.rows, h)
+        calls = call_amount(policy.book, state) == 0 or is_profitable_call(
+            policy.book, state, workspace.sorter.twice[h], workspace.ranked[1]
+        )
+        fill_row(policy, node, tree_status, state.street, bucket, calls, num_own_moves, workspace.rows, h)
         return h, True
-    if room.visited[bucket] == room.visit[0]:
-        return np.int64(room.leader[bucket]), False
-    room.visited[bucket], room.leader[bucket] = room.visit[0], h
-    fill(p, node, off, s.street, bucket, True, own, room.rows, h)
+    if workspace.visited[bucket] == workspace.visit[0]:
+        return np.int64(workspace.leader[bucket]), False
+    workspace.visited[bucket], workspace.leader[bucket] = workspace.visit[0], h
+    fill_row(policy, node, tree_status, state.street, bucket, True, num_own_moves, workspace.rows, h)
     return h, True
 
 
 @kernel
-def weigh_move(p, asked, i, j, s, move, own, room):
-    """Multiply the weights of place j by the probability of the player's own move there."""
-    b, off = np.int64(asked.cards[i]), room.off[j]
-    node = decision(p.tree, room.node[j], off, s.turn, s.street)
-    columns = real_moves(p, node, off, s, room.played, 0)
-    open_rows(p, asked, i, b, node, s, room)
-    for k in range(asked.left[b]):
-        h = np.int64(asked.live[b, k])
-        if room.weight[j, h] == 0.0:
+def weight_by_own_move(policy, query, i, j, state, move, num_own_moves, workspace):
+    """Multiply the weights of position j by the probability of the player's own action."""
+    b, tree_status = np.int64(query.cards[i]), workspace.off[j]
+    node = decision_node(policy.tree, workspace.node[j], tree_status, state.turn, state.street)
+    columns = write_real_moves(policy, node, tree_status, state, workspace.played, 0)
+    begin_decision(policy, query, i, b, node, state, workspace)
+    for k in range(query.left[b]):
+        h = np.int64(query.live[b, k])
+        if workspace.weight[j, h] == 0.0:
             continue
-        first, fresh = row_of(p, asked, b, node, off, s, h, own, room)
-        if fresh:
-            chance = 0.0
+        row, is_new = row_for_hand(policy, query, b, node, tree_status, state, h, num_own_moves, workspace)
+        if is_new:
+            probability = 0.0
             for c in range(columns):
-                if room.played[0, c] == move:
-                    chance += room.rows[first, c]
-            room.chance[first] = chance
-        room.weight[j, h] *= room.chance[first]
+                if workspace.played[0, c] == move:
+                    probability += workspace.rows[row, c]
+            workspace.chance[row] = probability
+        workspace.weight[j, h] *= workspace.chance[row]
 
 
-@part
-def merge(asked, b, places, room):
-    """Places that became one; how many are left."""
+@inline
+def merge_nodes(query, b, num_nodes, workspace):
+    """Merge equal positions, and return the number that remain."""
     j = 1
-    while j < places:
+    while j < num_nodes:
         for i in range(j):
-            if room.node[i] == room.node[j] and room.off[i] == room.off[j]:
-                last = places - 1
-                room.prior[i] += room.prior[j]
-                room.node[j], room.off[j], room.prior[j] = room.node[last], room.off[last], room.prior[last]
-                for k in range(asked.left[b]):
-                    h = np.int64(asked.live[b, k])
-                    room.weight[i, h] += room.weight[j, h]
-                    room.weight[j, h] = room.weight[last, h]
-                places = last
+            if workspace.node[i] == workspace.node[j] and workspace.off[i] == workspace.off[j]:
+                last = num_nodes - 1
+                workspace.prior[i] += workspace.prior[j]
+                workspace.node[j], workspace.off[j], workspace.prior[j] = (
+                    workspace.node[last],
+                    workspace.off[last],
+                    workspace.prior[last],
+                )
+                for k in range(query.left[b]):
+                    h = np.int64(query.live[b, k])
+                    workspace.weight[i, h] += workspace.weight[j, h]
+                    workspace.weight[j, h] = workspace.weight[last, h]
+                num_nodes = last
                 j -= 1
                 break
         j += 1
-    return places
+    return num_nodes
 
 
-@part
-def split(asked, b, j, new, ways, room):
-    """Place j becomes two."""
-    room.node[new], room.off[new] = ways.other_node, ways.other_off
-    room.prior[new] = room.prior[j] * (1.0 - ways.chance)
-    room.prior[j] *= ways.chance
-    for k in range(asked.left[b]):
-        h = np.int64(asked.live[b, k])
-        room.weight[new, h] = room.weight[j, h] * (1.0 - ways.chance)
-        room.weight[j, h] *= ways.chance
+@inline
+def split_node(query, b, j, new, branch, workspace):
+    """Split position j in two."""
+    workspace.node[new], workspace.off[new] = branch.other_node, branch.other_off
+    workspace.prior[new] = workspace.prior[j] * (1.0 - branch.chance)
+    workspace.prior[j] *= branch.chance
+    for k in range(query.left[b]):
+        h = np.int64(query.live[b, k])
+        workspace.weight[new, h] = workspace.weight[j, h] * (1.0 - branch.chance)
+        workspace.weight[j, h] *= branch.chance
 
 
 @kernel
-def walk(p, seed, asked, i, room):
-    """Where the player may be after line i: places, or -1 where there is no room for them, its moves so far, the state."""
-    s, places, own, b = begin(p.book), 1, np.int64(0), np.int64(asked.cards[i])
-    room.node[0], room.off[0], room.prior[0], room.ranked[0] = 0, IN_STEP, 1.0, -1
-    for k in range(asked.left[b]):
-        room.weight[0, asked.live[b, k]] = 1.0
-    for k in range(asked.length[i]):
-        move, mine, street, new = np.int64(asked.moves[i, k]), s.turn == asked.seat[i], s.street, places
-        if mine:
-            for j in range(places):
-                weigh_move(p, asked, i, j, s, move, own, room)
-            own += 1
-        for j in range(places):
-            ways = onward(p.book, p.tree, p.reader, room.node[j], room.off[j], s, move, mine)
-            first = ways.chance >= 1.0
-            if asked.drawn and not first:
-                first = uniform(seed, asked.hand[i], k, READING) < ways.chance
-            if not first and not asked.drawn and ways.chance > 0.0:
-                if new == len(room.node):
-                    return -1, own, s
-                split(asked, b, j, new, ways, room)
+def track_beliefs(policy, seed, query, i, workspace):
+    """Compute the belief over positions after line i.
+
+    Returns the number of positions (-1: the workspace is too small), the number of own actions, and the real state.
+    """
+    state, num_nodes, num_own_moves, b = initial_state(policy.book), 1, np.int64(0), np.int64(query.cards[i])
+    workspace.node[0], workspace.off[0], workspace.prior[0], workspace.ranked[0] = 0, ON_TREE, 1.0, -1
+    for k in range(query.left[b]):
+        workspace.weight[0, query.live[b, k]] = 1.0
+    for k in range(query.length[i]):
+        move, own_move, street, new = np.int64(query.moves[i, k]), state.turn == query.seat[i], state.street, num_nodes
+        if own_move:
+            for j in range(num_nodes):
+                weight_by_own_move(policy, query, i, j, state, move, num_own_moves, workspace)
+            num_own_moves += 1
+        for j in range(num_nodes):
+            step = advance(
+                policy.book, policy.tree, policy.reader, workspace.node[j], workspace.off[j], state, move, own_move
+            )
+            first = step.chance >= 1.0
+            if query.drawn and not first:
+                first = uniform_draw(seed, query.hand[i], k, TRANSLATION_STREAM) < step.chance
+            if not first and not query.drawn and step.chance > 0.0:
+                if new == len(workspace.node):
+                    return -1, num_own_moves, state
+                split_node(query, b, j, new, step, workspace)
                 new, first = new + 1, True
-            room.node[j], room.off[j] = (ways.node, ways.off) if first else (ways.other_node, ways.other_off)
-        s = step(p.book, s, move)
+            workspace.node[j], workspace.off[j] = (step.node, step.off) if first else (step.other_node, step.other_off)
+        state = apply_action_and_deal(policy.book, state, move)
         for j in range(new):
-            room.node[j], room.off[j] = dealt(p.tree, room.node[j], room.off[j], street, s.street)
-        places = merge(asked, b, new, room)
-    return places, own, s
+            workspace.node[j], workspace.off[j] = advance_on_deal(
+                policy.tree, workspace.node[j], workspace.off[j], street, state.street
+            )
+        num_nodes = merge_nodes(query, b, new, workspace)
+    return num_nodes, num_own_moves, state
 
 
-@part
-def add_move(move, out, i):
-    """Put a move in its place among those of place i."""
-    at = out.used[i]
+@inline
+def insert_move(move, out, i):
+    """Insert an action into the sorted actions of public state i."""
+    position = out.used[i]
     for c in range(out.used[i]):
         if out.moves[i, c] == move:
             return
-    while at > 0 and out.moves[i, at - 1] > move:
-        out.moves[i, at] = out.moves[i, at - 1]
-        at -= 1
-    out.moves[i, at] = move
+    while position > 0 and out.moves[i, position - 1] > move:
+        out.moves[i, position] = out.moves[i, position - 1]
+        position -= 1
+    out.moves[i, position] = move
     out.used[i] += 1
 
 
-@part
-def list_moves(p, places, s, room, out, i):
-    """The real moves of all places."""
+@inline
+def collect_moves(policy, num_nodes, state, workspace, out, i):
+    """Collect the real actions of all positions."""
     out.used[i] = 0
     for c in range(out.moves.shape[1]):
-        out.moves[i, c] = END
-    add_move(np.int64(CALL), out, i)
-    if price(p.book, s) > 0:
-        add_move(np.int64(FOLD), out, i)
-    for j in range(places):
-        node = decision(p.tree, room.node[j], room.off[j], s.turn, s.street)
-        for c in range(FIRST_RAISE, real_moves(p, node, room.off[j], s, room.played, 0)):
-            add_move(np.int64(room.played[0, c]), out, i)
+        out.moves[i, c] = END_OF_LINE
+    insert_move(np.int64(CALL), out, i)
+    if call_amount(policy.book, state) > 0:
+        insert_move(np.int64(FOLD), out, i)
+    for j in range(num_nodes):
+        node = decision_node(policy.tree, workspace.node[j], workspace.off[j], state.turn, state.street)
+        for c in range(
+            FIRST_RAISE_COLUMN, write_real_moves(policy, node, workspace.off[j], state, workspace.played, 0)
+        ):
+            insert_move(np.int64(workspace.played[0, c]), out, i)
 
 
 @kernel
-def add_rows(p, asked, i, j, places, own, s, room, out):
-    """Add the rows of place j, each with its weight among all places; as bets are read where a hand never plays so."""
-    b, off = np.int64(asked.cards[i]), room.off[j]
-    node = decision(p.tree, room.node[j], off, s.turn, s.street)
-    columns = real_moves(p, node, off, s, room.played, 0)
+def accumulate_rows(policy, query, i, j, num_nodes, num_own_moves, state, workspace, out):
+    """Add the rows of position j by its posterior weight; by its prior for hands with reach zero."""
+    b, tree_status = np.int64(query.cards[i]), workspace.off[j]
+    node = decision_node(policy.tree, workspace.node[j], tree_status, state.turn, state.street)
+    columns = write_real_moves(policy, node, tree_status, state, workspace.played, 0)
     for c in range(columns):
         for a in range(out.used[i]):
-            if out.moves[i, a] == room.played[0, c]:
-                room.column[c] = a
-    open_rows(p, asked, i, b, node, s, room)
-    for k in range(asked.left[b]):
-        h = np.int64(asked.live[b, k])
-        factor = 1.0
-        if places > 1:
-            factor = room.weight[j, h] / out.reach[i, h] if out.reach[i, h] > 0.0 else room.prior[j]
-        first, _ = row_of(p, asked, b, node, off, s, h, own, room)
+            if out.moves[i, a] == workspace.played[0, c]:
+                workspace.column[c] = a
+    begin_decision(policy, query, i, b, node, state, workspace)
+    for k in range(query.left[b]):
+        h = np.int64(query.live[b, k])
+        posterior = 1.0
+        if num_nodes > 1:
+            posterior = workspace.weight[j, h] / out.reach[i, h] if out.reach[i, h] > 0.0 else workspace.prior[j]
+        row, _ = row_for_hand(policy, query, b, node, tree_status, state, h, num_own_moves, workspace)
         for c in range(columns):
-            out.shares[i, h, room.column[c]] += factor * room.rows[first, c]
+            out.shares[i, h, workspace.column[c]] += posterior * workspace.rows[row, c]
 
 
 @kernel
-def answer(
-    p,  # Player
+def public_strategies(
+    policy,  # PolicyArrays
     seed,  # uint64
-    asked,  # Asked
-    room,  # Room
-    out,  # Told INOUT: shares begin as zeros; without columns nothing but reach is told
+    query,  # PublicQuery
+    workspace,  # BeliefWorkspace
+    out,  # PublicQueryResult INOUT: shares start at zero; without columns only reach is computed
 ):
-    """What the player does at public places with all hands, and which it plays to there. Without hands, the moves alone.
+    """Compute strategies and reach of all hands at public states; without hands, only the actions.
 
-    The first place for which there is no room, or -1.
+    Returns the first public state for which the workspace is too small, or -1.
     """
-    for i in range(len(asked.length)):
-        places, own, s = walk(p, seed, asked, i, room)
-        if places < 0:
+    for i in range(len(query.length)):
+        num_nodes, num_own_moves, state = track_beliefs(policy, seed, query, i, workspace)
+        if num_nodes < 0:
             return i
-        b = np.int64(asked.cards[i])
-        for k in range(asked.left[b]):
-            h = np.int64(asked.live[b, k])
+        b = np.int64(query.cards[i])
+        for k in range(query.left[b]):
+            h = np.int64(query.live[b, k])
             out.reach[i, h] = 0.0
-            for j in range(places):
-                out.reach[i, h] += room.weight[j, h]
+            for j in range(num_nodes):
+                out.reach[i, h] += workspace.weight[j, h]
         if out.moves.shape[1] == 0:
             continue
         out.used[i] = 0
-        if s.over == GOING and s.turn == asked.seat[i]:
-            list_moves(p, places, s, room, out, i)
-            for j in range(places):
-                add_rows(p, asked, i, j, places, own, s, room, out)
+        if state.over == IN_PROGRESS and state.turn == query.seat[i]:
+            collect_moves(policy, num_nodes, state, workspace, out, i)
+            for j in range(num_nodes):
+                accumulate_rows(policy, query, i, j, num_nodes, num_own_moves, state, workspace, out)
     return -1
 
 
@@ -435,23 +480,23 @@ def answer(
 
 
 @kernel
-def lay_out(
+def deal_hands(
     hands,  # uint8 [hands, hole]
-    boards,  # uint8 [boards, cards that lie]
-    live,  # int32 [boards, hands] OUT: hands that a board leaves
-    left,  # int64 [boards] OUT: how many they are
-    deals,  # uint8 [boards · hands, hole + cards] OUT: these hands with the board, one board after the other
+    boards,  # uint8 [boards, board cards]
+    live,  # int32 [boards, hands] OUT: unblocked hands
+    num_live,  # int64 [boards] OUT: number of unblocked hands
+    deals,  # uint8 [boards · hands, hole + cards] OUT: these hands with the board, board after board
 ):
-    """Deal every board with all hands that it leaves; how many deals there are."""
+    """Combine every board with all unblocked hands, and return the number of deals."""
     n = 0
     for b in range(len(boards)):
-        known, count = np.uint64(0), 0
+        board_mask, count = np.uint64(0), 0
         for k in range(boards.shape[1]):
-            known |= np.uint64(1) << np.uint64(boards[b, k])
+            board_mask |= np.uint64(1) << np.uint64(boards[b, k])
         for h in range(len(hands)):
             blocked = False
             for k in range(hands.shape[1]):
-                blocked |= (known >> np.uint64(hands[h, k])) & np.uint64(1) != 0
+                blocked |= (board_mask >> np.uint64(hands[h, k])) & np.uint64(1) != 0
                 if n < len(deals):
                     deals[n, k] = hands[h, k]
             if blocked:
@@ -461,21 +506,21 @@ def lay_out(
             live[b, count] = h
             count += 1
             n += 1
-        left[b] = count
+        num_live[b] = count
     return n
 
 
 @kernel
-def sort_out(
+def arrange_buckets(
     live,  # int32 [boards, hands]
-    left,  # int64 [boards]
-    buckets,  # int32 [deals, 1, streets]: buckets of the deals of `lay_out`
+    num_live,  # int64 [boards]
+    buckets,  # int32 [deals, 1, streets]: buckets of the deals of `deal_hands`
     out,  # int32 [boards, streets, hands] OUT
 ):
-    """Buckets by board, street and hand."""
+    """Arrange buckets by board, street and hand."""
     n = 0
     for b in range(len(live)):
-        for k in range(left[b]):
+        for k in range(num_live[b]):
             for street in range(buckets.shape[2]):
                 out[b, street, live[b, k]] = buckets[n, 0, street]
             n += 1

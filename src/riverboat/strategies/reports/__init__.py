@@ -1,1 +1,1 @@
-"""Reports about strategies: nodes, runouts, comparisons, exports."""
+"""Reports about strategies: nodes, runouts, comparisons and exports."""

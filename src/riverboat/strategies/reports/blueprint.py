@@ -1,5 +1,7 @@
-"""What a blueprint does at a line, and how a place is told: for every hand that the board leaves, who gets there with it and
-what is played. Places of agents (`place_node.player_node`) are told in the same way.
+"""Reports of a decision on a board: ranges, action frequencies, tables of hands, and a strategy grid.
+
+`BlueprintNode` is a decision of a blueprint's tree. All reports also accept decisions of agents
+(`reports.public_state.policy_node`).
 """
 
 from __future__ import annotations
@@ -11,30 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, Grid
-from riverboat.cards.hand_classes import DRAWS, MADE, classify_all
-from riverboat.cards.notation import Cards, show_cards
+from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
+from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
+from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown
-from riverboat.core.tables import COUNT, PROSE, SHARE, Cell, Column, ReportTable
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.tables import COUNT, PROSE, SHARE, Cell, ReportColumn, ReportTable
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
-from riverboat.games.holdem.public_state import board_of, hand_of
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.reports.node import DIGITS
-from riverboat.strategies.reports.public_state import PlaceNode, hand_numbers
+from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.reports.node import WEIGHT_DIGITS
+from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
 
-BUCKETS = "buckets"  # a table of what the strategy sees
-BY = ("combos", "classes", BUCKETS, "made", "draws", "groups")
-_NAMED = 6  # hands that are told of a bucket
+BUCKETS_TABLE = "buckets"  # a table by buckets of the card abstraction
+TABLES = ("combos", "classes", BUCKETS_TABLE, "made", "draws", "groups")
+_MAX_NAMES = 6  # hand classes shown for a bucket
 
 
 @dataclass(frozen=True, eq=False)
-class BlueprintNode(PlaceNode):
-    """A decision of the blueprint's tree."""
+class BlueprintNode(PublicStateNode):
+    """A decision of the blueprint's tree on a board."""
 
-    strategy: BlueprintStrategy
+    strategy: Blueprint
     node: int
     board: tuple[int, ...]
     hands: Array
@@ -42,343 +44,365 @@ class BlueprintNode(PlaceNode):
     reach: Array
 
     @property
-    def rules(self) -> Rules:
-        """Of the game."""
+    def rules(self) -> PokerRules:
+        """Rules of the game."""
         return self.strategy.rules
 
     @property
     def line(self) -> str:
-        """The moves that lead here."""
+        """Actions that lead to the node."""
         return self.strategy.tree.line(self.node)
 
     @property
     def seat(self) -> int:
-        """Who acts."""
+        """Seat to act."""
         return int(self.strategy.tree.actor[self.node])
 
     @property
     def street(self) -> int:
-        """The round of the betting."""
+        """Index of the betting round."""
         return int(self.strategy.tree.street[self.node])
 
     @property
     def spent(self) -> tuple[int, int]:
-        """Chips of each seat in the middle."""
+        """Chips that each seat has put in."""
         first, second = self.strategy.tree.spent[self.node].tolist()
         return first, second
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """Labels of what can be played."""
-        return self.strategy.tree.moves(self.node)
+        """Labels of the actions."""
+        return self.strategy.tree.actions(self.node)
 
     @property
     def bucket(self) -> Array:
-        """Buckets on this street. int32 [n]"""
+        """Buckets on the current street. int32 [n]"""
         numbers: Array = self.buckets[:, self.street]
         return numbers
 
     @cached_property
-    def played(self) -> Array:
-        """Probability of each move with each hand. float64 [n, moves]"""
+    def action_probabilities(self) -> Array:
+        """Probability of each action with each hand. float64 [n, actions]"""
         return self.strategy.probabilities(self.node, self.bucket)
 
-    def after(self, move: int) -> BlueprintNode:
-        """The decision behind a move, on the same board."""
+    def child(self, move: int) -> BlueprintNode:
+        """Return the node after an action, on the same board."""
         reach = self.reach.copy()
-        reach[self.seat] *= self.played[:, move]
+        reach[self.seat] *= self.action_probabilities[:, move]
         return replace(self, node=int(self.strategy.tree.first[self.node]) + move, reach=reach)
 
 
-def at_line(strategy: BlueprintStrategy, line: str, board: Cards = ()) -> BlueprintNode:
-    """The decision that a line leads to, on a board of as many cards as its street has."""
+def node_at_line(strategy: Blueprint, line: str, board: Cards = ()) -> BlueprintNode:
+    """Return the decision of a line, on a board of its street."""
     node = strategy.tree.find(line)
-    strategy.moves(node)  # refuses where nobody acts
+    strategy.moves(node)  # raises if nobody acts
     path = []
     while node:
         parent = int(strategy.tree.parent[node])
         path.append(node - int(strategy.tree.first[parent]))
         node = parent
     street = int(strategy.tree.street[strategy.tree.find(line)])
-    place = _first(strategy, board_of(strategy.rules, street, board))
+    result = _root_node(strategy, parse_game_board(strategy.rules, street, board))
     for move in reversed(path):
-        place = place.after(move)
-    return place
+        result = result.child(move)
+    return result
 
 
-def _first(strategy: BlueprintStrategy, board: tuple[int, ...]) -> BlueprintNode:
-    """The first decision of a hand, where the board to come is known."""
+def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
+    """Return the first decision of a hand, with the future board known."""
     hands = strategy.rules.deck.hands
     hands = hands[~np.isin(hands, board).any(axis=1)]
-    shown = np.tile(np.array(board, np.uint8), (len(hands), 1))
-    buckets = strategy.cards.buckets(np.concatenate([hands, shown], axis=1))[:, 0]
+    board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
+    buckets = strategy.cards.buckets(np.concatenate([hands, board_cards], axis=1))[:, 0]
     return BlueprintNode(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
 
 
-def first_street(strategy: BlueprintStrategy) -> Iterator[BlueprintNode]:
-    """All decisions before the first deal, those that come earlier first."""
-    waiting = [_first(strategy, ())]
+def first_street_nodes(strategy: Blueprint) -> Iterator[BlueprintNode]:
+    """Yield all decisions before the first deal, breadth first."""
+    queue = [_root_node(strategy, ())]
     tree = strategy.tree
-    while waiting:
-        here = waiting.pop(0)
-        yield here
-        for move, child in enumerate(tree.children(here.node)):
+    while queue:
+        node = queue.pop(0)
+        yield node
+        for move, child in enumerate(tree.children(node.node)):
             if tree.actor[child] >= 0 and tree.street[child] == 0:
-                waiting.append(here.after(move))
+                queue.append(node.child(move))
 
 
-# --- a node in a few figures ------------------------------------------------------------------
+# --- summary ----------------------------------------------------------------------------------
 
 
-def seat_of(node: PlaceNode, player: int | str | None) -> int:
-    """A seat by number or name, oop (seat 0) or ip (seat 1); by default the one that acts."""
+def parse_seat(node: PublicStateNode, player: int | str | None) -> int:
+    """Parse a seat by number or name, oop (seat 0) or ip (seat 1); the default is the seat to act."""
     if player is None:
         return node.seat
     names = (*SEATS, "0", "1")
     if str(player) not in names:
-        raise unknown("player", str(player), names)
+        raise unknown_name_error("player", str(player), names)
     return names.index(str(player)) % 2
 
 
-def title(node: PlaceNode) -> str:
-    """`cr300c/ on As Kd 2c`."""
-    return f"{node.line or 'root'} on {show_cards(node.board, ' ')}" if node.board else node.line or "root"
+def node_title(node: PublicStateNode) -> str:
+    """Return a title such as `cr300c/ on As Kd 2c`."""
+    return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
 
 
-def headline(node: PlaceNode) -> str:
-    """Who acts, where, for what, and how often."""
+def headline(node: PublicStateNode) -> str:
+    """Return one line with the actor, the board, pot and stacks, and the reach probability."""
     rules, spent = node.rules, node.spent
     street = rules.streets[node.street]
-    where = f"on the {street} {show_cards(node.board, ' ')}" if node.board else street
+    where = f"on the {street} {format_cards(node.board, ' ')}" if node.board else street
     behind = ""
     if rules.stacks is not None:
         behind = ", behind " + " and ".join(f"{stack - put:,}" for stack, put in zip(rules.stacks, spent, strict=True))
-    often = (
-        f"; {100 * node.chance:.3g} % of hands{' on this board' if node.board else ''} get there" if node.line else ""
+    reached = (
+        f"; {100 * node.reach_probability:.3g} % of hands{' on this board' if node.board else ''} get there"
+        if node.line
+        else ""
     )
-    often = f"; {never(node)}" if node.absent else often
-    return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{often}"
+    reached = f"; {unreached_note(node)}" if node.unreachable_seats else reached
+    return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{reached}"
 
 
-def never(node: PlaceNode) -> str:
-    """Why a place is never reached, and what its figures then are; empty where it is."""
-    if not node.absent:
+def unreached_note(node: PublicStateNode) -> str:
+    """Explain why a node is never reached and how its means are computed; empty if it is reached."""
+    if not node.unreachable_seats:
         return ""
-    who = " and ".join(SEATS[seat] for seat in node.absent)
-    verb = "play" if len(node.absent) > 1 else "plays"
-    return f"never reached: {who} never {verb} this line; means are taken as if {who} could hold any hand"
+    seats = " and ".join(SEATS[seat] for seat in node.unreachable_seats)
+    verb = "play" if len(node.unreachable_seats) > 1 else "plays"
+    return f"never reached: {seats} never {verb} this line; means are taken as if {seats} could hold any hand"
 
 
-def sides(node: PlaceNode) -> ReportTable:
-    """What both seats arrive with: combos, and their share of all hands that the board leaves."""
-    columns = Column("player"), Column("combos", COUNT), Column("weight", SHARE, "of all hands")
+def ranges_table(node: PublicStateNode) -> ReportTable:
+    """Return a table of both ranges: combos, and their share of all unblocked hands."""
+    columns = ReportColumn("player"), ReportColumn("combos", COUNT), ReportColumn("weight", SHARE, "of all hands")
     rows = [(SEATS[seat], float(node.reach[seat].sum()), float(node.reach[seat].mean())) for seat in (0, 1)]
     return ReportTable("", columns, tuple(rows))
 
 
-def actions(node: PlaceNode) -> ReportTable:
-    """How often each move is played, and with how many hands of those with which the player gets there."""
-    combos = (node.reach[node.seat] @ node.played).tolist()
-    columns = Column("action"), Column("frequency", SHARE), Column("combos", COUNT)
+def actions_table(node: PublicStateNode) -> ReportTable:
+    """Return a table of each action's frequency and its number of combos."""
+    combos = (node.reach[node.seat] @ node.action_probabilities).tolist()
+    columns = ReportColumn("action"), ReportColumn("frequency", SHARE), ReportColumn("combos", COUNT)
     shares = node.frequencies.items()
     return ReportTable("", columns, tuple((name, f, c) for (name, f), c in zip(shares, combos, strict=True)))
 
 
-def summary(node: PlaceNode) -> dict[str, Any]:
-    """The same as one dictionary, for JSON; with the ranges of both as texts, to four digits."""
-    facts: dict[str, Any] = {
+def node_summary(node: PublicStateNode) -> dict[str, Any]:
+    """Return the summary as a dictionary for JSON, with both ranges as texts."""
+    entries: dict[str, Any] = {
         "line": node.line,
-        "board": show_cards(node.board),
+        "board": format_cards(node.board),
         "street": node.rules.streets[node.street],
         "pot": sum(node.spent),
         "player": SEATS[node.seat],
-        "chance": node.chance,
-        "never_reached_by": [SEATS[seat] for seat in node.absent],
+        "chance": node.reach_probability,
+        "never_reached_by": [SEATS[seat] for seat in node.unreachable_seats],
     }
-    for seat, row in enumerate(sides(node)):
-        held = node.range(seat)
-        text = {} if held is None else {"range": held.text(node.board, DIGITS)}
-        facts[SEATS[seat]] = {"combos": row["combos"], "weight": row["weight"]} | text
-    return facts | {"actions": list(actions(node))}
+    for seat, row in enumerate(ranges_table(node)):
+        seat_range = node.range(seat)
+        text = {} if seat_range is None else {"range": seat_range.text(node.board, WEIGHT_DIGITS)}
+        entries[SEATS[seat]] = {"combos": row["combos"], "weight": row["weight"]} | text
+    return entries | {"actions": list(actions_table(node))}
 
 
-def overview(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> ReportTable:
-    """One row for each decision: how often it comes, and what is played, by all hands or by one."""
-    columns = Column("line"), Column("player"), Column("chance", SHARE), Column("fold", SHARE), Column("call", SHARE)
+def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> ReportTable:
+    """Return a table with one row for each decision: reach probability and frequencies of all hands or of one."""
+    columns = (
+        ReportColumn("line"),
+        ReportColumn("player"),
+        ReportColumn("chance", SHARE),
+        ReportColumn("fold", SHARE),
+        ReportColumn("call", SHARE),
+    )
     rows: list[tuple[Cell, ...]] = []
     name = ""
     for node in nodes:
-        often, played = node.chance, np.array(list(node.frequencies.values()))
+        reach, probabilities = node.reach_probability, np.array(list(node.frequencies.values()))
         if hand is not None:
-            place = _place(node, hand)
-            name = show_cards(node.hands[place][::-1])
-            often, played = float(node.reach[node.seat, place]), node.played[place]
+            row = _hand_row(node, hand)
+            name = format_cards(node.hands[row][::-1])
+            reach, probabilities = float(node.reach[node.seat, row]), node.action_probabilities[row]
         kinds = node.strategy.tree.kind[list(node.strategy.tree.children(node.node))]
-        shares = [float(played[kinds == kind].sum()) if kind in kinds else None for kind in (FOLD, CALL, RAISE)]
-        sizes = [f"{move} {100 * p:.1f}" for move, p in zip(node.moves, played, strict=True) if move not in "fcr"]
-        rows.append((node.line or "root", SEATS[node.seat], often, *shares, "  ".join(sizes)))
-    # Of one hand: how often its player plays to there.
-    often_name = columns[2] if hand is None else Column("weight", SHARE)
-    heads = (*columns[:2], often_name, *columns[3:], Column("raise", SHARE), Column("sizes", PROSE, "sizes in %", 1))
-    return ReportTable(name, heads, tuple(rows))
+        shares = [float(probabilities[kinds == kind].sum()) if kind in kinds else None for kind in (FOLD, CALL, RAISE)]
+        sizes = [
+            f"{move} {100 * p:.1f}" for move, p in zip(node.moves, probabilities, strict=True) if move not in "fcr"
+        ]
+        rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
+    # For one hand: its player's own reach probability.
+    reach_column = columns[2] if hand is None else ReportColumn("weight", SHARE)
+    header = (
+        *columns[:2],
+        reach_column,
+        *columns[3:],
+        ReportColumn("raise", SHARE),
+        ReportColumn("sizes", PROSE, "sizes in %", 1),
+    )
+    return ReportTable(name, header, tuple(rows))
 
 
 # --- hands ------------------------------------------------------------------------------------
 
 
-def _place(node: PlaceNode, hand: Cards) -> int:
-    """Where a hand stands in the arrays of a node."""
-    cards = hand_of(node.rules, hand)
+def _hand_row(node: PublicStateNode, hand: Cards) -> int:
+    """Return the row of a hand in the arrays of a node."""
+    cards = parse_game_hand(node.rules, hand)
     rows = np.flatnonzero((np.sort(node.hands, axis=1) == np.sort(cards)).all(axis=1))
     if not len(rows):
-        shared = show_cards(card for card in cards if card in node.board)
+        shared = format_cards(card for card in cards if card in node.board)
         raise InputError(
-            f"hand {show_cards(cards)} at {node.line!r}: {shared} is on the board {show_cards(node.board)}"
+            f"hand {format_cards(cards)} at {node.line!r}: {shared} is on the board {format_cards(node.board)}"
         )
     return int(rows[0])
 
 
-def hand(node: PlaceNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
-    """One hand: its bucket, how often it comes here, and what is played with it if its player acts."""
-    place, seat = _place(node, cards), seat_of(node, player)
-    played = dict(zip(node.moves, node.played[place].tolist(), strict=True)) if seat == node.seat else {}
+def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
+    """Return a dictionary of one hand: bucket, reach, and action frequencies if its player acts."""
+    row, seat = _hand_row(node, cards), parse_seat(node, player)
+    probabilities = (
+        dict(zip(node.moves, node.action_probabilities[row].tolist(), strict=True)) if seat == node.seat else {}
+    )
     return {
-        "hand": show_cards(node.hands[place][::-1]),
+        "hand": format_cards(node.hands[row][::-1]),
         "player": SEATS[seat],
         "line": node.line,
-        "board": show_cards(node.board),
-        **({} if node.bucket is None else {"bucket": int(node.bucket[place])}),
-        "weight": float(node.reach[seat, place]),
-        "frequencies": played,
+        "board": format_cards(node.board),
+        **({} if node.bucket is None else {"bucket": int(node.bucket[row])}),
+        "weight": float(node.reach[seat, row]),
+        "frequencies": probabilities,
     }
 
 
-def choices(node: PlaceNode) -> tuple[str, ...]:
-    """Tables that there are: classes are of two cards, made hands of two cards and a flop or more."""
-    known = ("combos", "buckets") if node.hands.shape[1] == 1 else BY if len(node.board) >= 3 else BY[:3]
-    return known if node.bucket is not None else tuple(name for name in known if name != "buckets")
+def available_tables(node: PublicStateNode) -> tuple[str, ...]:
+    """Return the tables that a node supports: classes need two hole cards, made hands also a flop."""
+    tables = ("combos", "buckets") if node.hands.shape[1] == 1 else TABLES if len(node.board) >= 3 else TABLES[:3]
+    return tables if node.bucket is not None else tuple(name for name in tables if name != "buckets")
 
 
-def table(node: PlaceNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
-    """Frequencies and weights: by `combos`, by the 169 `classes`, by `buckets`, by `made` hand, by `draws`, or by both of
-    these (`groups`, the default on a board). Draws may overlap.
+def hands_table(node: PublicStateNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
+    """Return a table of frequencies and weights.
 
-    Groups that nobody holds here are left out; hands and buckets are all there, since they have a strategy all the same.
+    Rows are `combos`, the 169 `classes`, `buckets`, `made` hands, `draws`, or `groups`: both of the last two, the default on
+    a board. Draws may overlap. Empty groups are omitted; combos and buckets are complete, since all have a strategy.
     """
-    known = choices(node)
-    by = by or (known[-1] if len(node.board) >= 3 else "classes" if "classes" in known else "combos")
-    if by not in known:
-        raise unknown("table", by, known)
-    seat = seat_of(node, player)
+    tables = available_tables(node)
+    by = by or (tables[-1] if len(node.board) >= 3 else "classes" if "classes" in tables else "combos")
+    if by not in tables:
+        raise unknown_name_error("table", by, tables)
+    seat = parse_seat(node, player)
     if by == "combos":
-        return _combos(node, seat)
+        return _combo_table(node, seat)
     if by == "buckets" and node.bucket is not None:
-        return _buckets(node, seat, node.bucket)
+        return _bucket_table(node, seat, node.bucket)
     if by == "classes":
-        cells = CLASS_OF_HAND[hand_numbers(node.hands)]
-        return _grouped(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
-    made, draws = (part[hand_numbers(node.hands)] for part in classify_all(node.board))
-    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE)]
+        cells = CLASS_OF_HAND[hand_indices(node.hands)]
+        return _group_table(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
+    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board))
+    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE_HANDS)]
     if by != "made":
         groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
-    return _grouped(node, seat, {"made": "made hand", "draws": "draw"}.get(by, "group"), groups)
+    return _group_table(node, seat, {"made": "made hand", "draws": "draw"}.get(by, "group"), groups)
 
 
-_WEIGHTS = (Column("combos", COUNT, rank=2), Column("weight", SHARE, rank=1))
+_WEIGHT_COLUMNS = (ReportColumn("combos", COUNT, rank=2), ReportColumn("weight", SHARE, rank=1))
 
 
-def _frame(node: PlaceNode, seat: int, kind: str) -> tuple[str, list[Column]]:
-    """The title of a table and its columns of moves."""
-    moves = [Column(name, SHARE) for name in (node.moves if seat == node.seat else ())]
-    return f"{title(node)}: {SEATS[seat]}", [Column(kind), *moves]
+def _table_header(node: PublicStateNode, seat: int, kind: str) -> tuple[str, list[ReportColumn]]:
+    """Return the title of a table, and its columns of actions."""
+    moves = [ReportColumn(name, SHARE) for name in (node.moves if seat == node.seat else ())]
+    return f"{node_title(node)}: {SEATS[seat]}", [ReportColumn(kind), *moves]
 
 
-def _shares(node: PlaceNode, seat: int, members: Array) -> list[float]:
-    """What a group of hands plays, as often as they are dealt; nothing where their player does not act."""
+def _group_frequencies(node: PublicStateNode, seat: int, members: Array) -> list[float]:
+    """Return the action frequencies of a group of hands, weighted by deals; empty if their player does not act."""
     if seat != node.seat:
         return []
-    deals = node.deals[seat][members]
+    deals = node.deal_weights[seat][members]
     weights = deals if deals.sum() > 0 else np.ones(len(deals))
-    shares: list[float] = (weights @ node.played[members] / weights.sum()).tolist()
+    shares: list[float] = (weights @ node.action_probabilities[members] / weights.sum()).tolist()
     return shares
 
 
-def _grouped(node: PlaceNode, seat: int, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
-    head, columns = _frame(node, seat, kind)
+def _group_table(node: PublicStateNode, seat: int, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
+    head, columns = _table_header(node, seat, kind)
     rows: list[tuple[Cell, ...]] = []
     for name, members in groups:
         reach = node.reach[seat][members]
-        if node.assumed[seat][members].any():
-            rows.append((name, *_shares(node, seat, members), float(reach.sum()), float(reach.mean())))
-    return ReportTable(head, (*columns, *_WEIGHTS), tuple(rows))
+        if node.assumed_ranges[seat][members].any():
+            rows.append((name, *_group_frequencies(node, seat, members), float(reach.sum()), float(reach.mean())))
+    return ReportTable(head, (*columns, *_WEIGHT_COLUMNS), tuple(rows))
 
 
-def _buckets(node: PlaceNode, seat: int, buckets: Array) -> ReportTable:
-    head, columns = _frame(node, seat, "bucket")
+def _bucket_table(node: PublicStateNode, seat: int, buckets: Array) -> ReportTable:
+    head, columns = _table_header(node, seat, "bucket")
     rows: list[tuple[Cell, ...]] = []
     for bucket in np.unique(buckets).tolist():
         members = buckets == bucket
         reach, names = node.reach[seat][members], _class_names(node.hands[members])
-        told = " ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
-        figures = float(reach.sum()), float(reach.mean()), float(members.sum())
-        rows.append((str(bucket), *_shares(node, seat, members), *figures, told))
+        shown_names = " ".join(names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
+        weights = float(reach.sum()), float(reach.mean()), float(members.sum())
+        rows.append((str(bucket), *_group_frequencies(node, seat, members), *weights, shown_names))
     return ReportTable(
-        head, (*columns, *_WEIGHTS, Column("hands", COUNT, rank=3), Column("members", PROSE, rank=4)), tuple(rows)
+        head,
+        (*columns, *_WEIGHT_COLUMNS, ReportColumn("hands", COUNT, rank=3), ReportColumn("members", PROSE, rank=4)),
+        tuple(rows),
     )
 
 
-def _combos(node: PlaceNode, seat: int) -> ReportTable:
-    head, columns = _frame(node, seat, "hand")
-    played = node.played if seat == node.seat else np.zeros((len(node.hands), 0))
-    named = "made" in choices(node)
-    made, draws = (part[hand_numbers(node.hands)] for part in classify_all(node.board)) if named else (None, None)
+def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
+    head, columns = _table_header(node, seat, "hand")
+    probabilities = node.action_probabilities if seat == node.seat else np.zeros((len(node.hands), 0))
+    has_classes = "made" in available_tables(node)
+    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board)) if has_classes else (None, None)
     rows: list[tuple[Cell, ...]] = []
     for h in range(len(node.hands) - 1, -1, -1):
-        told: list[Cell] = [] if made is None else [MADE[made[h]]]
+        descriptions: list[Cell] = [] if made is None else [MADE_HANDS[made[h]]]
         if draws is not None:
-            told.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
-        figures: list[Cell] = [float(node.reach[seat, h])]
-        figures += [] if node.bucket is None else [str(node.bucket[h])]
-        rows.append((show_cards(node.hands[h][::-1]), *played[h].tolist(), *figures, *told))
-    more = [] if node.bucket is None else [Column("bucket", rank=1)]
-    more += [Column("made", rank=2), Column("draws", rank=3)] if named else []
-    return ReportTable(head, (*columns, Column("weight", SHARE), *more), tuple(rows))
+            descriptions.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
+        values: list[Cell] = [float(node.reach[seat, h])]
+        values += [] if node.bucket is None else [str(node.bucket[h])]
+        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions))
+    extra_columns = [] if node.bucket is None else [ReportColumn("bucket", rank=1)]
+    extra_columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)] if has_classes else []
+    return ReportTable(head, (*columns, ReportColumn("weight", SHARE), *extra_columns), tuple(rows))
 
 
 def _class_names(hands: Array) -> list[str]:
-    """Classes of hands without repetition, those of most hands first; cards where a hand is one."""
+    """Return the distinct classes of hands, the most frequent first; single cards for one-card hands."""
     if hands.shape[1] == 1:
-        return [show_cards(hand) for hand in hands[::-1]]
-    count = np.bincount(CLASS_OF_HAND[hand_numbers(hands)], minlength=169)
+        return [format_cards(hand) for hand in hands[::-1]]
+    count = np.bincount(CLASS_OF_HAND[hand_indices(hands)], minlength=169)
     return [CLASS_NAMES[cell] for cell in np.argsort(-count, kind="stable")[: np.count_nonzero(count)]]
 
 
-# --- the grid ---------------------------------------------------------------------------------
+# --- grid -------------------------------------------------------------------------------------
 
 
-def grid(node: PlaceNode, player: int | str | None = None) -> Grid | None:
-    """The 13 × 13 grid: moves side by side, as high as the hands are held; of a seat that does not act, weights.
+def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> HandGrid | None:
+    """Return the 13 × 13 grid of a seat: action frequencies, with heights by range weight, or its range if it does not act.
 
-    Who acts where it never gets is drawn as if it held every hand. None where hands have one card.
+    A seat with reach zero is shown with all hands. None for games with one-card hands.
     """
     if node.hands.shape[1] == 1:
         return None
-    seat, cells = seat_of(node, player), CLASS_OF_HAND[hand_numbers(node.hands)]
+    seat, cells = parse_seat(node, player), CLASS_OF_HAND[hand_indices(node.hands)]
 
     def by_class(values: Array) -> Array:
         return np.bincount(cells, values, 169)
 
     acts = seat == node.seat
-    held, deals = by_class((node.assumed if acts else node.reach)[seat]), node.deals[seat]
-    weight = np.minimum(held / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
-    head = f"{title(node)}: {SEATS[seat]}"
+    class_weight, deals = by_class((node.assumed_ranges if acts else node.reach)[seat]), node.deal_weights[seat]
+    weight = np.minimum(class_weight / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
+    head = f"{node_title(node)}: {SEATS[seat]}"
     if not acts:
-        return Grid(weight.reshape(13, 13), title=head)
+        return HandGrid(weight.reshape(13, 13), title=head)
     total = by_class(deals)
     live = total > 0
     weight = np.where(live, weight, 0.0)
-    shares = [by_class(deals * node.played[:, a]) / np.where(live, total, 1.0) for a in range(len(node.moves))]
-    # Combos are such that the totals of the legend count deals, as all means do.
+    shares = [
+        by_class(deals * node.action_probabilities[:, a]) / np.where(live, total, 1.0) for a in range(len(node.moves))
+    ]
+    # Combos are scaled so that the totals of the legend count deals, as all means do.
     combos = np.where(live, total / np.where(live, weight, 1.0), 0.0)
     frequencies = {name: share.reshape(13, 13) for name, share in zip(node.moves, shares, strict=True)}
-    return Grid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
+    return HandGrid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)

@@ -1,76 +1,217 @@
-"""Two solutions at the same line: how often each move is made in both, what it is worth, and where strategies differ."""
+"""Comparison tables: a line over all cards (`*`), and two solutions at the same line.
+
+`x-x/*` is the first decision after two checks, over all cards; `x-x/*-b50` is the node after a bet there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
+from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
-from riverboat.core.tables import CHIPS, SHARE, Cell, Column, ReportTable, known
-from riverboat.games.base import Array
-from riverboat.strategies.reports.node import figures, names, summary, title
+from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
+from riverboat.games.base import CHANCE, Array
+from riverboat.games.boards.board_game import ANY_CARD, DealtCards, expand_deals
+from riverboat.strategies.reports.node import (
+    MEANS_ROW,
+    hand_figures,
+    mean_eqr,
+    node_summary,
+    node_title,
+    player_names,
+    pot,
+)
 
 if TYPE_CHECKING:
-    from riverboat.strategies.solution import Spotlight
+    from riverboat.strategies.solution import Solution, SolutionNode
+
+WILDCARD = "*"
+MAX_DEALS = 5_000  # deals per table; two cards of a spot are 49 × 48
 
 
-class Comparison(NamedTuple):
-    """What differs between two nodes; changes are the second less the first."""
+def has_wildcard(line: str) -> bool:
+    """Return whether a line has `*` for a card."""
+    return WILDCARD in line
 
-    moves: ReportTable  # frequency of each move in both
+
+def expand_line(solution: Solution, line: str) -> list[tuple[DealtCards, str]]:
+    """Return all deals that match `*` in a line, and the line with each of them."""
+    game = solution.tree.game
+    pattern = solution.tree.betting.find(line, game.joiner, any_card=True).dealt
+    parts = line.split(WILDCARD)
+    if len(parts) - 1 != sum(deal == ANY_CARD for deal in pattern):
+        raise InputError(f"line {line!r}: '*' must stand for a deal, right after '/'")
+    dealt_lines: list[tuple[DealtCards, str]] = []
+    for dealt in expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals):
+        if len(dealt_lines) == MAX_DEALS:
+            raise InputError(f"line {line!r}: matches more than {MAX_DEALS:,} deals; name some of the cards")
+        cards = [format_cards(deal) for deal, expected in zip(dealt, pattern, strict=True) if expected == ANY_CARD]
+        dealt_lines.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
+    if not dealt_lines:
+        raise InputError(f"line {line!r}: a card in it is on the board or dealt twice")
+    return dealt_lines
+
+
+def line_runouts(solution: Solution, line: str) -> ReportTable:
+    """Return a table with one row for each deal that matches `*` in a line; the last row, `all`, has the means.
+
+    Columns: probability of the deal given the line, probability of the line given the deal, frequencies, and EV, equity and
+    EQR of both players.
+    """
+    if not has_wildcard(line):
+        raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
+    nodes = [solution[dealt_line] for _, dealt_line in expand_line(solution, line)]
+    table = _runouts_table(nodes, _runouts_title(nodes[0], line))
+    mass, possible = np.sum([n.pair_weights for n in nodes], axis=0).tolist()
+    means = weighted_means(table, table.column("chance")) | {
+        "card": MEANS_ROW,
+        "chance": 1.0,
+        "played": mass / possible,
+    }
+    for player in player_names(solution.tree.game):
+        ev, equity = means[f"ev_{player}"], means[f"equity_{player}"]
+        defined = isinstance(ev, float) and isinstance(equity, float)
+        means[f"eqr_{player}"] = mean_eqr(float(ev), float(equity), pot(nodes[0])) if defined else None
+    return replace(table, rows=(*table.rows, tuple(means[name] for name in table.names)))
+
+
+def node_runouts(node: SolutionNode) -> ReportTable:
+    """Return the rows of all cards at a node, without means.
+
+    At a chance node these are the cards of the next street; otherwise, all alternatives to the last card dealt.
+    """
+    before, after = _split_at_card(node)
+    line = f"{before}/{WILDCARD}{after}"
+    return _runouts_table(
+        [node.solution[dealt_line] for _, dealt_line in expand_line(node.solution, line)], _runouts_title(node, line)
+    )
+
+
+def _runouts_title(node: SolutionNode, line: str) -> str:
+    return f"{line} on {format_cards(node.tree.game.board, ' ')}"
+
+
+def _runouts_table(nodes: Sequence[SolutionNode], title: str) -> ReportTable:
+    game, rows = nodes[0].tree.game, []
+    total = max(sum(n.pair_weights[0] for n in nodes), 1e-300)
+    varying = [k for k, deals in enumerate(zip(*(n.dealt_cards for n in nodes), strict=True)) if len(set(deals)) > 1]
+    for n in nodes:
+        summary = node_summary(n)
+        pairs = [value for p in (0, 1) for value in (summary.ev[p], summary.equity[p], summary.eqr[p])]
+        name = " ".join(format_cards(n.dealt_cards[k]) for k in varying or [len(n.dealt_cards) - 1])
+        rows.append((name, n.pair_weights[0] / total, n.reach_probability, *summary.frequencies.values(), *pairs))
+    columns = [ReportColumn("card"), ReportColumn("chance", SHARE, rank=1), ReportColumn("played", SHARE, rank=2)]
+    columns += [ReportColumn(name, SHARE) for name in nodes[0].actions]
+    for name in player_names(game):
+        columns += [
+            ReportColumn(f"ev_{name}", CHIPS, f"EV {name}"),
+            ReportColumn(f"equity_{name}", SHARE, f"equity {name}", 2),
+        ]
+        columns += [ReportColumn(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
+    return ReportTable(title, tuple(columns), tuple(rows[::-1]))
+
+
+def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cell]:
+    """Return weighted means of the numeric columns, over rows with a value; None for a column without values."""
+    weight = np.array(weights, float)
+    means: dict[str, Cell] = {}
+    for column in table.columns[1:]:
+        values = np.array(table.column(column.name), float)  # None becomes NaN
+        valid_weight = np.where(np.isnan(values), 0.0, weight)
+        means[column.name] = (
+            float(np.nan_to_num(values) @ valid_weight / valid_weight.sum()) if valid_weight.sum() > 0 else None
+        )
+    return means
+
+
+def _split_at_card(node: SolutionNode) -> tuple[str, str]:
+    """Return the parts of a line before and after the card."""
+    if node.player == CHANCE:
+        return node.line, ""
+    head, slash, tail = node.line.rpartition("/")
+    if not slash or not node.tree.game.joiner:
+        raise InputError(f"runouts of {node.line!r}: no card is dealt there; name a line that ends a street")
+    _, joiner, rest = tail.partition("-")
+    return head, joiner + rest
+
+
+# --- two solutions ------------------------------------------------------------------------------
+
+
+class NodeComparison(NamedTuple):
+    """Differences between two nodes; changes are second minus first."""
+
+    moves: ReportTable  # frequency of each action in both
     sides: ReportTable  # EV and equity of both players in both
-    cells: ReportTable  # of who acts: the share of the strategy that moved, and EVs, the largest change first
+    cells: ReportTable  # hand classes of the actor: changed share of the strategy, and EVs; largest change first
 
 
-def compare_nodes(first: Spotlight, second: Spotlight) -> Comparison:
-    """Two nodes at which the same player acts; moves may differ."""
+def compare_nodes(first: SolutionNode, second: SolutionNode) -> NodeComparison:
+    """Compare two nodes where the same player acts; their actions may differ."""
     if first.player != second.player:
-        raise InputError(f"{first.line!r}: not the same player acts there in both solutions")
-    one, two = summary(first), summary(second)
-    head = f"{title(first)}: {first.tree.name} and {second.tree.name}"
-    moves = list(dict.fromkeys([*one.frequencies, *two.frequencies]))
-    rows = [(m, one.frequencies.get(m, 0.0), two.frequencies.get(m, 0.0)) for m in moves]
-    columns = Column("move"), Column("first", SHARE), Column("second", SHARE), Column("change", SHARE)
+        raise InputError(f"{first.line!r}: different players act in the two solutions")
+    first_summary, second_summary = node_summary(first), node_summary(second)
+    head = f"{node_title(first)}: {first.tree.name} and {second.tree.name}"
+    moves = list(dict.fromkeys([*first_summary.frequencies, *second_summary.frequencies]))
+    rows = [(m, first_summary.frequencies.get(m, 0.0), second_summary.frequencies.get(m, 0.0)) for m in moves]
+    columns = (
+        ReportColumn("move"),
+        ReportColumn("first", SHARE),
+        ReportColumn("second", SHARE),
+        ReportColumn("change", SHARE),
+    )
     table = ReportTable(head, columns, tuple((*row, row[2] - row[1]) for row in rows))
-    return Comparison(table, _sides(first, second, head), _cells(first, second, moves, head))
+    return NodeComparison(table, _player_table(first, second, head), _class_table(first, second, moves, head))
 
 
-def _sides(first: Spotlight, second: Spotlight, head: str) -> ReportTable:
-    one, two = summary(first), summary(second)
+def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> ReportTable:
+    first_summary, second_summary = node_summary(first), node_summary(second)
     rows: list[tuple[Cell, ...]] = []
-    for who, name in enumerate(names(first.tree.game)):
-        ev, equity = (one.ev[who], two.ev[who]), (one.equity[who], two.equity[who])
+    for player, name in enumerate(player_names(first.tree.game)):
+        ev, equity = (
+            (first_summary.ev[player], second_summary.ev[player]),
+            (first_summary.equity[player], second_summary.equity[player]),
+        )
         change = None if None in ev else float(ev[1] or 0) - float(ev[0] or 0)
         rows.append((name, *ev, change, *equity))
-    columns = [Column("player"), *(Column(n, CHIPS) for n in ("ev_first", "ev_second", "change"))]
-    columns += [Column(n, SHARE) for n in ("equity_first", "equity_second")]
+    columns = [ReportColumn("player"), *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change"))]
+    columns += [ReportColumn(n, SHARE) for n in ("equity_first", "equity_second")]
     return ReportTable(head, tuple(columns), tuple(rows))
 
 
-def _cells(first: Spotlight, second: Spotlight, moves: list[str], head: str) -> ReportTable:
-    """Half the distance between the two strategies of each cell: the share of its hands that is played differently."""
-    columns = Column("class"), Column("moved", SHARE), *(Column(n, CHIPS) for n in ("ev_first", "ev_second", "change"))
-    who = first.player
-    if who < 0:
+def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], head: str) -> ReportTable:
+    """Compare strategies by hand class: half the L1 distance, the share of hands that is played differently."""
+    columns = (
+        ReportColumn("class"),
+        ReportColumn("moved", SHARE),
+        *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change")),
+    )
+    player = first.player
+    if player < 0:
         return ReportTable(head, columns, ())
-    shares, evs = zip(*(_of_cells(node, who, moves) for node in (first, second)), strict=True)
+    shares, evs = zip(*(_class_means(node, player, moves) for node in (first, second)), strict=True)
     moved = np.abs(shares[0] - shares[1]).sum(axis=0) / 2
     order = [k for k in np.argsort(-np.nan_to_num(moved), kind="stable").tolist() if not np.isnan(moved[k])]
     rows = [
-        (CLASS_NAMES[k], float(moved[k]), *(known(x) for x in (evs[0][k], evs[1][k], evs[1][k] - evs[0][k])))
+        (CLASS_NAMES[k], float(moved[k]), *(none_if_nan(x) for x in (evs[0][k], evs[1][k], evs[1][k] - evs[0][k])))
         for k in order
     ]
     return ReportTable(head, columns, tuple(rows))
 
 
-def _of_cells(node: Spotlight, who: int, moves: list[str]) -> tuple[Array, Array]:
-    """Frequencies [moves, 169] and EVs [169] of the cells; NaN where nothing is held."""
-    mine = figures(node, who)
-    held = np.where(mine.here & ~np.isnan(mine.ev), mine.deals, 0.0)
-    total = np.bincount(CLASS_OF_HAND, held, 169)
-    chances = dict(zip(node.actions, np.nan_to_num(node.strategy), strict=True))
+def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array, Array]:
+    """Return frequencies [actions, 169] and EVs [169] of the hand classes; NaN for classes without hands."""
+    figures = hand_figures(node, who)
+    weight = np.where(figures.in_range & ~np.isnan(figures.ev), figures.deals, 0.0)
+    total = np.bincount(CLASS_OF_HAND, weight, 169)
+    probabilities = dict(zip(node.actions, np.nan_to_num(node.strategy), strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = [np.bincount(CLASS_OF_HAND, held * chances.get(m, np.zeros(len(held))), 169) / total for m in moves]
-        return np.array(means), np.bincount(CLASS_OF_HAND, held * np.nan_to_num(mine.ev), 169) / total
+        means = [
+            np.bincount(CLASS_OF_HAND, weight * probabilities.get(m, np.zeros(len(weight))), 169) / total for m in moves
+        ]
+        return np.array(means), np.bincount(CLASS_OF_HAND, weight * np.nan_to_num(figures.ev), 169) / total

@@ -1,7 +1,7 @@
-"""Nodes of a solution as JSON and as CSV (docs/formats.md, "Exported nodes").
+"""Export nodes of a solution as JSON or CSV (docs/formats.md, "Exported nodes").
 
-Only hands that can be there are written: those of the starting range that the board leaves, with their reach as a
-fraction. Figures are rounded to six decimals; what is not known is null, or empty.
+Only hands of the root range that the board does not block are written, with their reach as a fraction. Numbers are rounded
+to six decimals; unknown values are null, or empty in CSV.
 """
 
 from __future__ import annotations
@@ -15,150 +15,160 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from riverboat.cards.deck import card_name
-from riverboat.cards.notation import show_cards, show_hand
-from riverboat.core import atomic_io
+from riverboat.cards.notation import format_cards, format_hand
+from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL
-from riverboat.strategies.reports.node import figures, names, pot, stacks, street, summary
+from riverboat.strategies.reports.node import hand_figures, node_summary, player_names, pot, stacks, street
 
 if TYPE_CHECKING:
-    from riverboat.strategies.solution import Solution, Spotlight
+    from riverboat.strategies.solution import Solution, SolutionNode
 
 FORMAT_VERSION = 1
-DIGITS = 6
-HEAD = ("line", "board", "pot", "player", "hand", "weight", "ev", "equity", "eqr")
+DECIMALS = 6
+CSV_COLUMNS = ("line", "board", "pot", "player", "hand", "weight", "ev", "equity", "eqr")
 
 
-def nodes(solution: Solution, line: str = "", depth: int = 1) -> Iterator[Spotlight]:
-    """The decisions from a line on, over `depth` streets, with every card that can be dealt between them."""
+def iterate_nodes(solution: Solution, line: str = "", depth: int = 1) -> Iterator[SolutionNode]:
+    """Yield the decisions from a line on, over `depth` streets, with every card that can be dealt between them."""
     if depth < 1:
         raise InputError(f"depth {depth}: must be at least 1, the street of the line itself")
     tree = solution.tree
     betting, joiner = tree.betting, tree.game.joiner
     start = solution[line]
-    work = [(line, start.place, start.board, depth)]
-    while work:
-        here, node, board, left = work.pop()
+    stack = [(line, start.betting_node, start.board, depth)]
+    while stack:
+        node_line, node, board, streets_left = stack.pop()
         if betting.actor[node] == TERMINAL:
             continue
         if betting.actor[node] == CHANCE:
             deals = tree.game.deals[betting.street[node]]
-            if left > 1 and deals != 1:
-                raise InputError(f"{tree.name}: {deals} cards are dealt at once after {here!r}; export one street")
-            cards = [int(c) for c in tree.game.deck.cards if c not in board] if left > 1 else []
-            work += [(f"{here}/{card_name(c)}", node + 1, (*board, c), left - 1) for c in reversed(cards)]
+            if streets_left > 1 and deals != 1:
+                raise InputError(f"{tree.name}: {deals} cards are dealt at once after {node_line!r}; export one street")
+            cards = [int(c) for c in tree.game.deck.cards if c not in board] if streets_left > 1 else []
+            stack += [(f"{node_line}/{card_name(c)}", node + 1, (*board, c), streets_left - 1) for c in reversed(cards)]
             continue
-        yield solution[here]
-        below = [(f"{here}{joiner}{betting.label[c]}" if here else betting.label[c], c) for c in betting.children(node)]
-        work += [(name, child, board, left) for name, child in reversed(below)]
+        yield solution[node_line]
+        children = [
+            (f"{node_line}{joiner}{betting.label[c]}" if node_line else betting.label[c], c)
+            for c in betting.children(node)
+        ]
+        stack += [(name, child, board, streets_left) for name, child in reversed(children)]
 
 
-def _round(value: float) -> float | None:
-    return None if np.isnan(value) else round(float(value), DIGITS)
+def _round_or_none(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), DECIMALS)
 
 
-def node_dict(node: Spotlight) -> dict[str, Any]:
-    """A node for JSON, with every hand of both players."""
-    told = summary(node)
+def node_dict(node: SolutionNode) -> dict[str, Any]:
+    """Return a node as a dictionary for JSON, with all hands of both players."""
+    summary = node_summary(node)
     exported: dict[str, Any] = {
         "line": node.line,
-        "board": show_cards(node.board),
+        "board": format_cards(node.board),
         "street": street(node),
         "pot": pot(node),
         "stacks": stacks(node),
-        "player": told.player,
+        "player": summary.player,
         "actions": list(node.actions),
-        "frequencies": {name: round(share, DIGITS) for name, share in told.frequencies.items()},
+        "frequencies": {name: round(share, DECIMALS) for name, share in summary.frequencies.items()},
     }
-    for who, name in enumerate(names(node.tree.game)):
-        sums = {key: getattr(told, key)[who] for key in ("combos", "ev", "equity", "eqr")}
-        facts: dict[str, Any] = {key: None if x is None else round(x, DIGITS) for key, x in sums.items()}
-        exported[name] = facts | {"hands": list(_hands(node, who))}
+    for player, name in enumerate(player_names(node.tree.game)):
+        sums = {key: getattr(summary, key)[player] for key in ("combos", "ev", "equity", "eqr")}
+        entries: dict[str, Any] = {key: None if x is None else round(x, DECIMALS) for key, x in sums.items()}
+        exported[name] = entries | {"hands": list(_hand_entries(node, player))}
     return exported
 
 
-def _hands(node: Spotlight, who: int) -> Iterator[dict[str, Any]]:
-    mine, acts = figures(node, who), node.player == who
-    for h in np.flatnonzero(mine.here)[::-1].tolist():
-        row: dict[str, Any] = {"hand": show_hand(h), "weight": _round(mine.reach[h])}
-        row |= {"ev": _round(mine.ev[h]), "equity": _round(mine.equity[h]), "eqr": _round(mine.eqr[h])}
+def _hand_entries(node: SolutionNode, who: int) -> Iterator[dict[str, Any]]:
+    figures, acts = hand_figures(node, who), node.player == who
+    for h in np.flatnonzero(figures.in_range)[::-1].tolist():
+        row: dict[str, Any] = {"hand": format_hand(h), "weight": _round_or_none(figures.reach[h])}
+        row |= {
+            "ev": _round_or_none(figures.ev[h]),
+            "equity": _round_or_none(figures.equity[h]),
+            "eqr": _round_or_none(figures.eqr[h]),
+        }
         if acts:
-            row["strategy"] = dict(zip(node.actions, map(_round, node.strategy[:, h]), strict=True))
-            row["action_ev"] = dict(zip(node.actions, map(_round, node.action_ev()[:, h]), strict=True))
+            row["strategy"] = dict(zip(node.actions, map(_round_or_none, node.strategy[:, h]), strict=True))
+            row["action_ev"] = dict(zip(node.actions, map(_round_or_none, node.action_ev()[:, h]), strict=True))
         yield row
 
 
-def facts(solution: Solution) -> dict[str, Any]:
-    """What stands at the head of an export."""
+def export_header(solution: Solution) -> dict[str, Any]:
+    """Return the header of an export."""
     game = solution.tree.game
     return {
         "format": "riverboat-nodes",
         "format_version": FORMAT_VERSION,
         "game": solution.tree.name,
-        "root_board": show_cards(game.board),
+        "root_board": format_cards(game.board),
         "unit": game.unit,
         "provenance": dict(solution.provenance),
     }
 
 
 def export(solution: Solution, path: str | Path, line: str = "", depth: int | None = None) -> int:
-    """Write a node, or with `depth` all nodes from it over so many streets, to a .json or .csv file. Returns how many."""
+    """Write a node, or with `depth` all nodes from it over that many streets, to a .json or .csv file.
+
+    Returns the number of nodes.
+    """
     path = Path(path)
     if path.suffix.lower() not in (".json", ".csv"):
         raise InputError(f"export to {path}: unknown kind {path.suffix!r}; use .json or .csv")
-    with atomic_io.text_file(path) as file:
-        return write(solution, file, line, depth, as_json=path.suffix.lower() == ".json")
+    with files.atomic_text_file(path) as file:
+        return write_nodes(solution, file, line, depth, as_json=path.suffix.lower() == ".json")
 
 
-def write(solution: Solution, out: TextIO, line: str = "", depth: int | None = None, *, as_json: bool) -> int:
-    """The same to an open file."""
-    chosen = iter([solution[line]]) if depth is None else nodes(solution, line, depth)
+def write_nodes(solution: Solution, out: TextIO, line: str = "", depth: int | None = None, *, as_json: bool) -> int:
+    """Write nodes to an open file, and return their number."""
+    selected = iter([solution[line]]) if depth is None else iterate_nodes(solution, line, depth)
     if as_json:
-        return write_json(solution, chosen, out)
-    return write_csv(chosen, out, wide=depth is None)
+        return write_json(solution, selected, out)
+    return write_csv(selected, out, wide=depth is None)
 
 
-def write_json(solution: Solution, chosen: Iterator[Spotlight], out: TextIO) -> int:
-    """One object: facts, and the nodes one by one as they are computed. Returns how many."""
-    head = json.dumps(facts(solution), default=str)
+def write_json(solution: Solution, selected: Iterator[SolutionNode], out: TextIO) -> int:
+    """Write one JSON object with the header and the nodes, one by one as they are computed; return their number."""
+    head = json.dumps(export_header(solution), default=str)
     out.write(f'{head[:-1]}, "nodes": [')
     count = 0
-    for node in chosen:
+    for node in selected:
         out.write(("," if count else "") + "\n" + json.dumps(node_dict(node), allow_nan=False))
         count += 1
     out.write("\n]}\n")
     return count
 
 
-def write_csv(chosen: Iterator[Spotlight], out: TextIO, *, wide: bool = False) -> int:
-    """A row for each hand and action; `wide`, for one node: a row for each hand, with columns for its actions."""
+def write_csv(selected: Iterator[SolutionNode], out: TextIO, *, wide: bool = False) -> int:
+    """Write a row for each hand and action; with `wide`, for one node, a row for each hand and columns for its actions."""
     writer = csv.writer(out, lineterminator="\n")
     if wide:
-        return _write_wide(next(chosen), writer)
-    writer.writerow((*HEAD, "action", "frequency", "action_ev"))
+        return _write_wide(next(selected), writer)
+    writer.writerow((*CSV_COLUMNS, "action", "frequency", "action_ev"))
     count = 0
-    for count, node in enumerate(chosen, 1):  # noqa: B007 the count of the last is the answer
-        for head, row in _rows(node):
-            moves = row.get("strategy")
-            if moves is None:
+    for count, node in enumerate(selected, 1):  # noqa: B007 the last count is returned
+        for head, row in _csv_rows(node):
+            probabilities = row.get("strategy")
+            if probabilities is None:
                 writer.writerow((*head, None, None, None))
                 continue
-            writer.writerows((*head, name, share, row["action_ev"][name]) for name, share in moves.items())
+            writer.writerows((*head, name, share, row["action_ev"][name]) for name, share in probabilities.items())
     return count
 
 
-def _write_wide(node: Spotlight, writer: Any) -> int:
+def _write_wide(node: SolutionNode, writer: Any) -> int:
     names = node.actions
-    writer.writerow((*HEAD, *(f"frequency_{name}" for name in names), *(f"ev_{name}" for name in names)))
-    for head, row in _rows(node):
-        more = [row.get(key, {}).get(name) for key in ("strategy", "action_ev") for name in names]
-        writer.writerow((*head, *more))
+    writer.writerow((*CSV_COLUMNS, *(f"frequency_{name}" for name in names), *(f"ev_{name}" for name in names)))
+    for head, row in _csv_rows(node):
+        action_cells = [row.get(key, {}).get(name) for key in ("strategy", "action_ev") for name in names]
+        writer.writerow((*head, *action_cells))
     return 1
 
 
-def _rows(node: Spotlight) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """What stands first in each line, and the hand."""
-    board, chips = show_cards(node.board), pot(node)
-    for who, name in enumerate(names(node.tree.game)):
-        for row in _hands(node, who):
-            yield (node.line, board, chips, name, *(row[key] for key in HEAD[4:])), row
+def _csv_rows(node: SolutionNode) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Yield the leading columns of each row, and the hand's entries."""
+    board, chips = format_cards(node.board), pot(node)
+    for player, name in enumerate(player_names(node.tree.game)):
+        for row in _hand_entries(node, player):
+            yield (node.line, board, chips, name, *(row[key] for key in CSV_COLUMNS[4:])), row

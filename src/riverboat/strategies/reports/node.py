@@ -1,8 +1,7 @@
-"""What a node of a solution has to tell: a summary, one hand, tables of hands, its ranges and a grid.
+"""Reports of a node of a solution: summary, single hands, tables of hands, ranges and a strategy grid.
 
-Figures are those of the node's arrays (`riverboat.strategies.solution.Spotlight`). A mean over hands takes each hand as
-often as it is dealt: its reach times the weight of the opponent's hands that leave it possible. EQR, the equity that is
-realised, is EV / (equity × pot at the node).
+Values come from the node's arrays (`riverboat.strategies.solution.SolutionNode`). Means over hands are weighted by deals:
+reach times the reach of the opponent's compatible hands. EQR, equity realization, is EV / (equity × pot at the node).
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS, hand_index
-from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, Grid
-from riverboat.cards.hand_classes import DRAWS, MADE, classify, classify_all
-from riverboat.cards.notation import Cards, as_hand, show_cards, show_hand
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, hand_index
+from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
+from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
+from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range
-from riverboat.core.errors import InputError, unknown
-from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, Column, ReportTable, known, show
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, format_cell, none_if_nan
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.spots.spot import PLAYERS, Spot
@@ -28,124 +27,129 @@ from riverboat.games.spots.spot import PLAYERS, Spot
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-    from riverboat.strategies.solution import Spotlight
+    from riverboat.strategies.solution import SolutionNode
 
-STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
-BY = ("combos", "classes", "made", "draws", "groups", "equity")
-BUCKETS = 10  # of equity
-ALL = "all"  # the last row of a table with means
-LEAST_EQUITY = 5e-4  # less is shown as 0.0 %: there is nothing to realise, and EQR is undefined
-DIGITS = 3  # of the weights of a range that is written
-
-
-# --- what everything below is made of ---------------------------------------------------------
+STREET_NAMES = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
+TABLES = ("combos", "classes", "made", "draws", "groups", "equity")
+NUM_EQUITY_BUCKETS = 10
+MEANS_ROW = "all"  # the last row of a table with means
+MIN_EQUITY = 5e-4  # smaller equities are shown as 0.0 %, and their EQR is undefined
+WEIGHT_DIGITS = 3  # of weights in range texts
 
 
-class Figures(NamedTuple):
-    """Of one player at a node, for all 1,326 hands; NaN where a hand cannot be there. float64 [1326] each"""
+# --- arrays -----------------------------------------------------------------------------------
+
+
+class HandFigures(NamedTuple):
+    """Reach, EVs and equities of one player at a node; NaN for impossible hands. float64 [1326] each"""
 
     reach: Array
-    deals: Array  # how often it is dealt: reach, times what the opponent may hold beside it
+    deals: Array  # reach times the reach of the opponent's compatible hands
     ev: Array
     equity: Array
     eqr: Array
-    here: Array  # bool: in the starting range, and left by the board
+    in_range: Array  # bool: in the root range and not blocked by the board
 
 
-def figures(node: Spotlight, player: int) -> Figures:
-    """The arrays of a player; made once for each node."""
-    kept: dict[int, Figures] = node.__dict__.setdefault("_figures", {})
-    if player not in kept:
-        kept[player] = _figures(node, player)
-    return kept[player]
+def hand_figures(node: SolutionNode, player: int) -> HandFigures:
+    """Return the arrays of a player; computed once per node."""
+    cached: dict[int, HandFigures] = node.__dict__.setdefault("_figures", {})
+    if player not in cached:
+        cached[player] = _compute_figures(node, player)
+    return cached[player]
 
 
-def _figures(node: Spotlight, player: int) -> Figures:
+def _compute_figures(node: SolutionNode, player: int) -> HandFigures:
     reach, ev = node.reach[player], node.ev(player)
-    here = (node.tree.game.weights[player] > 0) & _live(node)
-    equity = node.equity[player] if _has_equity(node) else np.full(HANDS, np.nan)
-    equity = np.where(here, equity, np.nan)
-    return Figures(reach, reach * node.compatible(player), ev, equity, _eqr(ev, equity, pot(node)), here)
+    in_range = (node.tree.game.weights[player] > 0) & _live_hands(node)
+    equity = node.equity[player] if _has_equity(node) else np.full(NUM_HANDS, np.nan)
+    equity = np.where(in_range, equity, np.nan)
+    return HandFigures(
+        reach, reach * node.compatible_weight(player), ev, equity, _equity_realization(ev, equity, pot(node)), in_range
+    )
 
 
-def _live(node: Spotlight) -> Array:
+def _live_hands(node: SolutionNode) -> Array:
     return np.logical_not(np.isin(HAND_CARDS, node.board).any(axis=1))
 
 
-def _has_equity(node: Spotlight) -> bool:
+def _has_equity(node: SolutionNode) -> bool:
     game = node.tree.game
     return len(game.board) + sum(game.deals) == 5
 
 
-def _eqr(ev: Array, equity: Array, chips: float) -> Array:
-    """Equity realisation: EV over the share of the pot that the equity is; NaN where there is no equity to realise."""
+def _equity_realization(ev: Array, equity: Array, chips: float) -> Array:
+    """Return EV / (equity × pot); NaN where equity is below MIN_EQUITY."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(equity >= LEAST_EQUITY, ev / (equity * chips), np.nan)
+        return np.where(equity >= MIN_EQUITY, ev / (equity * chips), np.nan)
 
 
-def pot(node: Spotlight) -> float:
-    """Chips in the middle there, with a bet that is not called yet."""
-    return float(getattr(node.tree.game, "pot", 0) + node.tree.betting.spent[node.place].sum())
+def pot(node: SolutionNode) -> float:
+    """Return the chips in the pot, including an uncalled bet."""
+    return float(getattr(node.tree.game, "pot", 0) + node.tree.betting.spent[node.betting_node].sum())
 
 
-def stacks(node: Spotlight) -> tuple[float, float] | None:
-    """Chips that the players have behind there, where the game knows."""
-    game, spent = node.tree.game, node.tree.betting.spent[node.place]
+def stacks(node: SolutionNode) -> tuple[float, float] | None:
+    """Return the remaining stacks, or None if the game has none."""
+    game, spent = node.tree.game, node.tree.betting.spent[node.betting_node]
     return (float(game.behind[0] - spent[0]), float(game.behind[1] - spent[1])) if isinstance(game, Spot) else None
 
 
-def street(node: Spotlight) -> str:
-    """The name of the street."""
-    return STREETS.get(len(node.board), f"{len(node.board)} cards")
+def street(node: SolutionNode) -> str:
+    """Return the name of the street."""
+    return STREET_NAMES.get(len(node.board), f"{len(node.board)} cards")
 
 
-def names(game: BoardGame) -> tuple[str, str]:
-    """Of the players: oop and ip in a spot. From the deal on that changes with the street, so there they have seats."""
+def player_names(game: BoardGame) -> tuple[str, str]:
+    """Return the names of the players: oop and ip in a spot, otherwise blind and dealer.
+
+    In whole games position varies by street.
+    """
     return PLAYERS if isinstance(game, Spot) else ("blind", "dealer")
 
 
-def player_of(node: Spotlight, player: int | str | None) -> int:
-    """A player by number or name; by default the one who acts, else player 0."""
+def parse_player(node: SolutionNode, player: int | str | None) -> int:
+    """Parse a player by number or name; the default is the player to act, else player 0."""
     if player is None:
         return max(node.player, 0)
     if player in (0, 1):
         return int(player)
-    known_names = names(node.tree.game)
+    known_names = player_names(node.tree.game)
     if player not in known_names:
-        raise unknown("player", str(player), known_names)
+        raise unknown_name_error("player", str(player), known_names)
     return known_names.index(str(player))
 
 
 def _mean(values: Array, weight: Array) -> float:
-    """The mean over the hands of some weight where a value is known; NaN where there are none."""
-    held = (weight > 0) & ~np.isnan(values)
-    total = weight[held].sum()
-    return float((values[held] * weight[held]).sum() / total) if total > 0 else float("nan")
+    """Return the weighted mean over hands with a value; NaN if there are none."""
+    valid = (weight > 0) & ~np.isnan(values)
+    total = weight[valid].sum()
+    return float((values[valid] * weight[valid]).sum() / total) if total > 0 else float("nan")
 
 
 def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
-    """Equity realisation of means; None where it is undefined."""
-    return known(float(_eqr(np.array(ev), np.array(equity), chips)))
+    """Return the equity realization of mean values; None if it is undefined."""
+    return none_if_nan(float(_equity_realization(np.array(ev), np.array(equity), chips)))
 
 
-def title(node: Spotlight) -> str:
-    """`b94 on QsJh2h`."""
-    return f"{node.line or 'root'} on {show_cards(node.board, ' ')}" if node.board else node.line or "root"
+def node_title(node: SolutionNode) -> str:
+    """Return a title such as `b94 on Qs Jh 2h`."""
+    return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
 
 
-# --- the summary ------------------------------------------------------------------------------
+# --- summary ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A node in a few figures. Pairs are (oop, ip); shares are 0 to 1, EVs in chips."""
+class NodeSummary:
+    """Summary of a node. Pairs are (oop, ip); shares are 0 to 1, EVs in chips."""
 
     line: str
     board: str
     street: str
     pot: float
     stacks: tuple[float, float] | None
-    player: str | None  # who acts
+    player: str | None  # player to act
     combos: tuple[float, float]
     ev: tuple[float | None, float | None]
     equity: tuple[float | None, float | None]
@@ -155,7 +159,7 @@ class Summary:
 
     @property
     def frequencies(self) -> dict[str, float]:
-        """How often each action is taken."""
+        """Frequency of each action."""
         return {str(row["action"]): float(row["frequency"] or 0) for row in self.actions}
 
     def _headline(self) -> str:
@@ -164,92 +168,96 @@ class Summary:
         where = f"on the {self.street} {self.board}" if self.board else self.street
         return f"{self.line or 'root'}: {turn} {where}, pot {self.pot:g}{behind}"
 
-    def _sides(self) -> ReportTable:
-        columns = Column("player"), *_FIGURES
+    def _players_table(self) -> ReportTable:
+        columns = ReportColumn("player"), *_FIGURE_COLUMNS
         rows = zip(self.names, self.combos, self.ev, self.equity, self.eqr, strict=True)
         return ReportTable("", columns, tuple(rows))
 
     def __str__(self) -> str:
-        return "\n".join([self._headline(), str(self._sides()), *([str(self.actions)] if len(self.actions) else [])])
+        return "\n".join(
+            [self._headline(), str(self._players_table()), *([str(self.actions)] if len(self.actions) else [])]
+        )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         from rich.text import Text
 
         yield Text(self._headline(), style="bold")
-        yield self._sides()
+        yield self._players_table()
         if len(self.actions):
             yield Text("")
             yield self.actions
 
     def _repr_html_(self) -> str:
         actions = self.actions._repr_html_() if len(self.actions) else ""
-        return f"<div><b>{escape(self._headline())}</b></div>{self._sides()._repr_html_()}{actions}"
+        return f"<div><b>{escape(self._headline())}</b></div>{self._players_table()._repr_html_()}{actions}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        facts = {key: getattr(self, key) for key in ("line", "board", "street", "pot", "stacks", "player")}
+        """Return the summary as a dictionary for JSON."""
+        entries = {key: getattr(self, key) for key in ("line", "board", "street", "pot", "stacks", "player")}
         sides = {
             name: {key: getattr(self, key)[k] for key in ("combos", "ev", "equity", "eqr")}
             for k, name in enumerate(self.names)
         }
-        return facts | sides | {"actions": list(self.actions)}
+        return entries | sides | {"actions": list(self.actions)}
 
 
-# Ranks say what a narrow terminal does without: frequencies and EV stay longest.
-_FIGURES = (
-    Column("combos", COUNT, rank=2), Column("ev", CHIPS, "EV"), Column("equity", SHARE, rank=1),
-    Column("eqr", SHARE, "EQR", rank=3),
+# Columns with a higher rank are dropped first in a narrow terminal; frequencies and EV stay longest.
+_FIGURE_COLUMNS = (
+    ReportColumn("combos", COUNT, rank=2), ReportColumn("ev", CHIPS, "EV"), ReportColumn("equity", SHARE, rank=1),
+    ReportColumn("eqr", SHARE, "EQR", rank=3),
 )  # fmt: skip
 
 
-def summary(node: Spotlight) -> Summary:
-    """Who acts, what is in the middle, and what both may expect."""
-    both = [figures(node, p) for p in (0, 1)]
+def node_summary(node: SolutionNode) -> NodeSummary:
+    """Return actor, pot, stacks, and mean EV, equity and EQR of both players."""
+    figures = [hand_figures(node, p) for p in (0, 1)]
     chips = pot(node)
-    ev = [_mean(f.ev, f.deals) for f in both]
-    equity = [_mean(f.equity, f.deals) for f in both]
-    realised = [mean_eqr(ev[p], equity[p], chips) for p in (0, 1)]
-    return Summary(
+    ev = [_mean(f.ev, f.deals) for f in figures]
+    equity = [_mean(f.equity, f.deals) for f in figures]
+    eqr = [mean_eqr(ev[p], equity[p], chips) for p in (0, 1)]
+    return NodeSummary(
         line=node.line,
-        board=show_cards(node.board),
+        board=format_cards(node.board),
         street=street(node),
         pot=chips,
         stacks=stacks(node),
-        player=names(node.tree.game)[node.player] if node.player >= 0 else None,
+        player=player_names(node.tree.game)[node.player] if node.player >= 0 else None,
         combos=node.combos,
-        ev=(known(ev[0]), known(ev[1])),
-        equity=(known(equity[0]), known(equity[1])),
-        eqr=(realised[0], realised[1]),
-        actions=_actions(node, both[node.player], chips) if node.player >= 0 else ReportTable("", (), ()),
-        names=names(node.tree.game),
+        ev=(none_if_nan(ev[0]), none_if_nan(ev[1])),
+        equity=(none_if_nan(equity[0]), none_if_nan(equity[1])),
+        eqr=(eqr[0], eqr[1]),
+        actions=_actions_table(node, figures[node.player], chips) if node.player >= 0 else ReportTable("", (), ()),
+        names=player_names(node.tree.game),
     )
 
 
-def _actions(node: Spotlight, mine: Figures, chips: float) -> ReportTable:
+def _actions_table(node: SolutionNode, hand_values: HandFigures, chips: float) -> ReportTable:
     rows = []
-    for name, chance, worth in zip(node.actions, node.strategy, node.action_ev(), strict=True):
-        chance = np.where(mine.here, chance, 0.0)
-        taken = mine.deals * chance
-        ev, equity = _mean(worth, taken), _mean(mine.equity, taken)
-        frequency = _mean(chance, mine.deals)
-        combos = float((mine.reach * chance).sum())
-        rows.append((name, known(frequency), combos, known(ev), known(equity), mean_eqr(ev, equity, chips)))
-    return ReportTable("", (Column("action"), Column("frequency", SHARE), *_FIGURES), tuple(rows))
+    for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
+        probability = np.where(hand_values.in_range, probability, 0.0)
+        taken = hand_values.deals * probability
+        ev, equity = _mean(action_ev, taken), _mean(hand_values.equity, taken)
+        frequency = _mean(probability, hand_values.deals)
+        combos = float((hand_values.reach * probability).sum())
+        rows.append(
+            (name, none_if_nan(frequency), combos, none_if_nan(ev), none_if_nan(equity), mean_eqr(ev, equity, chips))
+        )
+    return ReportTable("", (ReportColumn("action"), ReportColumn("frequency", SHARE), *_FIGURE_COLUMNS), tuple(rows))
 
 
-# --- one hand ---------------------------------------------------------------------------------
+# --- single hands -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class HandReport:
-    """One hand at a node. Shares are 0 to 1, EVs in chips; None where the opponent cannot hold anything beside it."""
+    """One hand at a node. Shares are 0 to 1, EVs in chips; None if the opponent has no compatible hand."""
 
     hand: str
     player: str
     line: str
     board: str
-    weight: float  # reach: how often it is held there
-    frequencies: dict[str, float]  # empty where the player does not act
+    weight: float  # reach
+    frequencies: dict[str, float]  # empty if the player does not act
     ev: float | None
     action_ev: dict[str, float | None]
     equity: float | None
@@ -258,212 +266,240 @@ class HandReport:
     draws: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = ", ".join([self.made, *self.draws]) if self.made else ""
-        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}" + (f": {what}" if what else "")
+        description = ", ".join([self.made, *self.draws]) if self.made else ""
+        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}" + (
+            f": {description}" if description else ""
+        )
         shares = [("equity", self.equity), ("EQR", self.eqr)]
-        facts = [f"weight {self.weight:.4g}", *([f"EV {show(self.ev, CHIPS)}"] if self.ev is not None else [])]
-        facts += [f"{name} {show(value, SHARE)} %" for name, value in shares if value is not None]
-        moves = [
-            f"{name} {100 * f:.1f} % (EV {show(self.action_ev[name], CHIPS) or 'unknown'})"
+        values = [f"weight {self.weight:.4g}", *([f"EV {format_cell(self.ev, CHIPS)}"] if self.ev is not None else [])]
+        values += [f"{name} {format_cell(value, SHARE)} %" for name, value in shares if value is not None]
+        actions = [
+            f"{name} {100 * f:.1f} % (EV {format_cell(self.action_ev[name], CHIPS) or 'unknown'})"
             for name, f in self.frequencies.items()
         ]
-        return "\n".join([head, "  ".join(facts), *(["  ".join(moves)] if moves else [])])
+        return "\n".join([head, "  ".join(values), *(["  ".join(actions)] if actions else [])])
 
     def _repr_html_(self) -> str:
         return "<br>".join(escape(line) for line in str(self).splitlines())
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the report as a dictionary for JSON."""
         return asdict(self)
 
 
-def hand(node: Spotlight, cards: Cards, player: int | str | None = None) -> HandReport:
-    """What is known of one hand, such as `KsJs`."""
-    who, (first, second) = player_of(node, player), as_hand(cards)
-    number = hand_index(first, second)
-    shown = show_hand(number)
-    mine = figures(node, who)
-    if not mine.here[number]:
+def hand_report(node: SolutionNode, cards: Cards, player: int | str | None = None) -> HandReport:
+    """Return a report of one hand, such as `KsJs`."""
+    seat, (first, second) = parse_player(node, player), as_hand(cards)
+    index = hand_index(first, second)
+    name = format_hand(index)
+    figures = hand_figures(node, seat)
+    if not figures.in_range[index]:
         shared = [c for c in (first, second) if c in node.board]
-        why = (
-            f"{show_cards(shared)} is on the board {show_cards(node.board)}"
+        reason = (
+            f"{format_cards(shared)} is on the board {format_cards(node.board)}"
             if shared
-            else f"it is not in the range of {names(node.tree.game)[who]}"
+            else f"it is not in the range of {player_names(node.tree.game)[seat]}"
         )
-        raise InputError(f"hand {shown} at {node.line!r}: {why}")
-    acts = node.player == who
-    named = classify((first, second), node.board, node.tree.game.deck) if node.board else None
+        raise InputError(f"hand {name} at {node.line!r}: {reason}")
+    acts = node.player == seat
+    hand_class = classify((first, second), node.board, node.tree.game.deck) if node.board else None
     return HandReport(
-        hand=shown,
-        player=names(node.tree.game)[who],
+        hand=name,
+        player=player_names(node.tree.game)[seat],
         line=node.line,
-        board=show_cards(node.board),
-        weight=float(mine.reach[number]),
-        frequencies=dict(zip(node.actions, node.strategy[:, number].tolist(), strict=True)) if acts else {},
-        ev=known(mine.ev[number]),
-        action_ev={a: known(v[number]) for a, v in zip(node.actions, node.action_ev(), strict=True)} if acts else {},
-        equity=known(mine.equity[number]),
-        eqr=known(mine.eqr[number]),
-        made=named.made if named else "",
-        draws=named.draws if named else (),
+        board=format_cards(node.board),
+        weight=float(figures.reach[index]),
+        frequencies=dict(zip(node.actions, node.strategy[:, index].tolist(), strict=True)) if acts else {},
+        ev=none_if_nan(figures.ev[index]),
+        action_ev={a: none_if_nan(v[index]) for a, v in zip(node.actions, node.action_ev(), strict=True)}
+        if acts
+        else {},
+        equity=none_if_nan(figures.equity[index]),
+        eqr=none_if_nan(figures.eqr[index]),
+        made=hand_class.made if hand_class else "",
+        draws=hand_class.draws if hand_class else (),
     )
 
 
-def hands(node: Spotlight, text: str, player: int | str | None = None) -> ReportTable:
-    """Those of some hands that can be there: a class such as `AK`, `AKs` or `QQ`, or any range. The last row, `all`, has
-    their means.
-    """
-    who = player_of(node, player)
-    mine = figures(node, who)
-    chosen = np.flatnonzero((Range.parse(text).weights > 0) & mine.here)
+def selected_hands_table(node: SolutionNode, text: str, player: int | str | None = None) -> ReportTable:
+    """Return a table of the hands of a class such as `AKs` or of any range; the last row, `all`, has their means."""
+    seat = parse_player(node, player)
+    figures = hand_figures(node, seat)
+    chosen = np.flatnonzero((Range.parse(text).weights > 0) & figures.in_range)
     if not len(chosen):
-        name = names(node.tree.game)[who]
-        raise InputError(f"hands {text!r} at {node.line!r}: the range of {name} has none of them that the board leaves")
-    table = _combos(node, who, mine, chosen)
-    deals = np.where(np.isin(np.arange(HANDS), chosen), mine.deals, 0.0)
-    ev, equity = _mean(mine.ev, deals), _mean(mine.equity, deals)
-    means: dict[str, Cell] = {"hand": ALL, "combos": float(mine.reach[chosen].sum())}
-    means |= {"ev": known(ev), "equity": known(equity), "eqr": mean_eqr(ev, equity, pot(node))}
-    if node.player == who:
-        for name, chance, worth in zip(node.actions, node.strategy, node.action_ev(), strict=True):
-            means |= {name: known(_mean(chance, deals)), f"ev_{name}": known(_mean(worth, deals))}
+        name = player_names(node.tree.game)[seat]
+        raise InputError(
+            f"hands {text!r} at {node.line!r}: none of them is in the range of {name} and unblocked by the board"
+        )
+    table = _combo_table(node, seat, figures, chosen)
+    deals = np.where(np.isin(np.arange(NUM_HANDS), chosen), figures.deals, 0.0)
+    ev, equity = _mean(figures.ev, deals), _mean(figures.equity, deals)
+    means: dict[str, Cell] = {"hand": MEANS_ROW, "combos": float(figures.reach[chosen].sum())}
+    means |= {"ev": none_if_nan(ev), "equity": none_if_nan(equity), "eqr": mean_eqr(ev, equity, pot(node))}
+    if node.player == seat:
+        for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
+            means |= {name: none_if_nan(_mean(probability, deals)), f"ev_{name}": none_if_nan(_mean(action_ev, deals))}
     return replace(table, rows=(*table.rows, tuple(means.get(name) for name in table.names)))
 
 
-# --- the range ------------------------------------------------------------------------------------------
+# --- ranges -------------------------------------------------------------------------------------
 
 
-def held(node: Spotlight, player: int | str | None = None) -> Range:
-    """What a player holds there: each hand of the starting range as often as it is played so far."""
-    return Range(np.minimum(node.reach[player_of(node, player)], 1.0))
+def player_range(node: SolutionNode, player: int | str | None = None) -> Range:
+    """Return a player's range: root weights times the probability of the player's actions."""
+    return Range(np.minimum(node.reach[parse_player(node, player)], 1.0))
 
 
-def range_text(node: Spotlight, player: int | str | None = None, digits: int = DIGITS) -> str:
-    """The same as text to paste elsewhere, weights to so many digits. Hands that the board blocks are written along with
-    their class.
-    """
-    return held(node, player).text(node.board, digits)
+def range_text(node: SolutionNode, player: int | str | None = None, digits: int = WEIGHT_DIGITS) -> str:
+    """Return a player's range as text, weights rounded to `digits`. Blocked hands are written along with their class."""
+    return player_range(node, player).text(node.board, digits)
 
 
 # --- tables of hands --------------------------------------------------------------------------
 
 
-def table(node: Spotlight, by: str | None = None, player: int | str | None = None) -> ReportTable:
-    """Frequencies, EV, equity, EQR and combos: by `combos`, by the 169 `classes`, by `made` hand, by `draws`, by both
-    of these (`groups`, the default on a board), or by `equity` in steps of 10 %. Draws may overlap.
+def hands_table(node: SolutionNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
+    """Return a table of frequencies, EV, equity, EQR and combos.
 
-    Rows without any weight are left out, except of combos: there every hand of the starting range that the board leaves
-    has its row, and the EV of each action.
+    Rows are `combos`, the 169 `classes`, `made` hands, `draws`, `groups` (both of these, the default on a board), or `equity`
+    in steps of 10 %. Draws may overlap. Rows without weight are omitted, except `combos`: there every unblocked hand of the
+    root range has a row, with the EV of each action.
     """
     if by is None:
         by = "groups" if node.board else "classes"
-    if by not in BY:
-        raise unknown("table", by, BY)
-    who = player_of(node, player)
-    mine = figures(node, who)
+    if by not in TABLES:
+        raise unknown_name_error("table", by, TABLES)
+    seat = parse_player(node, player)
+    figures = hand_figures(node, seat)
     if by == "combos":
-        return _combos(node, who, mine, np.flatnonzero(mine.here))
+        return _combo_table(node, seat, figures, np.flatnonzero(figures.in_range))
     if by == "classes":
         groups = [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
-        return _grouped(node, who, mine, "class", groups)
+        return _group_table(node, seat, figures, "class", groups)
     if by == "equity":
-        bucket = np.clip(np.nan_to_num(mine.equity, nan=-1.0) * BUCKETS, -1, BUCKETS - 1).astype(int)
-        step = 100 // BUCKETS
-        groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(BUCKETS))]
-        return _grouped(node, who, mine, "equity bucket", groups)
+        bucket = np.clip(
+            np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS, -1, NUM_EQUITY_BUCKETS - 1
+        ).astype(int)
+        step = 100 // NUM_EQUITY_BUCKETS
+        groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(NUM_EQUITY_BUCKETS))]
+        return _group_table(node, seat, figures, "equity bucket", groups)
     made, draws = classify_all(node.board, node.tree.game.deck)
-    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE)]
+    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE_HANDS)]
     if by != "made":
         groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
-    return _grouped(node, who, mine, "made hand" if by == "made" else "draw" if by == "draws" else "group", groups)
+    return _group_table(
+        node, seat, figures, "made hand" if by == "made" else "draw" if by == "draws" else "group", groups
+    )
 
 
-def _head(node: Spotlight, who: int) -> str:
-    return f"{title(node)}: {names(node.tree.game)[who]}"
+def _table_title(node: SolutionNode, seat: int) -> str:
+    return f"{node_title(node)}: {player_names(node.tree.game)[seat]}"
 
 
-def _grouped(node: Spotlight, who: int, mine: Figures, kind: str, groups: Sequence[tuple[str, Array]]) -> ReportTable:
-    acts, chips = node.player == who, pot(node)
-    moves = list(node.strategy) if acts else []
-    members = np.array([mask for _, mask in groups], float).reshape(len(groups), HANDS)
-    sums = members @ np.where(mine.here, mine.deals, 0.0)  # all groups at once
-    means = [_group_means(members, mine, values) for values in (*moves, mine.ev, mine.equity)]
-    combos = members @ mine.reach
+def _group_table(
+    node: SolutionNode, seat: int, hand_values: HandFigures, kind: str, groups: Sequence[tuple[str, Array]]
+) -> ReportTable:
+    acts, chips = node.player == seat, pot(node)
+    probabilities = list(node.strategy) if acts else []
+    members = np.array([mask for _, mask in groups], float).reshape(len(groups), NUM_HANDS)
+    sums = members @ np.where(hand_values.in_range, hand_values.deals, 0.0)  # all groups at once
+    means = [
+        _group_means(members, hand_values, values) for values in (*probabilities, hand_values.ev, hand_values.equity)
+    ]
+    combos = members @ hand_values.reach
     rows = []
     for k in np.flatnonzero(sums > 0).tolist():
         *shares, ev, equity = (float(mean[k]) for mean in means)
-        figures_of = float(combos[k]), known(ev), known(equity), mean_eqr(ev, equity, chips)
-        rows.append((groups[k][0], *map(known, shares), *figures_of))
-    frequencies = [Column(name, SHARE) for name in (node.actions if acts else ())]
-    return ReportTable(_head(node, who), (Column(kind), *frequencies, *_FIGURES), tuple(rows))
+        figures = float(combos[k]), none_if_nan(ev), none_if_nan(equity), mean_eqr(ev, equity, chips)
+        rows.append((groups[k][0], *map(none_if_nan, shares), *figures))
+    frequencies = [ReportColumn(name, SHARE) for name in (node.actions if acts else ())]
+    return ReportTable(_table_title(node, seat), (ReportColumn(kind), *frequencies, *_FIGURE_COLUMNS), tuple(rows))
 
 
-def _group_means(members: Array, mine: Figures, values: Array) -> Array:
-    """`_mean` over the hands of each group. float64 [groups]"""
-    held = np.where(mine.here & ~np.isnan(values), mine.deals, 0.0)
+def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:
+    """Return the mean over the hands of each group. float64 [groups]"""
+    weight = np.where(hand_values.in_range & ~np.isnan(values), hand_values.deals, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means: Array = members @ (np.nan_to_num(values) * held) / (members @ held)
+        means: Array = members @ (np.nan_to_num(values) * weight) / (members @ weight)
     return means
 
 
-def _combos(node: Spotlight, who: int, mine: Figures, hands: Array) -> ReportTable:
-    acts = node.player == who
+def _combo_table(node: SolutionNode, seat: int, hand_values: HandFigures, hands: Array) -> ReportTable:
+    acts = node.player == seat
     names = node.actions if acts else ()
     made, draws = classify_all(node.board, node.tree.game.deck) if node.board else (None, None)
-    chances, worths = (node.strategy, node.action_ev()) if acts else (np.zeros((0, HANDS)), np.zeros((0, HANDS)))
+    probabilities, action_evs = (
+        (node.strategy, node.action_ev()) if acts else (np.zeros((0, NUM_HANDS)), np.zeros((0, NUM_HANDS)))
+    )
     rows = []
     for h in hands[::-1].tolist():
-        told = [] if made is None else [MADE[made[h]]]
+        descriptions = [] if made is None else [MADE_HANDS[made[h]]]
         if draws is not None:
-            told.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
-        figures_of = (float(mine.reach[h]), known(mine.ev[h]), known(mine.equity[h]), known(mine.eqr[h]))
-        rows.append((show_hand(h), *chances[:, h].tolist(), *figures_of, *(known(w) for w in worths[:, h]), *told))
-    columns = [Column("hand"), *(Column(name, SHARE) for name in names), *_FIGURES]
-    columns += [Column(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
-    columns += [Column("made", rank=1), Column("draws", rank=4)] if made is not None else []
-    return ReportTable(_head(node, who), tuple(columns), tuple(rows))
+            descriptions.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
+        figures = (
+            float(hand_values.reach[h]),
+            none_if_nan(hand_values.ev[h]),
+            none_if_nan(hand_values.equity[h]),
+            none_if_nan(hand_values.eqr[h]),
+        )
+        rows.append(
+            (
+                format_hand(h),
+                *probabilities[:, h].tolist(),
+                *figures,
+                *(none_if_nan(ev) for ev in action_evs[:, h]),
+                *descriptions,
+            )
+        )
+    columns = [ReportColumn("hand"), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
+    columns += [ReportColumn(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
+    columns += [ReportColumn("made", rank=1), ReportColumn("draws", rank=4)] if made is not None else []
+    return ReportTable(_table_title(node, seat), tuple(columns), tuple(rows))
 
 
-# --- equities as a curve ------------------------------------------------------------------------
+# --- equity curve -------------------------------------------------------------------------------
 
 
-def equity_graph(node: Spotlight, player: int | str | None = None, points: int = 100) -> list[tuple[float, float]]:
-    """The equities of a range from the lowest to the highest: (share of the range that has less, equity), some points."""
-    mine = figures(node, player_of(node, player))
-    held = np.flatnonzero((mine.deals > 0) & ~np.isnan(mine.equity))
-    if not len(held):
+def equity_graph(node: SolutionNode, player: int | str | None = None, points: int = 100) -> list[tuple[float, float]]:
+    """Return the sorted equities of a range as `points` + 1 pairs: (share of the range with less equity, equity)."""
+    figures = hand_figures(node, parse_player(node, player))
+    hands = np.flatnonzero((figures.deals > 0) & ~np.isnan(figures.equity))
+    if not len(hands):
         return []
-    order = held[np.argsort(mine.equity[held], kind="stable")]
-    upto = np.cumsum(mine.deals[order]) / mine.deals[order].sum()
-    places = np.linspace(0, 1, points + 1)
-    chosen = np.minimum(np.searchsorted(upto, places - 1e-12), len(order) - 1)
-    return list(zip(places.tolist(), mine.equity[order][chosen].tolist(), strict=True))
+    order = hands[np.argsort(figures.equity[hands], kind="stable")]
+    cumulative = np.cumsum(figures.deals[order]) / figures.deals[order].sum()
+    shares = np.linspace(0, 1, points + 1)
+    chosen = np.minimum(np.searchsorted(cumulative, shares - 1e-12), len(order) - 1)
+    return list(zip(shares.tolist(), figures.equity[order][chosen].tolist(), strict=True))
 
 
-# --- the grid ---------------------------------------------------------------------------------
+# --- grid -------------------------------------------------------------------------------------
 
 
-def grid(node: Spotlight, player: int | str | None = None) -> Grid:
-    """The 13 × 13 grid: actions side by side, as high as the hands are held; of a player who does not act, weights."""
-    who = player_of(node, player)
-    reach, live = node.reach[who], _live(node)
+def strategy_grid(node: SolutionNode, player: int | str | None = None) -> HandGrid:
+    """Return the 13 × 13 grid of action frequencies with heights by range weight.
+
+    For a player who does not act, the grid has range weights only.
+    """
+    seat = parse_player(node, player)
+    reach, live = node.reach[seat], _live_hands(node)
     count = np.bincount(CLASS_OF_HAND[live], minlength=169).astype(float)
-    weight = np.minimum(_by_class(reach) / np.maximum(count, 1.0), 1.0)
-    head = _head(node, who)
-    if node.player != who:
-        return Grid(weight.reshape(13, 13), title=head)
-    deals = reach * node.compatible(who)
-    total = _by_class(deals)
+    weight = np.minimum(_class_sums(reach) / np.maximum(count, 1.0), 1.0)
+    head = _table_title(node, seat)
+    if node.player != seat:
+        return HandGrid(weight.reshape(13, 13), title=head)
+    deals = reach * node.compatible_weight(seat)
+    total = _class_sums(deals)
     weight = np.where(total > 0, weight, 0.0)
-    moves = np.where(np.isnan(node.strategy), 0.0, node.strategy)
+    probabilities = np.where(np.isnan(node.strategy), 0.0, node.strategy)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = [np.where(total > 0, _by_class(deals * move) / total, 0.0) for move in moves]
-        # so that the totals of the legend count deals, as all means do
+        shares = [np.where(total > 0, _class_sums(deals * probability) / total, 0.0) for probability in probabilities]
+        # scaled so that the totals of the legend count deals, as all means do
         combos = np.where(weight > 0, total / weight, 0.0)
     frequencies = {name: share.reshape(13, 13) for name, share in zip(node.actions, shares, strict=True)}
-    return Grid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
+    return HandGrid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
 
 
-def _by_class(values: Array) -> Array:
-    """Sums over the hands of each class. float64 [169]"""
+def _class_sums(values: Array) -> Array:
+    """Sum values over the hands of each class. float64 [169]"""
     return np.bincount(CLASS_OF_HAND, values, 169)

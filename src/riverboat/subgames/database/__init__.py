@@ -1,1 +1,1 @@
-"""Databases of solved endgames."""
+"""Endgame database: solved river subgames, looked up by equity distributions."""

@@ -1,325 +1,539 @@
-"""A library of solved river endgames, looked up by what matters about them (Ganzfried & Sandholm 2015, section 3.3).
+"""Database of solved river endgames, looked up by equity distributions (Ganzfried & Sandholm 2015, section 3.3).
 
-    key = Key.of(board, pot, stack, ranges)
-    found = library.nearest(key)                       # Match: which, and how far
-    library.values(found, key)                         # what each hand is worth, as shares of the pot
+    key = EndgameKey.from_river(board, pot, stack, ranges)
+    match = database.nearest(key)                      # NearestEndgame: the entry, and its distance
+    database.hand_values(match, key)                   # value of each hand, in pots
 
-A *key* is the stack in pots and, for each player, the distribution of its hands' equity against the other's range. Two keys
-of the same rung of stacks are as far apart as the players' distributions are, by the earth mover's distance: the larger
-of the two. Entries keep what is played and what it is worth by equity, so they serve any board: a hand plays as those of its
-equity do.
+A *key* is the stack in pots and, for each player, the distribution of its hands' equities against the other's range.
+The distance of two keys at the same stack level is the larger of the two players' earth mover's distances. Entries
+store strategies and values by equity, so that they apply to any board: a hand plays like the hands of its equity.
+
+A database is built from rivers that a blueprint reaches in self-play, solved in parallel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HANDS, Deck
-from riverboat.cards.equity.equities import range_shares
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.equity.equities import range_wins
+from riverboat.cards.notation import format_cards
 from riverboat.cards.ranges import Range
+from riverboat.core import artifacts, files
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, check_threads
+from riverboat.engines.devices import CPU, resolve_device
 from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.holdem.rules import PokerRules
 from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.database import _kernels as kernels
 
-GRID = 100  # steps of equity in which distributions are kept
-STEPS = 25  # of equity in which what is played is kept
-RUNGS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # stacks in pots
-POT = 1000  # chips of an endgame that is solved for a library
-SIZES = {"bet": "50%, 100%, a", "raise": "100%, a"}
-MOST_RAISES = 2  # raises after a bet
-WHOLE = 255  # of a probability that is kept in a byte
-_CELLS, _SAMPLE, _ROUNDS = 128, 8192, 4  # of the index
+NUM_CDF_STEPS = 100  # equity steps of stored distributions
+NUM_EQUITY_STEPS = 25  # equity steps of stored strategies and values
+STACK_LEVELS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # stacks in pots
+ENDGAME_POT = 1000  # chips in the pot of endgames solved for the database
+BET_SIZES = {"bet": "50%, 100%, a", "raise": "100%, a"}
+RAISE_CAP = 2  # raises after a bet
+PROBABILITY_SCALE = 255  # probability 1 as a byte
+_NUM_CELLS, _SAMPLE_SIZE, _KMEANS_ROUNDS = 128, 8192, 4  # parameters of the index
 
 
 @dataclass(frozen=True, eq=False)
-class Key:
-    """What an endgame is looked up by."""
+class EndgameKey:
+    """Key of an endgame: stack level and equity distributions."""
 
-    rung: int
-    cdf: Array  # float32 [2, GRID]: the share of each player's range with an equity of at most so many steps
-    equity: Array  # float64 [2, 1326]: NaN where a hand meets nobody
-    weight: Array  # float64 [2, 1326]: how often each hand is held, cards removed
+    stack_level: int
+    cdf: Array  # float32 [2, NUM_CDF_STEPS]: cumulative equity distribution of each player's range
+    equity: Array  # float64 [2, 1326]: NaN without a compatible hand
+    weight: Array  # float64 [2, 1326]: joint weight of each hand, with card removal
 
     @staticmethod
-    def of(board: Sequence[int], pot: float, stack: float, ranges: Sequence[Array], deck: Deck = FULL_DECK) -> Key:
-        """Of a river, with a stack behind for each and two ranges. float64 [1326] each"""
+    def from_river(
+        board: Sequence[int], pot: float, stack: float, ranges: Sequence[Array], deck: Deck = FULL_DECK
+    ) -> EndgameKey:
+        """Compute the key of a river with a pot, the stack behind, and two ranges. float64 [1326] each"""
         if len(board) != 5:
-            raise InputError(f"a board of {len(board)} cards: endgames of a library are rivers")
+            raise InputError(f"a board of {len(board)} cards: endgames of a database are rivers, with 5")
         if not (pot > 0 and stack > 0):
             raise InputError(f"pot {pot:g}, stack {stack:g}: both must be above zero")
-        for name, held in zip(("oop", "ip"), ranges, strict=True):
-            if not np.any(np.asarray(held)[~np.isin(HAND_CARDS, board).any(axis=1)] > 0):
-                raise InputError(f"the range of {name} has no hand that the board {show_cards(board)} leaves")
+        for name, weights in zip(("oop", "ip"), ranges, strict=True):
+            if not np.any(np.asarray(weights)[~np.isin(HAND_CARDS, board).any(axis=1)] > 0):
+                raise InputError(f"range of {name}: the board {format_cards(board)} blocks every hand in it")
         equity, weight = equities(board, ranges, deck)
-        cdf = np.empty((2, GRID), np.float32)
+        cdf = np.empty((2, NUM_CDF_STEPS), np.float32)
         for seat in (0, 1):
             if not weight[seat].any():
-                raise InputError("two ranges that cannot be held together: every pair of hands shares a card")
-            step = np.minimum((equity[seat][weight[seat] > 0] * GRID).astype(np.int64), GRID - 1)
-            shares = np.bincount(step, weight[seat][weight[seat] > 0], minlength=GRID)
+                raise InputError("ranges of oop and ip: every pair of hands shares a card")
+            step = np.minimum((equity[seat][weight[seat] > 0] * NUM_CDF_STEPS).astype(np.int64), NUM_CDF_STEPS - 1)
+            shares = np.bincount(step, weight[seat][weight[seat] > 0], minlength=NUM_CDF_STEPS)
             cdf[seat] = np.cumsum(shares) / shares.sum()
-        return Key(rung_of(stack / pot), cdf, equity, weight)
+        return EndgameKey(nearest_stack_level(stack / pot), cdf, equity, weight)
 
 
 def equities(board: Sequence[int], ranges: Sequence[Array], deck: Deck = FULL_DECK) -> tuple[Array, Array]:
-    """What share of the other's range each hand beats, ties half; and how often the hand is held. float64 [2, 1326] each
+    """Return the equity of each hand against the other's range, and its joint weight. float64 [2, 1326] each
 
-    Cards are removed jointly: a hand weighs as often as it is held, times the weight of the hands beside it.
+    The joint weight is the hand's weight times the total weight of the other's compatible hands.
     """
-    shown = np.array([board], np.uint8)
-    equity, weight = np.full((2, HANDS), np.nan), np.zeros((2, HANDS))
+    boards = np.array([board], np.uint8)
+    equity, weight = np.full((2, NUM_HANDS), np.nan), np.zeros((2, NUM_HANDS))
     for seat in (0, 1):
-        won, met = range_shares(np.asarray(ranges[1 - seat], float), shown, np.ones(1), rules=deck.rules)
-        some = met > 1e-9 * max(float(np.sum(ranges[1 - seat])), 1e-300)
-        equity[seat, some] = np.clip(won[some] / met[some], 0.0, 1.0)
-        weight[seat, some] = np.asarray(ranges[seat])[some] * met[some]
+        won, total = range_wins(np.asarray(ranges[1 - seat], float), boards, np.ones(1), rules=deck.rules)
+        valid = total > 1e-9 * max(float(np.sum(ranges[1 - seat])), 1e-300)
+        equity[seat, valid] = np.clip(won[valid] / total[valid], 0.0, 1.0)
+        weight[seat, valid] = np.asarray(ranges[seat])[valid] * total[valid]
     return equity, weight
 
 
-def rung_of(stacks: float) -> int:
-    """The rung that is nearest to a stack in pots, by ratio."""
-    return int(np.argmin(np.abs(np.log(np.array(RUNGS)) - np.log(stacks))))
+def nearest_stack_level(stack_to_pot: float) -> int:
+    """Return the stack level nearest to a stack in pots, by ratio."""
+    return int(np.argmin(np.abs(np.log(np.array(STACK_LEVELS)) - np.log(stack_to_pot))))
 
 
-def distance(one: Array, other: Array) -> float:
-    """Between two keys' distributions: the larger of the players' earth mover's distances. float32 [2, GRID] each"""
-    return float(np.abs(one.astype(np.float64) - other).sum(axis=1).max() / GRID)
+def key_distance(one: Array, other: Array) -> float:
+    """Return the larger of the players' earth mover's distances between two keys. float32 [2, NUM_CDF_STEPS] each"""
+    return float(np.abs(one.astype(np.float64) - other).sum(axis=1).max() / NUM_CDF_STEPS)
 
 
-# --- the betting that entries share -------------------------------------------------------------
+# --- common betting trees -----------------------------------------------------------------------
 
 
-def rung_spot(
-    rung: int, board: Sequence[int], ranges: Sequence[Array], deck: Deck = FULL_DECK, pots: float | None = None
+def endgame_spot(
+    stack_level: int,
+    board: Sequence[int],
+    ranges: Sequence[Array],
+    deck: Deck = FULL_DECK,
+    stack_to_pot: float | None = None,
 ) -> Spot:
-    """An endgame as it is solved for a library; with `pots` behind, where they are not those of the rung."""
-    behind = RUNGS[rung] if pots is None else pots
-    held = [Range(np.asarray(weights) / max(float(np.max(weights)), 1e-300)) for weights in ranges]
+    """Return an endgame as a spot with the database's bet sizes; `stack_to_pot` overrides the stack of the level."""
+    behind = STACK_LEVELS[stack_level] if stack_to_pot is None else stack_to_pot
+    scaled = [Range(np.asarray(weights) / max(float(np.max(weights)), 1e-300)) for weights in ranges]
     return Spot.make(
-        board=tuple(int(c) for c in board), pot=POT, stack=round(POT * behind), oop=held[0], ip=held[1],
-        bets={"river": SIZES}, raise_cap=MOST_RAISES, deck=deck, name="endgame",
+        board=tuple(int(c) for c in board), pot=ENDGAME_POT, stack=round(ENDGAME_POT * behind), oop=scaled[0], ip=scaled[1],
+        bets={"river": BET_SIZES}, raise_cap=RAISE_CAP, deck=deck, name="endgame",
     )  # fmt: skip
 
 
 @cache
-def rung_betting(rung: int) -> BettingTree:
-    """The betting that all entries of a rung have: it does not depend on cards."""
-    everything = np.ones(HANDS)
-    return rung_spot(rung, (0, 5, 10, 15, 20), (everything, everything)).betting
+def stack_level_betting(stack_level: int) -> BettingTree:
+    """Return the betting tree that all entries of a stack level share."""
+    full_range = np.ones(NUM_HANDS)
+    return endgame_spot(stack_level, (0, 5, 10, 15, 20), (full_range, full_range)).betting
 
 
 @cache
-def columns(rung: int) -> dict[int, slice]:
-    """Where the moves of each decision stand among all moves of a rung."""
-    betting, start, out = rung_betting(rung), 0, {}
+def decision_columns(stack_level: int) -> dict[int, slice]:
+    """Return the columns of each decision's actions among all actions of a stack level."""
+    betting, start, out = stack_level_betting(stack_level), 0, {}
     for node in np.flatnonzero(betting.actor >= 0).tolist():
-        width = len(betting.moves(node))
+        width = len(betting.actions(node))
         out[node] = slice(start, start + width)
         start += width
     return out
 
 
-class Kept(NamedTuple):
-    """What a library keeps of one endgame."""
+class EndgameEntry(NamedTuple):
+    """Stored form of one endgame."""
 
-    cdf: Array  # float32 [2, GRID]
-    value: Array  # float32 [2, STEPS]: what hands of each equity win, in pots
-    play: Array  # uint8 [moves of the rung, STEPS]
+    cdf: Array  # float32 [2, NUM_CDF_STEPS]
+    value: Array  # float32 [2, NUM_EQUITY_STEPS]: value of hands of each equity, in pots
+    play: Array  # uint8 [actions of the level, NUM_EQUITY_STEPS]
 
 
-def kept_of(key: Key, solution: Solution) -> Kept:
-    """A solved endgame by equity. Steps without hands take what the nearest one has."""
+def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
+    """Convert a solved endgame to values and strategies by equity. Equity steps without hands copy the nearest step."""
     root = solution[""]
-    value, play = np.zeros((2, STEPS), np.float32), np.zeros((columns_count(key.rung), STEPS), np.uint8)
-    step = _steps(key.equity)
+    value, play = (
+        np.zeros((2, NUM_EQUITY_STEPS), np.float32),
+        np.zeros((num_columns(key.stack_level), NUM_EQUITY_STEPS), np.uint8),
+    )
+    step = _equity_steps(key.equity)
     for seat in (0, 1):
-        worth, weight = root.ev(seat) / POT, root.reach[seat] * root.compatible(seat)
-        known = (step[seat] >= 0) & (weight > 0) & ~np.isnan(worth)
-        value[seat] = _spread(step[seat][known], weight[known], worth[known])
-    betting = rung_betting(key.rung)
-    for node, place in columns(key.rung).items():
-        seat, here = int(betting.actor[node]), solution[lines(key.rung)[node]]
-        moves, weight = here.strategy, here.reach[seat] * root.compatible(seat)
-        known = (step[seat] >= 0) & ~np.isnan(moves).any(axis=0)
-        if not weight[known].any():
-            weight = known.astype(float)
-        shares = np.stack([_spread(step[seat][known], weight[known], move[known]) for move in moves])
+        ev, weight = root.ev(seat) / ENDGAME_POT, root.reach[seat] * root.compatible_weight(seat)
+        valid = (step[seat] >= 0) & (weight > 0) & ~np.isnan(ev)
+        value[seat] = _means_by_step(step[seat][valid], weight[valid], ev[valid])
+    betting = stack_level_betting(key.stack_level)
+    for node, columns in decision_columns(key.stack_level).items():
+        seat, solution_node = int(betting.actor[node]), solution[decision_lines(key.stack_level)[node]]
+        strategy, weight = solution_node.strategy, solution_node.reach[seat] * root.compatible_weight(seat)
+        valid = (step[seat] >= 0) & ~np.isnan(strategy).any(axis=0)
+        if not weight[valid].any():
+            weight = valid.astype(float)
+        shares = np.stack(
+            [_means_by_step(step[seat][valid], weight[valid], probability[valid]) for probability in strategy]
+        )
         shares = shares / np.maximum(shares.sum(axis=0), 1e-12)
-        play[place] = np.round(shares * WHOLE)
-    return Kept(key.cdf, value, play)
+        play[columns] = np.round(shares * PROBABILITY_SCALE)
+    return EndgameEntry(key.cdf, value, play)
 
 
-def columns_count(rung: int) -> int:
-    """Moves of all decisions of a rung."""
-    return sum(place.stop - place.start for place in columns(rung).values())
+def num_columns(stack_level: int) -> int:
+    """Return the number of actions over all decisions of a stack level."""
+    return sum(columns.stop - columns.start for columns in decision_columns(stack_level).values())
 
 
 @cache
-def lines(rung: int) -> dict[int, str]:
-    """The line that leads to each decision of a rung."""
-    return {node: _line(rung_betting(rung), node) for node in columns(rung)}
+def decision_lines(stack_level: int) -> dict[int, str]:
+    """Return the line of each decision of a stack level."""
+    return {node: _line_to(stack_level_betting(stack_level), node) for node in decision_columns(stack_level)}
 
 
-def _line(betting: BettingTree, node: int) -> str:
-    labels, here = [], 0
-    while here != node:
-        here = next(child for child in betting.children(here) if child <= node < betting.end[child])
-        labels.append(betting.label[here])
+def _line_to(betting: BettingTree, node: int) -> str:
+    labels, ancestor = [], 0
+    while ancestor != node:
+        ancestor = next(child for child in betting.children(ancestor) if child <= node < betting.end[child])
+        labels.append(betting.label[ancestor])
     return "-".join(labels)
 
 
-def _steps(equity: Array) -> Array:
-    """The step of each equity; -1 where there is none. int64 [..., 1326]"""
-    known = ~np.isnan(equity)
-    return np.where(known, np.minimum(np.nan_to_num(equity) * STEPS, STEPS - 1).astype(np.int64), -1)
+def _equity_steps(equity: Array) -> Array:
+    """Return the step of each equity; -1 for NaN. int64 [..., 1326]"""
+    valid = ~np.isnan(equity)
+    return np.where(
+        valid, np.minimum(np.nan_to_num(equity) * NUM_EQUITY_STEPS, NUM_EQUITY_STEPS - 1).astype(np.int64), -1
+    )
 
 
-def _spread(step: Array, weight: Array, numbers: Array) -> Array:
-    """Weighted means by step; where nothing is, what the nearest step has. float64 [STEPS]"""
-    total = np.bincount(step, weight, minlength=STEPS)
-    sums = np.bincount(step, weight * numbers, minlength=STEPS)
-    there = np.flatnonzero(total > 0)
-    if not len(there):
-        return np.zeros(STEPS)
-    nearest = there[np.argmin(np.abs(np.arange(STEPS)[:, None] - there), axis=1)]
+def _means_by_step(step: Array, weight: Array, numbers: Array) -> Array:
+    """Return weighted means by equity step; empty steps copy the nearest nonempty one. float64 [NUM_EQUITY_STEPS]"""
+    total = np.bincount(step, weight, minlength=NUM_EQUITY_STEPS)
+    sums = np.bincount(step, weight * numbers, minlength=NUM_EQUITY_STEPS)
+    nonempty = np.flatnonzero(total > 0)
+    if not len(nonempty):
+        return np.zeros(NUM_EQUITY_STEPS)
+    nearest = nonempty[np.argmin(np.abs(np.arange(NUM_EQUITY_STEPS)[:, None] - nonempty), axis=1)]
     means: Array = sums[nearest] / total[nearest]
     return means
 
 
-# --- a library ------------------------------------------------------------------------------------
+# --- lookup ---------------------------------------------------------------------------------------
 
 
-class Match(NamedTuple):
-    """The entry that is nearest to a key."""
+class NearestEndgame(NamedTuple):
+    """The entry nearest to a key."""
 
-    rung: int
+    stack_level: int
     number: int
     distance: float
 
 
-class Index(NamedTuple):
+class EndgameIndex(NamedTuple):
     """Entries in cells around centres: the triangle inequality bounds a distance by those to the centre of the cell.
 
-    Entries stand cell by cell, those of a cell by their distance to its centre; distances are times GRID.
+    Entries are sorted by cell, then by distance to its centre; distances are multiplied by NUM_CDF_STEPS.
     """
 
-    centres: Array  # float32 [cells, 2, GRID]
-    reach: Array  # float32 [cells]: the largest radius; below zero where nobody lives
-    first: Array  # int64 [cells + 1]: where entries of a cell begin
-    order: Array  # int64 [n]: their numbers on the shelf
+    centres: Array  # float32 [cells, 2, NUM_CDF_STEPS]
+    reach: Array  # float32 [cells]: the largest radius; negative for empty cells
+    first: Array  # int64 [cells + 1]: first entry of each cell
+    order: Array  # int64 [n]: original indices of the entries
     radius: Array  # float32 [n]
-    coarse: Array  # float32 [n, 2, 10]: sums over tenths of the grid: their differences bound a distance too
-    cdf: Array  # float32 [n, 2, GRID]
+    coarse: Array  # float32 [n, 2, 10]: sums over tenths of the steps: their L1 distances are lower bounds
+    cdf: Array  # float32 [n, 2, NUM_CDF_STEPS]
 
     @staticmethod
-    def of(cdf: Array) -> Index:
-        """Cells are those of k-means on a sample, by tenths. float32 [n, 2, GRID]"""
+    def build(cdf: Array) -> EndgameIndex:
+        """Build an index with cells by k-means on a sample of coarse distributions. float32 [n, 2, NUM_CDF_STEPS]"""
         n = len(cdf)
-        coarse = cdf.reshape(n, 2, 10, GRID // 10).sum(axis=3)
+        coarse = cdf.reshape(n, 2, 10, NUM_CDF_STEPS // 10).sum(axis=3)
         flat = coarse.reshape(n, 20)
-        sample = flat[np.linspace(0, n - 1, min(_SAMPLE, n)).astype(np.int64)]
-        middle = sample[np.linspace(0, len(sample) - 1, min(_CELLS, len(sample))).astype(np.int64)]
-        for _ in range(_ROUNDS):
-            home = _home(sample, middle)
-            sums = np.stack([np.bincount(home, column, minlength=len(middle)) for column in sample.T], axis=1)
-            count = np.bincount(home, minlength=len(middle))[:, None]
-            middle = np.where(count > 0, sums / np.maximum(count, 1), middle).astype(np.float32)
-        home = _home(flat, middle)
-        centres = np.zeros((len(middle), 2, GRID), np.float32)
-        radius, reach = np.zeros(n, np.float32), np.full(len(middle), -np.inf, np.float32)
-        for cell in np.unique(home).tolist():
-            some = cdf[home == cell]
-            centres[cell] = some.mean(axis=0)
-            far = np.abs(some - centres[cell]).sum(axis=2).max(axis=1)
-            radius[home == cell], reach[cell] = far, far.max()
-        order = np.lexsort((radius, home))
-        first = np.searchsorted(home[order], np.arange(len(middle) + 1))
-        return Index(centres, reach, first, order, radius[order], coarse[order], cdf[order])
+        sample = flat[np.linspace(0, n - 1, min(_SAMPLE_SIZE, n)).astype(np.int64)]
+        coarse_centres = sample[np.linspace(0, len(sample) - 1, min(_NUM_CELLS, len(sample))).astype(np.int64)]
+        for _ in range(_KMEANS_ROUNDS):
+            cell_of = _nearest_center(sample, coarse_centres)
+            sums = np.stack(
+                [np.bincount(cell_of, column, minlength=len(coarse_centres)) for column in sample.T], axis=1
+            )
+            count = np.bincount(cell_of, minlength=len(coarse_centres))[:, None]
+            coarse_centres = np.where(count > 0, sums / np.maximum(count, 1), coarse_centres).astype(np.float32)
+        cell_of = _nearest_center(flat, coarse_centres)
+        centres = np.zeros((len(coarse_centres), 2, NUM_CDF_STEPS), np.float32)
+        radius, reach = np.zeros(n, np.float32), np.full(len(coarse_centres), -np.inf, np.float32)
+        for cell in np.unique(cell_of).tolist():
+            members = cdf[cell_of == cell]
+            centres[cell] = members.mean(axis=0)
+            distances = np.abs(members - centres[cell]).sum(axis=2).max(axis=1)
+            radius[cell_of == cell], reach[cell] = distances, distances.max()
+        order = np.lexsort((radius, cell_of))
+        first = np.searchsorted(cell_of[order], np.arange(len(coarse_centres) + 1))
+        return EndgameIndex(centres, reach, first, order, radius[order], coarse[order], cdf[order])
 
 
-def _home(rows: Array, centres: Array) -> Array:
-    """The centre that is nearest to each row, by squares. int64 [n]"""
+def _nearest_center(rows: Array, centres: Array) -> Array:
+    """Return the nearest centre of each row, by squared distance. int64 [n]"""
     nearest: Array = (rows @ centres.T - (centres**2).sum(axis=1) / 2).argmax(axis=1)
     return nearest
 
 
 @dataclass(frozen=True, eq=False)
-class Shelf:
-    """All entries of a rung."""
+class StackLevelEntries:
+    """All entries of a stack level."""
 
-    cdf: Array  # float32 [n, 2, GRID]
-    value: Array  # float32 [n, 2, STEPS]
-    play: Array  # uint8 [n, moves, STEPS]
+    cdf: Array  # float32 [n, 2, NUM_CDF_STEPS]
+    value: Array  # float32 [n, 2, NUM_EQUITY_STEPS]
+    play: Array  # uint8 [n, actions, NUM_EQUITY_STEPS]
 
     def __len__(self) -> int:
         return len(self.cdf)
 
     @cached_property
-    def index(self) -> Index:
-        """What rules out entries that are too far."""
-        return Index.of(self.cdf)
+    def index(self) -> EndgameIndex:
+        """Index for exact nearest-neighbor search."""
+        return EndgameIndex.build(self.cdf)
 
     def nearest(self, cdf: Array) -> tuple[int, float]:
-        """The entry at the least distance, and that distance. Exact: bounds rule out what cannot be nearer."""
+        """Return the nearest entry and its distance. Exact: bounds exclude only entries that cannot be nearer."""
         index, best = self.index, np.array([0.0, np.inf])
         cdf = np.ascontiguousarray(cdf, np.float32)
-        tenths = cdf.reshape(2, 10, GRID // 10).sum(axis=2)
-        far = np.abs(index.centres - cdf).sum(axis=2).max(axis=1)
-        kernels.nearest(
-            np.argsort(far), far, index.reach, index.first, index.radius, index.coarse, index.cdf, cdf, tenths, best
+        coarse = cdf.reshape(2, 10, NUM_CDF_STEPS // 10).sum(axis=2)
+        center_distance = np.abs(index.centres - cdf).sum(axis=2).max(axis=1)
+        kernels.find_nearest_entry(
+            np.argsort(center_distance),
+            center_distance,
+            index.reach,
+            index.first,
+            index.radius,
+            index.coarse,
+            index.cdf,
+            cdf,
+            coarse,
+            best,
         )
-        return int(index.order[int(best[0])]), float(best[1]) / GRID
+        return int(index.order[int(best[0])]), float(best[1]) / NUM_CDF_STEPS
 
 
 @dataclass(frozen=True, eq=False)
-class Library:
-    """Solved endgames by rung."""
+class EndgameDatabase:
+    """Solved endgames by stack level."""
 
-    shelves: dict[int, Shelf]
-    facts: dict[str, Any] = field(default_factory=dict)
+    entries_by_level: dict[int, StackLevelEntries]
+    metadata: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return sum(len(shelf) for shelf in self.shelves.values())
+        return sum(len(entries) for entries in self.entries_by_level.values())
 
     @staticmethod
-    def of(entries: Sequence[tuple[int, Kept]]) -> Library:
-        """A library of entries with their rungs."""
-        shelves = {}
-        for rung in sorted({rung for rung, _ in entries}):
-            some = [kept for r, kept in entries if r == rung]
-            shelves[rung] = Shelf(*(np.stack(part) for part in zip(*some, strict=True)))
-        return Library(shelves)
+    def from_entries(entries: Sequence[tuple[int, EndgameEntry]]) -> EndgameDatabase:
+        """Build a database from entries with their stack levels."""
+        by_level = {}
+        for level in sorted({level for level, _ in entries}):
+            level_entries = [entry for entry_level, entry in entries if entry_level == level]
+            by_level[level] = StackLevelEntries(*(np.stack(part) for part in zip(*level_entries, strict=True)))
+        return EndgameDatabase(by_level)
 
-    def nearest(self, key: Key) -> Match:
-        """The entry nearest to a key: of its rung, or of the nearest that there is."""
-        if not self.shelves:
-            raise InputError("an empty library: `riverboat endgames build` fills it")
-        rung = min(self.shelves, key=lambda r: (abs(r - key.rung), r))
-        return Match(rung, *self.shelves[rung].nearest(key.cdf))
+    def nearest(self, key: EndgameKey) -> NearestEndgame:
+        """Return the entry nearest to a key, at its stack level or else the nearest level."""
+        if not self.entries_by_level:
+            raise InputError("an empty endgame database: `riverboat endgames build` fills it")
+        level = min(self.entries_by_level, key=lambda candidate: (abs(candidate - key.stack_level), candidate))
+        return NearestEndgame(level, *self.entries_by_level[level].nearest(key.cdf))
 
-    def values(self, match: Match, key: Key) -> Array:
-        """What hands win by the entry, in pots; NaN where a hand has no equity. float64 [2, 1326]
+    def hand_values(self, match: NearestEndgame, key: EndgameKey) -> Array:
+        """Return the values of hands by the entry, in pots; NaN for hands without equity. float64 [2, 1326]
 
-        The entry's ranges were others: what both win is shifted alike, so that together they win the pot.
+        The entry was solved for other ranges: the values of both players are shifted alike, so that they sum to the
+        pot.
         """
-        step, worth = _steps(key.equity), self.shelves[match.rung].value[match.number]
-        values = np.stack([np.where(step[seat] >= 0, worth[seat][step[seat]], np.nan) for seat in (0, 1)])
-        both = np.nansum(values * key.weight) / max(float(key.weight[0].sum()), 1e-300)
-        shifted: Array = values + (1.0 - both) / 2
+        step, entry_values = _equity_steps(key.equity), self.entries_by_level[match.stack_level].value[match.number]
+        values = np.stack([np.where(step[seat] >= 0, entry_values[seat][step[seat]], np.nan) for seat in (0, 1)])
+        total = np.nansum(values * key.weight) / max(float(key.weight[0].sum()), 1e-300)
+        shifted: Array = values + (1.0 - total) / 2
         return shifted
 
-    def play(self, match: Match, node: int, equity: Array) -> Array:
-        """What an entry plays at a decision of its rung with hands of some equities. float64 [moves, hands]"""
-        place = columns(match.rung)[node]
-        shares = self.shelves[match.rung].play[match.number][place][:, np.maximum(_steps(equity), 0)].astype(float)
-        whole: Array = shares / np.maximum(shares.sum(axis=0), 1e-12)
-        return whole
+    def strategy(self, match: NearestEndgame, node: int, equity: Array) -> Array:
+        """Return an entry's strategy at a decision, for hands of given equities. float64 [actions, hands]"""
+        columns = decision_columns(match.stack_level)[node]
+        shares = (
+            self.entries_by_level[match.stack_level]
+            .play[match.number][columns][:, np.maximum(_equity_steps(equity), 0)]
+            .astype(float)
+        )
+        normalized: Array = shares / np.maximum(shares.sum(axis=0), 1e-12)
+        return normalized
+
+
+# --- construction ---------------------------------------------------------------------------------
+
+ARTIFACT_KIND = "endgames"
+PART_SIZE = 250  # endgames per part
+SOLVE_ITERATIONS = 300
+TARGET_EXPLOITABILITY = 0.5  # % of the pot: solves stop early below it
+RIVER = 3
+DEALS_PER_DRAW = 2048
+
+
+class ReachedStreet(NamedTuple):
+    """A street that a blueprint reached in self-play."""
+
+    board: tuple[int, ...]
+    pot: float
+    stack: float
+    ranges: tuple[Array, Array]  # float64 [1326] each
+    line: str
+
+
+class DatabaseProgress(NamedTuple):
+    """Progress of a build."""
+
+    done: int
+    target: int
+    seconds: float  # since the start of this run
+    newly_solved: int  # by this run
+
+
+def _check_rules(rules: PokerRules) -> None:
+    if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2 or rules.stacks is None:
+        raise InputError(f"{rules.name}: endgame databases are for no-limit hold'em")
+
+
+def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: int = RIVER) -> Iterator[ReachedStreet]:
+    """Yield rivers (or another street) that a blueprint reaches in self-play with chips behind, by their probability."""
+    rules, tree, rng = strategy.rules, strategy.tree, np.random.default_rng(seed)
+    _check_rules(rules)
+    assert rules.stacks is not None
+    while True:
+        deck = np.tile(rules.deck.cards, (DEALS_PER_DRAW, 1))
+        dealt = rng.permuted(deck, axis=1)[:, :9].astype(np.uint8)
+        buckets = strategy.cards.buckets(dealt, players=2, check=False)
+        node = np.zeros(DEALS_PER_DRAW, np.int64)
+        while len(active := np.flatnonzero((tree.actor[node] >= 0) & (tree.street[node] < street))):
+            active_nodes = node[active]
+            probabilities = strategy.batch_probabilities(
+                active_nodes, buckets[active, tree.actor[active_nodes], tree.street[active_nodes]]
+            )
+            action = (rng.random((len(active), 1)) > np.cumsum(probabilities, axis=1)).sum(axis=1)
+            node[active] = tree.first[active_nodes] + np.minimum(action, tree.count[active_nodes] - 1)
+        for i in np.flatnonzero(tree.actor[node] >= 0).tolist():
+            spent = tree.spent[node[i]].tolist()
+            board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
+            stack = min(rules.stacks) - max(spent)
+            reached = node_at_line(strategy, tree.line(int(node[i])), board)
+            ranges = np.zeros((2, 1326))
+            ranges[:, hand_indices(reached.hands)] = reached.reach
+            if stack > 0 and ranges.any(axis=1).all():
+                yield ReachedStreet(
+                    board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), tree.line(int(node[i]))
+                )
+
+
+def solve_rivers(
+    rivers: list[ReachedStreet], strategy: Blueprint, threads: int = 1, device: str = CPU
+) -> list[tuple[int, EndgameEntry]]:
+    """Solve rivers, each at its stack level, and convert them to entries."""
+    deck = strategy.rules.deck
+    spots = [endgame_spot(nearest_stack_level(r.stack / r.pot), r.board, r.ranges, deck) for r in rivers]
+    solutions = solve_many(
+        spots, iterations=SOLVE_ITERATIONS, until=TARGET_EXPLOITABILITY, check_every=20, threads=threads, device=device
+    )
+    entries = []
+    for river, solution in zip(rivers, solutions, strict=True):
+        key = EndgameKey.from_river(river.board, river.pot, river.stack, river.ranges, deck)
+        entries.append((key.stack_level, make_entry(key, solution)))
+    return entries
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def build_database(
+    strategy: Blueprint,
+    folder: str | Path,
+    count: int,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    device: str = CPU,
+    resume: bool = False,
+    name: str = "",
+    on_progress: Callable[[DatabaseProgress], None] | None = None,
+    part_size: int = PART_SIZE,
+) -> EndgameDatabase:
+    """Fill a folder with `count` endgames, solved on threads or on a GPU (`device`).
+
+    With `resume`, endgames that are in the folder already count; they must have the same blueprint and seed.
+    """
+    check_threads(threads)
+    resolve_device(device)
+    _check_rules(strategy.rules)  # before the folder is created
+    target = Path(folder)
+    if count < 1:
+        raise InputError(f"count={count}: must be at least 1")
+    with files.folder_lock(target):  # before the first part is solved
+        artifacts.discard_leftovers(target)
+        parts = _part_folders(target)
+        if parts and not resume:
+            raise InputError(
+                f"{target}: holds {ARTIFACT_KIND} already; continue with resume (--resume), or give another folder"
+            )
+        done = 0
+        for path in parts:
+            entries = artifacts.read_manifest(path)
+            for field, expected in (("strategy", strategy.fingerprint), ("seed", seed)):
+                if entries[field] != expected:
+                    raise InputError(f"{path}: made from another {field}; resume with the same one: {entries[field]}")
+            done += entries.integer("count", 1)
+        start, newly_solved, index = time.perf_counter(), 0, len(parts)
+        while done < count:
+            size = min(part_size, count - done)
+            source = sample_reached_streets(strategy, [seed, index])
+            rivers = [next(source) for _ in range(size)]
+            by_level = EndgameDatabase.from_entries(solve_rivers(rivers, strategy, threads, device)).entries_by_level
+            arrays = {
+                f"{field}_{level}": getattr(level_entries, field)
+                for level, level_entries in by_level.items()
+                for field in ("cdf", "value", "play")
+            }
+            metadata = {
+                "count": size,
+                "seed": seed,
+                "strategy": strategy.fingerprint,
+                "agent": name,
+                "rungs": list(by_level),
+            }
+            artifacts.write(target / f"part-{index:05d}", ARTIFACT_KIND, arrays, metadata)
+            index, done, newly_solved = index + 1, done + size, newly_solved + size
+            if on_progress is not None:
+                on_progress(DatabaseProgress(done, count, time.perf_counter() - start, newly_solved))
+    return load_database(target)
+
+
+def _part_folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("part-*") if (path / artifacts.MANIFEST).is_file())
+
+
+def load_database(folder: str | Path) -> EndgameDatabase:
+    """Load the database in a folder, and check every part."""
+    source = Path(folder)
+    parts = _part_folders(source)
+    if not parts:
+        raise InputError(f"{source}: holds no {ARTIFACT_KIND}; `riverboat endgames build {source}` makes some")
+    rows: dict[int, list[tuple[Array, ...]]] = {}
+    agents = set()
+    for path in parts:
+        entries, arrays = artifacts.read(path)
+        if entries.text("kind") != ARTIFACT_KIND:
+            raise InputError(f"{path}: holds a {entries.text('kind')}, not {ARTIFACT_KIND}")
+        agents.add(str(entries["agent"]))
+        for level in range(len(STACK_LEVELS)):
+            if f"cdf_{level}" in arrays:
+                cdf = arrays.get_checked(f"cdf_{level}", ("float32",), (None, 2, NUM_CDF_STEPS), 0.0)
+                value = arrays.get_checked(f"value_{level}", ("float32",), (len(cdf), 2, NUM_EQUITY_STEPS))
+                play = arrays.get_checked(f"play_{level}", ("uint8",), (len(cdf), num_columns(level), NUM_EQUITY_STEPS))
+                rows.setdefault(level, []).append((cdf, value, play))
+    by_level = {
+        level: StackLevelEntries(*(np.concatenate(part) for part in zip(*level_rows, strict=True)))
+        for level, level_rows in sorted(rows.items())
+    }
+    return EndgameDatabase(by_level, {"agents": sorted(agents), "parts": len(parts)})

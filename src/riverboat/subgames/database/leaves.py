@@ -1,9 +1,9 @@
-"""Exits of the turn by rivers: looked up in a library, or learnt on the way. What a solver that samples cards goes on with.
+"""Leaf values of a turn by sampled rivers: from an endgame database, or from river solvers that are updated meanwhile.
 
-    LibraryLeaves     the solver stops at the turn's end, and reads what the nearest solved endgame is worth
-    RiverLeaves       it goes on: each exit has, for each card, a river of its own that learns; or rivers in buckets
+    DatabaseLeafValues        stops at the end of the turn, with values of the nearest solved endgame
+    SampledRiverLeafValues    continues: each leaf has a river solver for each card, or rivers with buckets
 
-Both draw cards for each question, so that an iteration is one of public chance sampling (Johanson et al. 2012).
+Both sample cards for each query, so that an iteration is one of public chance sampling (Johanson et al. 2012).
 """
 
 from __future__ import annotations
@@ -14,194 +14,211 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS, Deck
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.menus import Menu
-from riverboat.strategies.reports.public_state import hand_numbers
-from riverboat.subgames.database.database import Key, Library
-from riverboat.subgames.depth_limited.street_game import (
-    Beside,
-    ShownLeaves,
-    StreetSolver,
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import ActionMenu
+from riverboat.strategies.reports.public_state import hand_indices
+from riverboat.subgames.database.database import EndgameDatabase, EndgameKey
+from riverboat.subgames.depth_limited.solver import (
+    CompatibleWeights,
+    DepthLimitedSolver,
+    ShowdownLeafValues,
     StreetTree,
-    goes_on,
-    street_tree,
+    build_street_tree,
+    has_later_betting,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
-    """Where a turn ends, and the rivers that may be dealt on it."""
+class RiverSampler:
+    """Leaves of a turn, and the river cards that may be dealt."""
 
-    states: Sequence[Betting]  # at its exits
+    leaf_states: Sequence[BettingState]  # betting states at the leaves
     board: tuple[int, ...]
-    hands: Array  # numbers of those that the board leaves
-    seat: int  # that searches
-    cards: int = 1  # drawn for a question
+    hands: Array  # indices of unblocked hands
+    seat: int  # the searching seat
+    cards_per_sample: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         if len(self.board) != 4:
-            raise InputError(f"a board of {len(self.board)} cards: rivers follow a turn")
+            raise InputError(f"a board of {len(self.board)} cards: must be a turn, with 4")
 
     @cached_property
     def deck(self) -> Deck:
-        """Of the game."""
-        return self.states[0].rules.deck
+        """Deck of the game."""
+        return self.leaf_states[0].rules.deck
 
     @cached_property
-    def left(self) -> Array:
-        """Cards that may come."""
+    def river_cards(self) -> Array:
+        """Possible river cards."""
         return np.setdiff1d(self.deck.cards, self.board)
 
     @property
     def scale(self) -> float:
-        """A pair of hands leaves so many of the cards."""
-        return len(self.left) / (len(self.left) - 4)
+        """Inverse of the share of river cards that are compatible with a pair of hands."""
+        return len(self.river_cards) / (len(self.river_cards) - 4)
 
     @cached_property
-    def live(self) -> dict[int, Array]:
-        """Hands that each card leaves. bool [hands]"""
-        return {int(c): ~(HAND_CARDS[self.hands] == c).any(axis=1) for c in self.left}
+    def live_hands(self) -> dict[int, Array]:
+        """Hands that each river card does not block. bool [hands]"""
+        return {int(c): ~(HAND_CARDS[self.hands] == c).any(axis=1) for c in self.river_cards}
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """Of the cards."""
+        """Random generator of the cards."""
         return np.random.default_rng(self.seed)
 
-    def draw(self) -> list[int]:
-        """Cards for one question."""
-        some = self.rng.choice(self.left, min(self.cards, len(self.left)), replace=False)
-        return [int(card) for card in some]
+    def sample_cards(self) -> list[int]:
+        """Sample the river cards of one query."""
+        cards = self.rng.choice(self.river_cards, min(self.cards_per_sample, len(self.river_cards)), replace=False)
+        return [int(card) for card in cards]
 
-    def rank(self, card: int) -> Array:
-        """How strong hands are on a river. int64 [hands]"""
-        rank = np.zeros(HANDS, np.int64)
-        rank[hand_numbers(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
+    def hand_ranks(self, card: int) -> Array:
+        """Return the strengths of hands on a river. int64 [hands]"""
+        rank = np.zeros(NUM_HANDS, np.int64)
+        rank[hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
         ranks: Array = rank[self.hands]
         return ranks
 
     @cached_property
-    def beaten(self) -> dict[int, Array]:
-        """What share of the hands that a card leaves is below each, of what is below the best. float64 [hands]"""
+    def beaten_shares(self) -> dict[int, Array]:
+        """Share of unblocked hands that each hand beats, relative to the best hand, by river card. float64 [hands]"""
         out = {}
-        for card, live in self.live.items():
-            rank = self.rank(card)
+        for card, live in self.live_hands.items():
+            rank = self.hand_ranks(card)
             level = np.sort(rank[live])
             below = np.searchsorted(level, rank) / max(int(np.searchsorted(level, level[-1])), 1)
             out[card] = np.where(rank >= level[-1], 1.0, below) * live
         return out
 
     def buckets(self, count: int) -> tuple[Array, Array]:
-        """Hands of both seats in parts of equal size, by how strong they are on all rivers. int64 [hands] each"""
-        strength = sum(self.beaten.values()) / np.maximum(sum(live.astype(float) for live in self.live.values()), 1.0)
+        """Return buckets of equal size by mean strength over all rivers, the same for both seats. int64 [hands] each"""
+        strength = sum(self.beaten_shares.values()) / np.maximum(
+            sum(live.astype(float) for live in self.live_hands.values()), 1.0
+        )
         row = np.empty(len(self.hands), np.int64)
         row[np.argsort(strength, kind="stable")] = np.arange(len(row)) * count // len(row)
         return row, row
 
     @cached_property
-    def shown(self) -> dict[int, ShownLeaves]:
-        """Showdowns of all hands on each river, for a pot of one."""
-        return {int(card): ShownLeaves(self.hands, self.rank(int(card)), np.ones(1)) for card in self.left}
+    def showdown_values(self) -> dict[int, ShowdownLeafValues]:
+        """Showdown values of all hands on each river, for a pot of one."""
+        return {
+            int(card): ShowdownLeafValues(self.hands, self.hand_ranks(int(card)), np.ones(1))
+            for card in self.river_cards
+        }
 
 
-class LibraryLeaves:
-    """The nearest endgame's values."""
+class DatabaseLeafValues:
+    """Leaf values from the nearest entries of an endgame database."""
 
-    choices = 1
+    num_continuations = 1
 
-    def __init__(self, turn: Turn, library: Library) -> None:
-        self.turn, self.library, self.beside, self.read = turn, library, Beside(turn.hands), 0
+    def __init__(self, turn: RiverSampler, library: EndgameDatabase) -> None:
+        self.sampler, self.database, self.compatible_weights, self.num_lookups = (
+            turn,
+            library,
+            CompatibleWeights(turn.hands),
+            0,
+        )
 
-    def chooser(self, reach: Array) -> Array:
-        """To the other seat."""
-        return self._values(reach[1], reach[0], 1 - self.turn.seat)[:, None]
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        return self._values(reach[1], reach[0], 1 - self.sampler.seat)[:, None]
 
-    def searcher(self, reach: Array, picked: Array) -> Array:
-        """To the searching seat."""
-        return self._values(reach[0], picked[:, 0], self.turn.seat)
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        return self._values(reach[0], continuation_reach[:, 0], self.sampler.seat)
 
     def _values(self, own: Array, other: Array, seat: int) -> Array:
-        out, cards = np.zeros_like(own), self.turn.draw()
+        out, cards = np.zeros_like(own), self.sampler.sample_cards()
         for card in cards:
-            live = self.turn.live[card]
-            for e, state in enumerate(self.turn.states):
-                mine, theirs = own[e] * live, other[e] * live
-                met = self.beside(theirs) * live
-                if not (mine @ met > 0 and goes_on(state)):
-                    out[e] += state.pot * self.turn.shown[card].won(theirs[None])[0] * live
+            live = self.sampler.live_hands[card]
+            for leaf, state in enumerate(self.sampler.leaf_states):
+                own_reach, other_reach = own[leaf] * live, other[leaf] * live
+                compatible = self.compatible_weights(other_reach) * live
+                if not (own_reach @ compatible > 0 and has_later_betting(state)):
+                    out[leaf] += state.pot * self.sampler.showdown_values[card].winnings(other_reach[None])[0] * live
                     continue
-                ranges = np.zeros((2, HANDS))
-                ranges[seat, self.turn.hands], ranges[1 - seat, self.turn.hands] = mine, theirs
-                key = Key.of((*self.turn.board, card), state.pot, min(state.behind), [*ranges], self.turn.deck)
-                worth = self.library.values(self.library.nearest(key), key)[seat][self.turn.hands]
-                out[e] += state.pot * np.nan_to_num(worth) * met
-                self.read += 1
-        out *= self.turn.scale / len(cards)
+                ranges = np.zeros((2, NUM_HANDS))
+                ranges[seat, self.sampler.hands], ranges[1 - seat, self.sampler.hands] = own_reach, other_reach
+                key = EndgameKey.from_river(
+                    (*self.sampler.board, card), state.pot, min(state.behind), [*ranges], self.sampler.deck
+                )
+                hand_values = self.database.hand_values(self.database.nearest(key), key)[seat][self.sampler.hands]
+                out[leaf] += state.pot * np.nan_to_num(hand_values) * compatible
+                self.num_lookups += 1
+        out *= self.sampler.scale / len(cards)
         return out
 
 
-class RiverLeaves:
-    """Rivers that learn as they are met."""
+class SampledRiverLeafValues:
+    """Leaf values from river solvers that are updated whenever a river is sampled."""
 
-    choices = 1
+    num_continuations = 1
 
-    def __init__(self, turn: Turn, menu: Menu, buckets: int | None = None) -> None:
-        """`buckets`: of each exit's rivers, by strength, shared by all cards; None: every card and hand has its own row."""
+    def __init__(self, turn: RiverSampler, menu: ActionMenu, buckets: int | None = None) -> None:
+        """Set the number of strength buckets per leaf, shared by all cards.
+
+        None gives each card and hand a row of its own.
+        """
         if buckets is not None and buckets < 1:
-            raise InputError(f"{buckets} buckets: at least 1")
-        self.turn, self.menu, self.buckets = turn, menu, buckets
-        self.rivers: dict[tuple[int, int], StreetSolver] = {}
+            raise InputError(f"{buckets} buckets: must be at least 1")
+        self.sampler, self.menu, self.buckets = turn, menu, buckets
+        self.river_solvers: dict[tuple[int, int], DepthLimitedSolver] = {}
 
     @property
-    def numbers(self) -> int:
-        """Kept by all rivers together, regrets and averages."""
-        return sum(river.numbers for river in self.rivers.values())
+    def table_size(self) -> int:
+        """Total size of the tables of all rivers: regrets and averages."""
+        return sum(river.table_size for river in self.river_solvers.values())
 
-    def chooser(self, reach: Array) -> Array:
-        """To the other seat."""
-        return self._values(reach, 1 - self.turn.seat)[:, None]
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        return self._values(reach, 1 - self.sampler.seat)[:, None]
 
-    def searcher(self, reach: Array, picked: Array) -> Array:
-        """To the searching seat."""
-        return self._values(np.stack([reach[0], picked[:, 0]]), self.turn.seat)
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        return self._values(np.stack([reach[0], continuation_reach[:, 0]]), self.sampler.seat)
 
     def _values(self, reach: Array, player: int) -> Array:
-        cards = self.turn.draw()
+        cards = self.sampler.sample_cards()
         out: Array = np.zeros_like(reach[0])
-        seats = reach if self.turn.seat == 0 else reach[::-1]
+        seats = reach if self.sampler.seat == 0 else reach[::-1]
         for card in cards:
-            live = self.turn.live[card]
-            for e, state in enumerate(self.turn.states):
-                held = seats[:, e] * live
-                if goes_on(state):
-                    out[e] += self._river(e, card, held).learn(player, held) * live
+            live = self.sampler.live_hands[card]
+            for leaf, state in enumerate(self.sampler.leaf_states):
+                ranges = seats[:, leaf] * live
+                if has_later_betting(state):
+                    out[leaf] += self._river_solver(leaf, card, ranges).update_player(player, ranges) * live
                 else:
-                    out[e] += state.pot * self.turn.shown[card].won(held[None, 1 - player])[0] * live
-        out *= self.turn.scale / len(cards)
+                    out[leaf] += (
+                        state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0] * live
+                    )
+        out *= self.sampler.scale / len(cards)
         return out
 
-    def _river(self, e: int, card: int, held: Array) -> StreetSolver:
-        place, shown = (e, card if self.buckets is None else -1), self.turn.shown[card]
-        if place not in self.rivers:
-            tree = street_tree(self.turn.states[e].next_street(), self.menu)
-            self.rivers[place] = StreetSolver(
-                tree, self.turn.hands, held, self._shown(shown, tree), 0, self._rows(card)
+    def _river_solver(self, e: int, card: int, held: Array) -> DepthLimitedSolver:
+        key, showdown = (e, card if self.buckets is None else -1), self.sampler.showdown_values[card]
+        if key not in self.river_solvers:
+            tree = build_street_tree(self.sampler.leaf_states[e].next_street(), self.menu)
+            self.river_solvers[key] = DepthLimitedSolver(
+                tree, self.sampler.hands, held, self._showdown_leaves(showdown, tree), 0, self._bucket_rows(card)
             )
-        river = self.rivers[place]
-        river.leaves, river.buckets = self._shown(shown, river.tree), self._rows(card)
+        river = self.river_solvers[key]
+        river.leaves, river.buckets = self._showdown_leaves(showdown, river.tree), self._bucket_rows(card)
         return river
 
     @staticmethod
-    def _shown(shown: ShownLeaves, tree: StreetTree) -> ShownLeaves:
-        return ShownLeaves.like(shown, np.array([tree.states[node].pot for node in tree.exits], float))
+    def _showdown_leaves(shown: ShowdownLeafValues, tree: StreetTree) -> ShowdownLeafValues:
+        return ShowdownLeafValues.with_pots(shown, np.array([tree.states[node].pot for node in tree.leaves], float))
 
-    def _rows(self, card: int) -> tuple[Array, Array] | None:
-        """Buckets of both seats."""
+    def _bucket_rows(self, card: int) -> tuple[Array, Array] | None:
+        """Return the buckets of both seats' hands on a river card, or None without buckets."""
         if self.buckets is None:
             return None
-        row = np.minimum((self.turn.beaten[card] * self.buckets).astype(np.int64), self.buckets - 1)
+        row = np.minimum((self.sampler.beaten_shares[card] * self.buckets).astype(np.int64), self.buckets - 1)
         return row, row

@@ -1,10 +1,10 @@
-"""What a library of endgames plays at a table: the river by the nearest endgame that was solved before.
+"""Play rivers from an endgame database: the strategy of the nearest solved endgame.
 
-    found = reading(library, entry)                     # the nearest endgame, for both ranges
-    found.at(state, moves)                              # what is played there with all hands, as moves of the real table
+    river = look_up_river(database, root, seat)         # the nearest endgame, given both ranges
+    river.strategy_after(moves)                         # strategies of all hands, as actions of the real table
 
-Bets of the opponent that the library does not have are read as one that it has (deterministic pseudo-harmonic); its own are
-shares of the real pot.
+Off-tree bets of the opponent are translated to the database's sizes (deterministic pseudo-harmonic mapping); its own
+bets are the same fractions of the real pot.
 """
 
 from __future__ import annotations
@@ -16,65 +16,71 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction.actions.translation import readings
-from riverboat.cards.deck import HAND_CARDS, HANDS
+from riverboat.abstraction.actions.translation import translation_probabilities
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.games.holdem.actions import CALL, END, FOLD, show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.match_state import settled
-from riverboat.games.holdem.public_state import Places
-from riverboat.strategies.public_cache import PublicCache
-from riverboat.subgames.database.database import POT, RUNGS, Key, Library, Match, rung_betting
-from riverboat.subgames.search.search import Search
-from riverboat.subgames.search.subgames import Entry, scaled
+from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.strategies.public_strategy import PublicStateCache
+from riverboat.subgames.database.database import (
+    ENDGAME_POT,
+    STACK_LEVELS,
+    EndgameDatabase,
+    EndgameKey,
+    NearestEndgame,
+    stack_level_betting,
+)
+from riverboat.subgames.search.search import SubgameSearch
+from riverboat.subgames.search.subgames import SubgameRoot, normalize_range
 
-READS = "det-pshar"  # how bets are read that the library does not have
-FLOOR = 0.01  # the least weight of a hand of the opponent
-KEPT = 4096  # rivers whose nearest endgame is remembered
+TRANSLATION = "det-pshar"  # mapping of off-tree bets
+MIN_OPPONENT_WEIGHT = 0.01  # minimum weight of the opponent's hands
+CACHE_SIZE = 4096  # rivers whose nearest endgame is cached
 
 
-class Answer(NamedTuple):
-    """What is played at a place."""
+class RiverStrategy(NamedTuple):
+    """Strategies of all hands at a public state."""
 
-    moves: tuple[int, ...]  # real ones
-    strategy: Array  # float64 [1326, moves]
+    moves: tuple[int, ...]  # actions of the real table
+    strategy: Array  # float64 [1326, actions]
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """A river as a library knows it."""
+class DatabaseRiver:
+    """A river, with its nearest endgame in the database."""
 
-    library: Library
-    key: Key
-    match: Match
-    root: Betting  # where the river begins
+    database: EndgameDatabase
+    key: EndgameKey
+    match: NearestEndgame
+    root: BettingState  # first state of the river
 
-    def at(self, moves: Sequence[int]) -> Answer | None:
-        """Behind some real moves of the river; None where the library's betting is over before that."""
+    def strategy_after(self, moves: Sequence[int]) -> RiverStrategy | None:
+        """Return the strategy after some real actions of the river; None if the database's betting is already over."""
         betting, node, state = self.betting, 0, self.root
-        for move in moves:
-            read = self._read(node, state, move)
-            if read is None:
+        for action in moves:
+            next_node = self._translate_move(node, state, action)
+            if next_node is None:
                 return None
-            node, state = read, state.play(show_move(move, state.rules))
+            node, state = next_node, state.apply_action(action)
         if betting.actor[node] != state.turn:
             return None
-        shares = self.library.play(self.match, node, self.key.equity[state.turn])
-        real = [self._real(node, child, state) for child in betting.children(node)]
-        kinds = tuple(sorted(set(real)))
-        out = np.zeros((shares.shape[1], len(kinds)))
-        for move, share in zip(real, shares, strict=True):
-            out[:, kinds.index(move)] += share
-        return Answer(kinds, out)
+        shares = self.database.strategy(self.match, node, self.key.equity[state.turn])
+        real_actions = [self._real_move(node, child, state) for child in betting.children(node)]
+        actions = tuple(sorted(set(real_actions)))
+        out = np.zeros((shares.shape[1], len(actions)))
+        for action, share in zip(real_actions, shares, strict=True):
+            out[:, actions.index(action)] += share
+        return RiverStrategy(actions, out)
 
     @cached_property
     def betting(self) -> BettingTree:
-        """The library's betting."""
-        return rung_betting(self.match.rung)
+        """Betting tree of the endgame's stack level."""
+        return stack_level_betting(self.match.stack_level)
 
-    def _read(self, node: int, state: Betting, move: int) -> int | None:
-        """The child that a real move is taken for."""
+    def _translate_move(self, node: int, state: BettingState, move: int) -> int | None:
+        """Return the child that a real action is translated to; None if there is none."""
         betting = self.betting
         if betting.actor[node] != state.turn:
             return None
@@ -88,23 +94,29 @@ class Reading:
         if not raises:
             return None
         size = (move - max(state.spent)) / (state.pot + state.to_call)
-        return raises[next(iter(readings(READS, [self._size(node, child) for child in raises], size)))]
+        return raises[
+            next(
+                iter(
+                    translation_probabilities(TRANSLATION, [self._relative_size(node, child) for child in raises], size)
+                )
+            )
+        ]
 
     def _raises(self, node: int) -> list[int]:
-        """Children behind a bet or a raise, the smallest first."""
+        """Return the children after a bet or a raise, the smallest first."""
         betting = self.betting
         high = betting.spent[node].max()
         seat = int(betting.actor[node])
         return [child for child in betting.children(node) if betting.spent[child, seat] > high]
 
-    def _size(self, node: int, child: int) -> float:
-        """What a raise adds, in pots as they are after a call."""
+    def _relative_size(self, node: int, child: int) -> float:
+        """Return the size of a raise as a fraction of the pot after a call."""
         spent, seat = self.betting.spent, int(self.betting.actor[node])
         high = float(spent[node].max())
-        return (float(spent[child, seat]) - high) / (POT + 2 * high)
+        return (float(spent[child, seat]) - high) / (ENDGAME_POT + 2 * high)
 
-    def _real(self, node: int, child: int, state: Betting) -> int:
-        """The move of the real table that a move of the library is played as."""
+    def _real_move(self, node: int, child: int, state: BettingState) -> int:
+        """Return the action of the real table for an action of the endgame."""
         betting, seat = self.betting, int(self.betting.actor[node])
         if child not in self._raises(node):
             folds = betting.spent[child, seat] < betting.spent[node].max()
@@ -112,59 +124,62 @@ class Reading:
         least, most = state.raise_range() or (0, -1)
         if most < least:
             return CALL
-        if betting.spent[child, seat] >= POT * RUNGS[self.match.rung]:
+        if betting.spent[child, seat] >= ENDGAME_POT * STACK_LEVELS[self.match.stack_level]:
             return most
-        total = max(state.spent) + round(self._size(node, child) * (state.pot + state.to_call))
+        total = max(state.spent) + round(self._relative_size(node, child) * (state.pot + state.to_call))
         return min(max(total, least), most)
 
 
 @dataclass(frozen=True, eq=False)
-class LibraryPlay:
-    """Rivers by a library; where its betting ends before the table's, by the blueprint."""
+class DatabasePolicy:
+    """Policy for rivers from an endgame database; falls back to the blueprint where the database's betting is over."""
 
-    library: Library
-    search: Search  # knows who comes to a river with what
-    cache: PublicCache[Reading] = field(default_factory=lambda: PublicCache(KEPT), repr=False)
-
-    @property
-    def first(self) -> int:
-        """The street on which it begins."""
-        return self.search.first
+    database: EndgameDatabase
+    search: SubgameSearch  # provides the ranges at the river
+    cache: PublicStateCache[DatabaseRiver] = field(default_factory=lambda: PublicStateCache(CACHE_SIZE), repr=False)
 
     @property
-    def numbers(self) -> Array:
-        """Of the hands of the deck, among the 1,326. int64 [hands]"""
-        return self.search.numbers
+    def first_street(self) -> int:
+        """First street that the policy covers."""
+        return self.search.first_street
 
-    def positions(self, places: Places, seats: Sequence[int] | Array) -> list[Answer]:
-        """What is played at places."""
-        return [self._answer(places.take(np.array([i])), int(seats[i])) for i in range(len(places))]
+    @property
+    def hand_indices(self) -> Array:
+        """Indices of the deck's hands among the 1,326. int64 [hands]"""
+        return self.search.hand_indices
 
-    def _answer(self, place: Places, seat: int) -> Answer:
+    def positions(self, public_states: PublicStates, seats: Sequence[int] | Array) -> list[RiverStrategy]:
+        """Return the strategies at public states."""
+        return [self._strategy_at(public_states.take(np.array([i])), int(seats[i])) for i in range(len(public_states))]
+
+    def _strategy_at(self, place: PublicStates, seat: int) -> RiverStrategy:
         moves = place.moves[0, : place.length[0]].tolist()
-        state = Betting.start(place.rules)
-        while state.street < self.first:
-            state = settled(state.play(show_move(moves.pop(0), place.rules)))
-        key = f"{seat} {state.line} {place.shown(0)}".encode()
-        river = self.cache.at(
-            key, lambda: reading(self.library, self.search.entered(state, place.shown(0), seat), seat)
+        state = BettingState.start(place.rules)
+        while state.street < self.first_street:
+            state = state.play(moves.pop(0))
+        key = f"{seat} {state.line} {place.board_cards(0)}".encode()
+        river = self.cache.get_or_compute(
+            key,
+            lambda: look_up_river(
+                self.database, self.search.root_of_first_subgame(state, place.board_cards(0), seat), seat
+            ),
         )
-        answer = river.at(moves)
-        if answer is not None:
-            return answer
-        own = self.search.played.strategies(place)
-        shares = np.zeros((HANDS, own.moves.shape[1]))
-        shares[self.numbers] = own.probabilities[0]
-        used = own.moves[0] != END
-        return Answer(tuple(own.moves[0][used].tolist()), shares[:, used])
+        found = river.strategy_after(moves)
+        if found is not None:
+            return found
+        blueprint = self.search.policy.strategies(place)
+        probabilities = np.zeros((NUM_HANDS, blueprint.moves.shape[1]))
+        probabilities[self.hand_indices] = blueprint.probabilities[0]
+        used = blueprint.moves[0] != END_OF_LINE
+        return RiverStrategy(tuple(blueprint.moves[0][used].tolist()), probabilities[:, used])
 
 
-def reading(library: Library, entry: Entry, seat: int) -> Reading:
-    """What a library knows of the river that an entry begins, for a seat: all hands of the other weigh a little."""
-    state = entry.state
-    left = np.setdiff1d(state.rules.deck.cards, entry.board)
-    live: Array = np.asarray(np.isin(HAND_CARDS, left).all(axis=1))
-    ranges = [scaled(weights, live) for weights in entry.ranges]
-    ranges[1 - seat] = np.maximum(ranges[1 - seat], FLOOR * live)
-    key = Key.of(entry.board, state.pot, max(min(state.behind), 1), ranges, state.rules.deck)
-    return Reading(library, key, library.nearest(key), state)
+def look_up_river(database: EndgameDatabase, root: SubgameRoot, seat: int) -> DatabaseRiver:
+    """Look up the river at a subgame root for a seat; every unblocked hand of the opponent has a minimum weight."""
+    state = root.state
+    cards = np.setdiff1d(state.rules.deck.cards, root.board)
+    live: Array = np.asarray(np.isin(HAND_CARDS, cards).all(axis=1))
+    ranges = [normalize_range(weights, live) for weights in root.ranges]
+    ranges[1 - seat] = np.maximum(ranges[1 - seat], MIN_OPPONENT_WEIGHT * live)
+    key = EndgameKey.from_river(root.board, state.pot, max(min(state.behind), 1), ranges, state.rules.deck)
+    return DatabaseRiver(database, key, database.nearest(key), state)

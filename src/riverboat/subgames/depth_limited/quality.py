@@ -1,12 +1,13 @@
-"""How good a searched street is, exactly, on a deck small enough to walk everything that follows.
+"""Exact evaluation of searched streets, on decks small enough to traverse all runouts.
 
-    flop = Flop.of(strategy, "cc/", board)
-    flop.exploitability(flop.table)                      # of the blueprint there, % of the pot
-    plays = [searched street of seat 0, of seat 1]
-    flop.exploitability(flop.played(plays))              # the blueprint again behind the street
-    flop.exploitability(flop.nested(plays))              # what follows solved too, for the ranges that the street leads to
+    flop = StreetEvaluation.from_blueprint(strategy, "cc/", board)
+    flop.exploitability(flop.table)                                    # of the blueprint, in % of the pot
+    strategies = [searched street of seat 0, of seat 1]
+    flop.exploitability(flop.with_street_strategies(strategies))       # followed by the blueprint
+    flop.exploitability(flop.with_nested_solutions(strategies))        # later streets solved for the resulting ranges
 
-Both come with the blueprint's ranges. The pair is exploitable for half of what both could gain by best responses to it.
+Both players start with the blueprint's ranges. The exploitability of a profile is half of the sum of both best-response
+gains.
 """
 
 from __future__ import annotations
@@ -17,148 +18,152 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS
+from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
-from riverboat.engines.cpu.board_engine import BoardWalker
-from riverboat.engines.tables import allocate, block, hold, table_format
-from riverboat.games.holdem.betting import Betting
-from riverboat.solvers.boards.cfr import STAKES_SCHEDULE, quality_of, step_rows
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.blueprint_game import LineGame, filled, line_game
-from riverboat.strategies.reports.blueprint import at_line
-from riverboat.strategies.reports.public_state import hand_numbers
-from riverboat.subgames.depth_limited.street_game import Play, StreetTree, street_tree
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.tables import allocate_tables, parse_table_format, table_block, write_locked_regrets
+from riverboat.games.holdem.betting import BettingState
+from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_quality, schedule_rows
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint
+from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.public_state import hand_indices
+from riverboat.subgames.depth_limited.solver import StreetStrategy, StreetTree, build_street_tree
 from riverboat.trees.boards import BoardTree
 
-FORM = "float32"
+TABLE_DTYPE = "float32"
 
 
 @dataclass(frozen=True, eq=False)
-class Flop:
-    """A street of a blueprint on a board, and everything that may follow."""
+class StreetEvaluation:
+    """A street of a blueprint on a board, with all later streets."""
 
-    strategy: BlueprintStrategy
+    strategy: Blueprint
     line: str
     board: tuple[int, ...]
-    hands: Array  # numbers of those that the board leaves
-    ranges: Array  # float64 [2, hands]: how often both come there
-    game: LineGame
+    hands: Array  # indices of unblocked hands
+    ranges: Array  # float64 [2, hands]: reach of both seats
+    game: BlueprintSubgame
     tree: BoardTree
-    table: Array  # what the blueprint plays
+    table: Array  # strategy of the blueprint
 
     @staticmethod
-    def of(strategy: BlueprintStrategy, line: str, board: tuple[int, ...]) -> Flop:
-        """With the ranges that the blueprint arrives with."""
-        place = at_line(strategy, line, board)
-        hands, weights = hand_numbers(place.hands), np.zeros((2, HANDS))
-        weights[:, hands] = place.reach
-        game = line_game(strategy, place.node, board, weights)
-        tree, table = filled(strategy, game, 1)
-        return Flop(strategy, line, board, hands, place.reach, game, tree, table)
+    def from_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StreetEvaluation:
+        """Build an evaluation with the blueprint's own ranges at a line."""
+        node = node_at_line(strategy, line, board)
+        hands, weights = hand_indices(node.hands), np.zeros((2, NUM_HANDS))
+        weights[:, hands] = node.reach
+        game = blueprint_subgame(strategy, node.node, board, weights)
+        tree, table = compile_blueprint(strategy, game, 1)
+        return StreetEvaluation(strategy, line, board, hands, node.reach, game, tree, table)
 
     @property
-    def state(self) -> Betting:
-        """The betting there."""
-        return Betting.from_line(self.strategy.rules, self.line)
+    def state(self) -> BettingState:
+        """Betting state at the start of the street."""
+        return BettingState.from_line(self.strategy.rules, self.line)
 
     @cached_property
     def street(self) -> StreetTree:
-        """Its betting, with the blueprint's sizes."""
+        """Betting tree of the street, with the blueprint's sizes."""
         assert self.strategy.menu is not None
-        return street_tree(self.state, self.strategy.menu)
+        return build_street_tree(self.state, self.strategy.menu)
 
     @cached_property
-    def nodes(self) -> dict[int, int]:
-        """Nodes of the forest by decisions of the street: both have the moves in the same order."""
+    def forest_nodes(self) -> dict[int, int]:
+        """Forest node of each decision of the street: both trees list the actions in the same order."""
         betting, forest = self.tree.betting, {int(n): f for f, n in enumerate(self.tree.forest.node)}
-        out, work = {}, [(0, 0)]
-        while work:
-            mine, theirs = work.pop()
-            if not self.street.moves[mine]:
+        out, stack = {}, [(0, 0)]
+        while stack:
+            street_node, betting_node = stack.pop()
+            if not self.street.moves[street_node]:
                 continue
-            out[mine] = forest[theirs]
-            work += zip(self.street.children[mine], betting.children(theirs), strict=True)
+            out[street_node] = forest[betting_node]
+            stack += zip(self.street.children[street_node], betting.children(betting_node), strict=True)
         return out
 
-    def blueprint_play(self) -> dict[int, Array]:
-        """What the blueprint plays on the street."""
-        walker = BoardWalker.reader(self.tree, self.table)
-        play = {}
-        for mine, node in self.nodes.items():
+    def blueprint_strategy(self) -> dict[int, Array]:
+        """Return the blueprint's strategy on the street."""
+        engine = CpuBoardEngine.from_average(self.tree, self.table)
+        strategy = {}
+        for street_node, node in self.forest_nodes.items():
             seat = int(self.tree.forest.actor[node])
-            play[mine] = walker.play(0, node)[:, self.tree.row_of[0, seat][self.hands]]
-        return play
+            strategy[street_node] = engine.average_strategy(0, node)[:, self.tree.row_of[0, seat][self.hands]]
+        return strategy
 
     def exploitability(self, table: Array) -> float:
-        """Of both together, in % of the pot."""
-        return quality_of(BoardWalker.reader(self.tree, table)).exploitability
+        """Return the exploitability of a table, in % of the pot."""
+        return engine_quality(CpuBoardEngine.from_average(self.tree, table)).exploitability
 
-    def earned(self, table: Array) -> float:
-        """What a pair wins of the blueprint: the mean over both seats, in % of the pot."""
-        won = 0.0
+    def gain_over_blueprint(self, table: Array) -> float:
+        """Return the expected gain of a table against the blueprint: the mean over both seats, in % of the pot."""
+        gain = 0.0
         for seat in (0, 1):
             mixed = self.table.copy()
-            for board, node in self._all(seat):
-                at, width, rows = block(self.tree, board, node)
-                mixed[at : at + width * rows] = table[at : at + width * rows]
-            new, old = (BoardWalker.reader(self.tree, t).earnings(seat) for t in (mixed, self.table))
-            won += (new - old) / 2
-        return 100 * won / self.state.pot
+            for board, node in self._decision_blocks(seat):
+                offset, width, rows = table_block(self.tree, board, node)
+                mixed[offset : offset + width * rows] = table[offset : offset + width * rows]
+            new, old = (CpuBoardEngine.from_average(self.tree, t).expected_value(seat) for t in (mixed, self.table))
+            gain += (new - old) / 2
+        return 100 * gain / self.state.pot
 
-    def _all(self, seat: int) -> list[tuple[int, int]]:
-        """Boards and nodes where a seat acts."""
-        first, at = self.tree.forest.first, self.tree.street_at
+    def _decision_blocks(self, seat: int) -> list[tuple[int, int]]:
+        """List the boards and nodes where a seat acts."""
+        first, street_start = self.tree.forest.first, self.tree.street_start
         out = []
         for street in range(self.tree.streets):
-            mine = [n for n in range(first[street], first[street + 1]) if self.tree.forest.actor[n] == seat]
-            out += [(board, node) for board in range(at[street], at[street + 1]) for node in mine]
+            own_nodes = [n for n in range(first[street], first[street + 1]) if self.tree.forest.actor[n] == seat]
+            out += [
+                (board, node) for board in range(street_start[street], street_start[street + 1]) for node in own_nodes
+            ]
         return out
 
-    def _write(self, table: Array, play: Play, seats: Sequence[int] = (0, 1)) -> None:
-        index = np.full(HANDS, -1)
+    def _write_strategy(self, table: Array, street_strategy: StreetStrategy, seats: Sequence[int] = (0, 1)) -> None:
+        index = np.full(NUM_HANDS, -1)
         index[self.hands] = np.arange(len(self.hands))
-        for mine, node in self.nodes.items():
+        for street_node, node in self.forest_nodes.items():
             seat = int(self.tree.forest.actor[node])
             if seat in seats:
-                at, width, rows = block(self.tree, 0, node)
-                table[at : at + width * rows] = play[mine][:, index[self.tree.reps(0, seat)]].ravel()
+                offset, width, rows = table_block(self.tree, 0, node)
+                table[offset : offset + width * rows] = street_strategy[street_node][
+                    :, index[self.tree.representatives(0, seat)]
+                ].ravel()
 
-    def played(self, plays: Sequence[Play]) -> Array:
-        """The street as each seat has searched it, the blueprint behind it."""
+    def with_street_strategies(self, strategies: Sequence[StreetStrategy]) -> Array:
+        """Return the table with each seat's searched street, followed by the blueprint."""
         table = self.table.copy()
-        for seat, play in enumerate(plays):
-            self._write(table, play, (seat,))
+        for seat, strategy in enumerate(strategies):
+            self._write_strategy(table, strategy, (seat,))
         return table
 
-    def nested(self, plays: Sequence[Play], iterations: int = 100) -> Array:
-        """The street as each seat has searched it, and behind it what each solves for the ranges of its own search."""
+    def with_nested_solutions(self, strategies: Sequence[StreetStrategy], iterations: int = 100) -> Array:
+        """Return the table with each seat's searched street, and later streets solved for the ranges of its own search."""
         table = self.table.copy()
-        for seat, play in enumerate(plays):
-            solved = self.solved(play, iterations)
-            for board, node in self._all(seat):
-                at, width, rows = block(self.tree, board, node)
-                table[at : at + width * rows] = solved[at : at + width * rows]
+        for seat, strategy in enumerate(strategies):
+            solved = self.solve_rest(strategy, iterations)
+            for board, node in self._decision_blocks(seat):
+                offset, width, rows = table_block(self.tree, board, node)
+                table[offset : offset + width * rows] = solved[offset : offset + width * rows]
         return table
 
-    def solved(self, play: Play | None, iterations: int = 100) -> Array:
-        """All that follows the street solved, where it is played so; with None the street too."""
-        form = table_format(FORM)
-        tables = allocate(self.tree, form)
-        if play is not None:
-            index, numbers, start = [], [], 0
-            whole = np.zeros(len(self.table), np.float32)
-            self._write(whole, play)
-            for node in sorted(self.nodes.values()):
-                at, width, rows = block(self.tree, 0, node)
+    def solve_rest(self, street_strategy: StreetStrategy | None, iterations: int = 100) -> Array:
+        """Solve all later streets, given a strategy on this street; with None, solve this street too."""
+        table_format = parse_table_format(TABLE_DTYPE)
+        tables = allocate_tables(self.tree, table_format)
+        if street_strategy is not None:
+            index, blocks, start = [], [], 0
+            full_table = np.zeros(len(self.table), np.float32)
+            self._write_strategy(full_table, street_strategy)
+            for node in sorted(self.forest_nodes.values()):
+                offset, width, rows = table_block(self.tree, 0, node)
                 index.append((0, node, start))
-                numbers.append(whole[at : at + width * rows])
+                blocks.append(full_table[offset : offset + width * rows])
                 start += width * rows
-            lock, locked = np.array(index, np.int32), np.concatenate(numbers).astype(form.work)
-            hold(self.tree, form, tables.regret, lock, locked)
+            lock, locked = np.array(index, np.int32), np.concatenate(blocks).astype(table_format.compute)
+            write_locked_regrets(self.tree, table_format, tables.regret, lock, locked)
             tables = tables._replace(lock=lock, locked=locked)
-        walker = BoardWalker(self.tree, form, tables, stakes=STAKES_SCHEDULE.stakes)
-        walker.learn(step_rows(STAKES_SCHEDULE, 0, 0.0, iterations)[0])
-        table: Array = walker.read("average").copy()
-        if play is not None:
-            self._write(table, play)
+        engine = CpuBoardEngine(self.tree, table_format, tables, stakes=SEVERAL_STREETS_SCHEDULE.stakes)
+        engine.iterate(schedule_rows(SEVERAL_STREETS_SCHEDULE, 0, 0.0, iterations)[0])
+        table: Array = engine.read("average").copy()
+        if street_strategy is not None:
+            self._write_strategy(table, street_strategy)
         return table

@@ -1,17 +1,19 @@
-"""What exits of a street are worth where both go on as a blueprint says, or the opponent with one of its biases.
+"""Leaf values by rollouts of a blueprint, with biased continuation strategies of the opponent (Brown, Sandholm & Amos
+2018).
 
-    leaves = Rollouts.draw(strategy, exits, board, hands, seat=0, runouts=48)
+    leaves = RolloutLeafValues.sample(strategy, leaves, board, hands, seat=0, runouts=48)
 
-For two hands the value of an exit is a number; for two ranges it is linear in each of them. Hands are put into *groups*: the
-blueprint's buckets on this board, cut further by equity. From each group a hand is drawn for each of some runouts (turn and
-river together), so that a pair of groups has one number for each continuation: the mean over the runouts that both hands
-leave. Pay-offs behind the exit are exact for the hands that were drawn: the probability of each end of the betting is a
-product of what the two play, so all pairs are one product of matrices.
+The value of a leaf is a number for two hands, and bilinear in two ranges. Hands are put into *groups*: the blueprint's
+buckets on this board, divided further by equity. For each of some runouts (turn and river together), one hand is
+sampled from each group. So a pair of groups has one number for each continuation: the mean over the runouts compatible
+with both hands. Payoffs after the leaf are exact for the sampled hands: the probability of each terminal is a product
+of both players' reach, so that all pairs are one matrix product.
 
-What is approximate: a hand is valued as its group, and the runouts are a sample. Cards are removed exactly. With a group for
-each hand and all runouts nothing is lost, which small decks allow.
+Approximations: a hand has the value of its group, and the runouts are a sample. Card removal is exact. With a group for
+each hand and all runouts the values are exact, which is possible with small decks.
 
-Before the flop values do not depend on any card: each exit of the blueprint's tree has them once, kept in the user's cache.
+Before the flop, values do not depend on any card: those of each leaf of the blueprint's tree are stored in the user's
+cache.
 """
 
 from __future__ import annotations
@@ -27,306 +29,349 @@ from scipy.sparse import csr_array
 from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
-from riverboat.core.cache import kept
-from riverboat.core.errors import InputError, unknown
+from riverboat.core.cache import cached_arrays
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.subgames.depth_limited.street_game import Beside
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.subgames.depth_limited.solver import CompatibleWeights
 
-CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}  # the move that is made more often
-SHOWN = -1  # no betting behind an exit, or none that the blueprint knows
-BIAS = 5.0  # how much more often (Brown, Sandholm, Amos 2018)
-GROUP_SIZE = 10  # hands of a group, at most
-CLASS_SIZE = 12  # the same before the flop: a class of offsuit hands, which nothing tells apart
-RUNOUTS = 48
-CHUNK = 8  # runouts at once
-VERSION = 1  # of what is kept of exits before the flop
-
-
-class Exit(NamedTuple):
-    """Where a street ends at the table, and what of the blueprint stands for it."""
-
-    node: int  # of the blueprint's tree: the first decision of the next street; SHOWN: hands are shown down there
-    pot: float  # the real one
+CONTINUATIONS = {
+    "blueprint": None,
+    "fold": FOLD,
+    "call": CALL,
+    "raise": RAISE,
+}  # kind of action that is played more often
+SHOWDOWN_NODE = -1  # instead of a node: no betting after a leaf, or none in the blueprint's tree
+BIAS = 5.0  # factor on its probability (Brown, Sandholm & Amos 2018)
+MAX_GROUP_SIZE = 10  # hands per group
+MAX_PREFLOP_GROUP_SIZE = 12  # before the flop: a class of offsuit hands, which are strategically identical
+NUM_RUNOUTS = 48
+RUNOUT_BATCH = 8
+CACHE_VERSION = 1  # of cached preflop leaf values
 
 
-class Dealt(NamedTuple):
-    """Runouts and the hands drawn for them, of the searching seat and of the other. Arrays begin [2, runouts, groups]."""
+class BlueprintLeaf(NamedTuple):
+    """A leaf of a real street, and the corresponding node of the blueprint's tree."""
 
-    drawn: Array  # int64: places in the list of hands
-    live: Array  # bool: whether the runout leaves the hand
-    weight: Array  # float32 [runouts, groups]: how many hands of a group it leaves: as much it says of the group
-    rank: Array  # int64: how strong it is in the end
-    buckets: Array  # int64 [..., streets]: of the blueprint
+    node: int  # first decision of the next street in the blueprint's tree; SHOWDOWN_NODE: a showdown
+    pot: float  # real pot
+
+
+class RolloutDeals(NamedTuple):
+    """Runouts and the hands sampled for them, of the searching seat and of the opponent.
+
+    Arrays start [2, runouts, groups].
+    """
+
+    drawn: Array  # int64: indices into the list of hands
+    live: Array  # bool: whether the runout does not block the hand
+    weight: Array  # float32 [runouts, groups]: number of unblocked hands of a group, the weight of the sample
+    rank: Array  # int64: strength at showdown
+    buckets: Array  # int64 [..., streets]: buckets of the blueprint
     cards: Array  # uint64: the two cards as bits
 
 
 # --- groups and runouts -------------------------------------------------------------------------
 
 
-def groups_of(strategy: BlueprintStrategy, board: Sequence[int], hands: Array, size: int | None = None) -> Array:
-    """The group of each hand: its bucket on this board, cut by equity into parts of at most `size` hands. int64 [hands]"""
-    size = (GROUP_SIZE if len(board) else CLASS_SIZE) if size is None else size
+def group_hands(strategy: Blueprint, board: Sequence[int], hands: Array, size: int | None = None) -> Array:
+    """Group hands by bucket on this board, divided by equity into groups of at most `size` hands. int64 [hands]"""
+    size = (MAX_GROUP_SIZE if len(board) else MAX_PREFLOP_GROUP_SIZE) if size is None else size
     if size < 1:
-        raise InputError(f"groups of {size} hands: at least 1")
+        raise InputError(f"groups of {size} hands: must be at least 1")
     if size == 1:
         return np.arange(len(hands))
     deals = np.concatenate([HAND_CARDS[hands], np.tile(np.array(board, np.uint8), (len(hands), 1))], axis=1)
     buckets = strategy.cards.buckets(deals, check=False)[:, 0, -1]
-    order = np.lexsort((_strength(board, hands, strategy.rules.deck), buckets))
+    order = np.lexsort((_mean_strength(board, hands, strategy.rules.deck), buckets))
     groups, number = np.empty(len(hands), np.int64), 0
-    for part in np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1):
-        for some in np.array_split(part, -(-len(part) // size)):
-            groups[some] = number
+    for bucket_hands in np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1):
+        for members in np.array_split(bucket_hands, -(-len(bucket_hands) // size)):
+            groups[members] = number
             number += 1
     return groups
 
 
-def _strength(board: Sequence[int], hands: Array, deck: Deck, count: int = 60) -> Array:
-    """Mean share of the hands that are beaten, over some runouts. float64 [hands]"""
-    left, rng = np.setdiff1d(deck.cards, board), np.random.default_rng(0)
-    total, times = np.zeros(len(hands)), np.full(len(hands), 1e-9)
+def _mean_strength(board: Sequence[int], hands: Array, deck: Deck, count: int = 60) -> Array:
+    """Return the mean share of beaten hands over sampled runouts. float64 [hands]"""
+    remaining, rng = np.setdiff1d(deck.cards, board), np.random.default_rng(0)
+    total, counts = np.zeros(len(hands)), np.full(len(hands), 1e-9)
     for _ in range(count):
-        shown = np.array([*board, *rng.choice(left, 5 - len(board), replace=False)], np.uint8)
-        live = ~np.isin(HAND_CARDS[hands], shown).any(axis=1)
-        cards = np.concatenate([HAND_CARDS[hands[live]], np.tile(shown, (int(live.sum()), 1))], axis=1)
+        full_board = np.array([*board, *rng.choice(remaining, 5 - len(board), replace=False)], np.uint8)
+        live = ~np.isin(HAND_CARDS[hands], full_board).any(axis=1)
+        cards = np.concatenate([HAND_CARDS[hands[live]], np.tile(full_board, (int(live.sum()), 1))], axis=1)
         rank = rank_batch(cards, deck.rules, check=False)
-        level = np.sort(rank)
-        total[live] += (np.searchsorted(level, rank, "left") + np.searchsorted(level, rank, "right")) / (2 * len(rank))
-        times[live] += 1
-    mean: Array = total / times
+        sorted_ranks = np.sort(rank)
+        total[live] += (np.searchsorted(sorted_ranks, rank, "left") + np.searchsorted(sorted_ranks, rank, "right")) / (
+            2 * len(rank)
+        )
+        counts[live] += 1
+    mean: Array = total / counts
     return mean
 
 
 def draw_runouts(board: Sequence[int], deck: Deck, count: int | None, rng: np.random.Generator) -> Array:
-    """Ways to deal the rest of a board: every next card about as often; all ways for None. uint8 [runouts, cards]"""
-    left, more = np.setdiff1d(deck.cards, board), 5 - len(board)
+    """Sample runouts, stratified by the next card; all runouts for None. uint8 [runouts, cards]"""
+    remaining, num_cards = np.setdiff1d(deck.cards, board), 5 - len(board)
     if count is None:
-        return np.array(list(permutations(left.tolist(), more)), np.uint8)
+        return np.array(list(permutations(remaining.tolist(), num_cards)), np.uint8)
     if count < 1:
-        raise InputError(f"{count} runouts: at least 1")
-    first = np.concatenate([rng.permutation(left) for _ in range(-(-count // len(left)))])[:count]
-    rest = [rng.choice(left[left != card], more - 1, replace=False) for card in first]
-    return np.concatenate([first[:, None], np.array(rest).reshape(count, more - 1)], axis=1).astype(np.uint8)
+        raise InputError(f"{count} runouts: must be at least 1")
+    first = np.concatenate([rng.permutation(remaining) for _ in range(-(-count // len(remaining)))])[:count]
+    rest = [rng.choice(remaining[remaining != card], num_cards - 1, replace=False) for card in first]
+    return np.concatenate([first[:, None], np.array(rest).reshape(count, num_cards - 1)], axis=1).astype(np.uint8)
 
 
-def deal(
-    strategy: BlueprintStrategy,
+def deal_rollouts(
+    strategy: Blueprint,
     board: Sequence[int],
     hands: Array,
     groups: Array,
     runouts: Array,
     rng: np.random.Generator,
-) -> Dealt:
-    """Draw a hand of each group for each runout and each seat: among those that it leaves, all alike."""
-    count, kinds = len(runouts), int(groups.max()) + 1
+) -> RolloutDeals:
+    """Sample an unblocked hand of each group for each runout and each seat, uniformly."""
+    count, num_groups = len(runouts), int(groups.max()) + 1
     blocked = np.zeros((count, len(hands)), bool)
     for column in runouts.T:
         blocked |= (HAND_CARDS[hands] == column[:, None, None]).any(axis=2)
-    drawn = np.zeros((2, count, kinds), np.int64)
+    drawn = np.zeros((2, count, num_groups), np.int64)
     for seat in (0, 1):
         key = rng.random((count, len(hands))) + 2.0 * blocked
         order = np.lexsort((key, np.broadcast_to(groups, key.shape)), axis=1)
-        drawn[seat] = order[:, np.searchsorted(groups[order[0]], np.arange(kinds))]
+        drawn[seat] = order[:, np.searchsorted(groups[order[0]], np.arange(num_groups))]
     live = ~np.take_along_axis(blocked[None], drawn, axis=2)
-    weight = (~blocked).astype(np.float32) @ (groups[:, None] == np.arange(kinds)).astype(np.float32)
-    shown = np.concatenate([np.tile(np.array(board, np.uint8), (count, 1)), runouts], axis=1)
+    weight = (~blocked).astype(np.float32) @ (groups[:, None] == np.arange(num_groups)).astype(np.float32)
+    full_boards = np.concatenate([np.tile(np.array(board, np.uint8), (count, 1)), runouts], axis=1)
     deals = np.concatenate(
-        [HAND_CARDS[hands][drawn], np.broadcast_to(shown[:, None], (2, count, kinds, shown.shape[1]))], axis=3
+        [HAND_CARDS[hands][drawn], np.broadcast_to(full_boards[:, None], (2, count, num_groups, full_boards.shape[1]))],
+        axis=3,
     )
     rank = np.zeros(live.shape, np.int64)
     rank[live] = rank_batch(np.ascontiguousarray(deals[live]), strategy.rules.deck.rules, check=False)
     buckets = np.zeros((*live.shape, strategy.rules.rounds), np.int64)
     buckets[live] = strategy.cards.buckets(deals[live], check=False)[:, 0]
     bits = (np.uint64(1) << HAND_CARDS[hands].astype(np.uint64)).sum(axis=1)
-    return Dealt(drawn, live, weight, rank, buckets, bits[drawn])
+    return RolloutDeals(drawn, live, weight, rank, buckets, bits[drawn])
 
 
-# --- what is played behind an exit --------------------------------------------------------------
+# --- continuations ------------------------------------------------------------------------------
 
 
-class Ends(NamedTuple):
-    """The ends of the betting behind an exit."""
+class BettingTerminals(NamedTuple):
+    """Terminals of the betting after a leaf."""
 
-    showdown: Array  # bool [ends]
-    pay: Array  # float32 [ends]: over the whole hand: after a fold what seat 0 wins, at a showdown what the winner wins
-    reach: dict[int, Array]  # float32 [buckets, ends] by street: how often a seat plays so
+    showdown: Array  # bool [terminals]
+    pay: Array  # float32 [terminals]: payoff of the hand: seat 0's after a fold, the winner's at a showdown
+    reach: dict[int, Array]  # float32 [buckets, terminals] by street: a seat's reach
 
 
-def ends_of(strategy: BlueprintStrategy, node: int, seat: int, rows: dict[int, Array], more: int | None = None) -> Ends:
-    """What a seat plays behind a node with some buckets of each street; `more`: a kind of move that it makes more often."""
+def terminals_after(
+    strategy: Blueprint, node: int, seat: int, rows: dict[int, Array], biased_kind: int | None = None
+) -> BettingTerminals:
+    """Compute a seat's reach of all terminals after a node, for some buckets of each street.
+
+    `biased_kind` is a kind of action whose probability is multiplied by BIAS.
+    """
     tree = strategy.tree
-    begin = {street: np.ones(len(some), np.float32) for street, some in rows.items()}
-    work, ends, reached = [(node, begin)], [], []
-    while work:
-        here, reach = work.pop()
-        if tree.actor[here] < 0:
-            ends.append(here)
-            reached.append(reach)
+    root_reach = {street: np.ones(len(buckets), np.float32) for street, buckets in rows.items()}
+    stack, terminals, reaches = [(node, root_reach)], [], []
+    while stack:
+        current, reach = stack.pop()
+        if tree.actor[current] < 0:
+            terminals.append(current)
+            reaches.append(reach)
             continue
-        children, street = tree.children(here), int(tree.street[here])
-        if tree.actor[here] != seat:
-            work += [(child, reach) for child in children]
+        children, street = tree.children(current), int(tree.street[current])
+        if tree.actor[current] != seat:
+            stack += [(child, reach) for child in children]
             continue
-        shares = strategy.probabilities(here, rows[street])
-        if more is not None:
-            shares = shares * np.where(tree.kind[children.start : children.stop] == more, BIAS, 1.0)
-            shares = shares / shares.sum(axis=1, keepdims=True)
-        for share, child in zip(shares.T, children, strict=True):
-            work.append((child, {**reach, street: reach[street] * share.astype(np.float32)}))
-    showdown = tree.showdown[ends]
-    by_street = {street: np.stack([reach[street] for reach in reached], axis=1) for street in rows}
-    return Ends(showdown, tree.pay[ends].astype(np.float32), by_street)
+        probabilities = strategy.probabilities(current, rows[street])
+        if biased_kind is not None:
+            probabilities = probabilities * np.where(
+                tree.kind[children.start : children.stop] == biased_kind, BIAS, 1.0
+            )
+            probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
+        for probability, child in zip(probabilities.T, children, strict=True):
+            stack.append((child, {**reach, street: reach[street] * probability.astype(np.float32)}))
+    showdown = tree.showdown[terminals]
+    by_street = {street: np.stack([reach[street] for reach in reaches], axis=1) for street in rows}
+    return BettingTerminals(showdown, tree.payoff[terminals].astype(np.float32), by_street)
 
 
-class Rollouts:
-    """`Leaves` by rollouts: a number for each exit, continuation of the opponent, and pair of groups."""
+class RolloutLeafValues:
+    """Leaf values by rollouts: a number for each leaf, continuation of the opponent, and pair of groups."""
 
     def __init__(self, hands: Array, groups: Array, values: Array, pots: Array) -> None:
-        """`values`: float32 [exits, ways, groups of the other seat, groups of the searching seat], to the other seat."""
+        """Set the values to the opponent, float32 [leaves, continuations, opponent groups, searcher groups]."""
         self.values, self.pots, self.groups = values, pots, groups
-        self.choices = values.shape[1]
-        kinds, n = values.shape[2], len(hands)
-        self.even = ~(values[:, 1:] != values[:, :1]).any(axis=(1, 2, 3))  # all-in: however the opponent goes on
-        self.first = np.ascontiguousarray(values[self.even, :1])
-        self.open = np.ascontiguousarray(values[~self.even])
-        self.kinds, self.beside = kinds, Beside(hands)
-        rows = np.concatenate([groups * 53 + 52, *(groups * 53 + card for card in self.beside.cards.T)])
+        self.num_continuations = values.shape[1]
+        num_groups, n = values.shape[2], len(hands)
+        self.is_continuation_free = ~(values[:, 1:] != values[:, :1]).any(
+            axis=(1, 2, 3)
+        )  # all-in: the same for all continuations
+        self.fixed_values = np.ascontiguousarray(values[self.is_continuation_free, :1])
+        self.continuation_values = np.ascontiguousarray(values[~self.is_continuation_free])
+        self.num_groups, self.compatible_weights = num_groups, CompatibleWeights(hands)
+        rows = np.concatenate([groups * 53 + 52, *(groups * 53 + card for card in self.compatible_weights.cards.T)])
         ones = np.ones(3 * n, np.float32)
-        self.sums = csr_array((ones, (rows, np.tile(np.arange(n), 3))), shape=(53 * kinds, n))
-        self.same = values[:, :, groups, groups]  # of a pair of hands of one group
+        self.group_sums = csr_array((ones, (rows, np.tile(np.arange(n), 3))), shape=(53 * num_groups, n))
+        self.within_group_values = values[:, :, groups, groups]  # of pairs of hands in the same group
 
     @staticmethod
-    def draw(
-        strategy: BlueprintStrategy,
-        exits: Sequence[Exit],
+    def sample(
+        strategy: Blueprint,
+        leaves: Sequence[BlueprintLeaf],
         board: Sequence[int],
         hands: Array,
         seat: int,
         *,
         groups: Array | None = None,
-        runouts: int | None = RUNOUTS,
-        ways: Sequence[str] = tuple(CONTINUATIONS),
+        runouts: int | None = NUM_RUNOUTS,
+        continuations: Sequence[str] = tuple(CONTINUATIONS),
         seed: int = 0,
-    ) -> Rollouts:
-        """Values for the search of a seat; `runouts` of None takes all."""
-        for way in ways:
-            if way not in CONTINUATIONS:
-                raise unknown("continuation", way, CONTINUATIONS)
-        rng, own = np.random.default_rng([seed, *board]), groups
-        groups = groups_of(strategy, board, hands) if own is None else own
+    ) -> RolloutLeafValues:
+        """Sample rollouts for the search of a seat; `runouts=None` takes all runouts."""
+        for continuation in continuations:
+            if continuation not in CONTINUATIONS:
+                raise unknown_name_error("continuation", continuation, CONTINUATIONS)
+        rng, given_groups = np.random.default_rng([seed, *board]), groups
+        groups = group_hands(strategy, board, hands) if given_groups is None else given_groups
         streets = range(strategy.rules.board_sizes.index(len(board)) + 1, strategy.rules.rounds)
-        more = [CONTINUATIONS[way] for way in ways]
+        biased_kinds = [CONTINUATIONS[continuation] for continuation in continuations]
 
         @cache
-        def dealt() -> Dealt:
-            return deal(strategy, board, hands, groups, draw_runouts(board, strategy.rules.deck, runouts, rng), rng)
+        def deals() -> RolloutDeals:
+            return deal_rollouts(
+                strategy, board, hands, groups, draw_runouts(board, strategy.rules.deck, runouts, rng), rng
+            )
 
-        def once(node: int) -> Array:
-            name = f"exits-{VERSION}-{node}-{strategy.fingerprint}-{seat}-{runouts}-{'-'.join(ways)}-{seed}"
-            return kept(name, lambda: {"values": rolled_out(strategy, [node], dealt(), streets, seat, more)[0]})[
-                "values"
-            ]
+        def cached_values(node: int) -> Array:
+            name = (
+                f"exits-{CACHE_VERSION}-{node}-{strategy.fingerprint}-{seat}-{runouts}-{'-'.join(continuations)}-{seed}"
+            )
+            return cached_arrays(
+                name, lambda: {"values": rollout_values(strategy, [node], deals(), streets, seat, biased_kinds)[0]}
+            )["values"]
 
-        if len(board) or own is not None or runouts is None:
-            values = rolled_out(strategy, [e.node for e in exits], dealt(), streets, seat, more)
-        else:  # the same for every hand that is ever played
-            values = np.stack([once(e.node) for e in exits])
-        pots = np.array([e.pot for e in exits], np.float32)
-        return Rollouts(hands, groups, values * pots[:, None, None, None], pots)
+        if len(board) or given_groups is not None or runouts is None:
+            values = rollout_values(strategy, [leaf.node for leaf in leaves], deals(), streets, seat, biased_kinds)
+        else:  # preflop: independent of the cards
+            values = np.stack([cached_values(leaf.node) for leaf in leaves])
+        pots = np.array([leaf.pot for leaf in leaves], np.float32)
+        return RolloutLeafValues(hands, groups, values * pots[:, None, None, None], pots)
 
-    # --- as `Leaves` ----------------------------------------------------------------------------
+    # --- LeafValues protocol --------------------------------------------------------------------
 
-    def chooser(self, reach: Array) -> Array:
-        """To the other seat, for each way."""
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent, for each continuation."""
         own = reach[0]
-        grouped = (self.sums @ own.T.astype(np.float32)).T.reshape(len(own), 1, self.kinds, 53)
-        out = np.empty((len(own), self.choices, own.shape[1]))
-        out[self.even] = self._hands(self.first @ grouped[self.even])
-        out[~self.even] = self._hands(self.open @ grouped[~self.even])
-        out += own[:, None] * self.same
+        grouped = (self.group_sums @ own.T.astype(np.float32)).T.reshape(len(own), 1, self.num_groups, 53)
+        out = np.empty((len(own), self.num_continuations, own.shape[1]))
+        out[self.is_continuation_free] = self._groups_to_hands(self.fixed_values @ grouped[self.is_continuation_free])
+        out[~self.is_continuation_free] = self._groups_to_hands(
+            self.continuation_values @ grouped[~self.is_continuation_free]
+        )
+        out += own[:, None] * self.within_group_values
         return out
 
-    def searcher(self, reach: Array, picked: Array) -> Array:
-        """To the searching seat: what is left of the pot."""
-        exits, _, n = picked.shape
-        lost = np.empty((exits, n))
-        for some, values, weights in (
-            (self.even, self.first, picked[self.even].sum(axis=1, keepdims=True)),
-            (~self.even, self.open, picked[~self.even]),
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat: the rest of the pot."""
+        num_leaves, _, n = continuation_reach.shape
+        opponent_share = np.empty((num_leaves, n))
+        for mask, values, weights in (
+            (
+                self.is_continuation_free,
+                self.fixed_values,
+                continuation_reach[self.is_continuation_free].sum(axis=1, keepdims=True),
+            ),
+            (~self.is_continuation_free, self.continuation_values, continuation_reach[~self.is_continuation_free]),
         ):
-            grouped = (self.sums @ weights.reshape(-1, n).T.astype(np.float32)).T
-            sums = values.swapaxes(2, 3) @ grouped.reshape(*weights.shape[:2], self.kinds, 53)
-            lost[some] = self._hands(sums.sum(axis=1, keepdims=True))[:, 0]
-        lost += (picked * self.same).sum(axis=1)
-        return self.pots[:, None] * self.beside(picked.sum(axis=1)) - lost
+            grouped = (self.group_sums @ weights.reshape(-1, n).T.astype(np.float32)).T
+            sums = values.swapaxes(2, 3) @ grouped.reshape(*weights.shape[:2], self.num_groups, 53)
+            opponent_share[mask] = self._groups_to_hands(sums.sum(axis=1, keepdims=True))[:, 0]
+        opponent_share += (continuation_reach * self.within_group_values).sum(axis=1)
+        return self.pots[:, None] * self.compatible_weights(continuation_reach.sum(axis=1)) - opponent_share
 
-    def _hands(self, sums: Array) -> Array:
-        """Sums over groups, in all and by card, as sums over what hands leave. [..., groups, 53] -> [..., hands]"""
-        first, second = self.beside.cards.T
-        flat = sums.reshape(*sums.shape[:2], 53 * self.kinds)
-        at = self.groups * 53
-        left: Array = flat[..., at + 52] - flat[..., at + first] - flat[..., at + second]
-        return left
+    def _groups_to_hands(self, sums: Array) -> Array:
+        """Convert sums over groups, in total and by card, to sums over compatible hands.
+
+        [..., groups, 53] -> [..., hands]
+        """
+        first, second = self.compatible_weights.cards.T
+        flat = sums.reshape(*sums.shape[:2], 53 * self.num_groups)
+        offset = self.groups * 53
+        compatible: Array = flat[..., offset + 52] - flat[..., offset + first] - flat[..., offset + second]
+        return compatible
 
 
-def rolled_out(
-    strategy: BlueprintStrategy,
+def rollout_values(
+    strategy: Blueprint,
     nodes: Sequence[int],
-    dealt: Dealt,
+    deals: RolloutDeals,
     streets: Sequence[int],
     seat: int,
-    ways: Sequence[int | None],
+    continuations: Sequence[int | None],
 ) -> Array:
-    """To the opponent of a seat, behind each node and for each way, of pairs of groups. float32 [nodes, ways, groups, groups]
+    """Compute values to the opponent after each node for pairs of groups. float32 [nodes, continuations, groups, groups]
 
-    In pots of the node. `streets` are those that are still to come. A pair that no runout left gets the mean over all others.
+    Values are in pots of the node. `streets` are the later streets. A pair without a compatible runout gets the mean of
+    all others.
     """
     tree, other = strategy.tree, 1 - seat
-    unique = {street: np.unique(dealt.buckets[..., street], return_inverse=True) for street in streets}
-    rows = {street: some for street, (some, _) in unique.items()}
-    place = {street: at.reshape(dealt.live.shape) for street, (_, at) in unique.items()}
-    count, kinds = dealt.live.shape[1:]
-    out, times = np.zeros((len(nodes), len(ways), kinds, kinds), np.float32), np.zeros((kinds, kinds), np.float32)
-    parts = [slice(begin, begin + CHUNK) for begin in range(0, count, CHUNK)]
-    meets, beats = [], []
-    for some in parts:
-        live = dealt.live[1, some, :, None] & dealt.live[0, some, None, :]
-        live &= (dealt.cards[1, some, :, None] & dealt.cards[0, some, None, :]) == 0
-        meets.append(dealt.weight[some, :, None] * dealt.weight[some, None, :] * live)
-        beats.append(
-            np.sign(dealt.rank[1, some, :, None] - dealt.rank[0, some, None, :]).astype(np.float32) * meets[-1]
+    unique = {street: np.unique(deals.buckets[..., street], return_inverse=True) for street in streets}
+    rows = {street: batch for street, (batch, _) in unique.items()}
+    bucket_rows = {street: index.reshape(deals.live.shape) for street, (_, index) in unique.items()}
+    count, num_groups = deals.live.shape[1:]
+    out, total_weight = (
+        np.zeros((len(nodes), len(continuations), num_groups, num_groups), np.float32),
+        np.zeros((num_groups, num_groups), np.float32),
+    )
+    batches = [slice(begin, begin + RUNOUT_BATCH) for begin in range(0, count, RUNOUT_BATCH)]
+    pair_weights, signed_wins = [], []
+    for batch in batches:
+        live = deals.live[1, batch, :, None] & deals.live[0, batch, None, :]
+        live &= (deals.cards[1, batch, :, None] & deals.cards[0, batch, None, :]) == 0
+        pair_weights.append(deals.weight[batch, :, None] * deals.weight[batch, None, :] * live)
+        signed_wins.append(
+            np.sign(deals.rank[1, batch, :, None] - deals.rank[0, batch, None, :]).astype(np.float32) * pair_weights[-1]
         )
-        times += meets[-1].sum(axis=0)
+        total_weight += pair_weights[-1].sum(axis=0)
     for e, node in enumerate(nodes):
-        if node == SHOWN:
-            out[e] += sum((meet + beat).sum(axis=0) for meet, beat in zip(meets, beats, strict=True)) / 2
+        if node == SHOWDOWN_NODE:
+            out[e] += sum((weight + win).sum(axis=0) for weight, win in zip(pair_weights, signed_wins, strict=True)) / 2
             continue
-        own, pot = ends_of(strategy, node, seat, rows), float(tree.spent[node].sum())
-        flat_pay = np.where(own.showdown, 0.0, own.pay if other == 0 else -own.pay) + float(tree.spent[node, other])
-        flat_pay, shown_pay = (
-            (flat_pay / pot).astype(np.float32),
-            np.where(own.showdown, own.pay / pot, 0.0).astype(np.float32),
+        own_terminals, pot = terminals_after(strategy, node, seat, rows), float(tree.spent[node].sum())
+        fold_payoff = np.where(
+            own_terminals.showdown, 0.0, own_terminals.pay if other == 0 else -own_terminals.pay
+        ) + float(tree.spent[node, other])
+        fold_payoff, showdown_payoff = (
+            (fold_payoff / pot).astype(np.float32),
+            np.where(own_terminals.showdown, own_terminals.pay / pot, 0.0).astype(np.float32),
         )
-        for w, way in enumerate(ways):
-            theirs = ends_of(strategy, node, other, rows, way)
-            for k, some in enumerate(parts):
-                mine = _played(own, {s: at[0, some] for s, at in place.items()}).swapaxes(1, 2)
-                reach = _played(theirs, {s: at[1, some] for s, at in place.items()})
-                flat = np.matmul(reach * flat_pay, mine)
-                out[e, w] += (flat * meets[k] + np.matmul(reach * shown_pay, mine) * beats[k]).sum(axis=0)
-    met = times > 0
-    out /= np.where(met, times, 1.0)
-    mean = (out * met).sum(axis=(2, 3)) / max(int(met.sum()), 1)
-    filled: Array = np.where(met, out, mean[:, :, None, None])
+        for c, biased_kind in enumerate(continuations):
+            opponent_terminals = terminals_after(strategy, node, other, rows, biased_kind)
+            for k, batch in enumerate(batches):
+                own_reach = _terminal_reach(
+                    own_terminals, {s: index[0, batch] for s, index in bucket_rows.items()}
+                ).swapaxes(1, 2)
+                reach = _terminal_reach(opponent_terminals, {s: index[1, batch] for s, index in bucket_rows.items()})
+                fold_values = np.matmul(reach * fold_payoff, own_reach)
+                out[e, c] += (
+                    fold_values * pair_weights[k] + np.matmul(reach * showdown_payoff, own_reach) * signed_wins[k]
+                ).sum(axis=0)
+    valid = total_weight > 0
+    out /= np.where(valid, total_weight, 1.0)
+    mean = (out * valid).sum(axis=(2, 3)) / max(int(valid.sum()), 1)
+    filled: Array = np.where(valid, out, mean[:, :, None, None])
     return filled
 
 
-def _played(ends: Ends, place: dict[int, Array]) -> Array:
-    """How often each drawn hand plays to each end. float32 [runouts, groups, ends]"""
+def _terminal_reach(ends: BettingTerminals, bucket_rows: dict[int, Array]) -> Array:
+    """Return the reach of each terminal by each sampled hand. float32 [runouts, groups, terminals]"""
     out: Array | None = None
-    for street, rows in place.items():
-        part = ends.reach[street][rows]
-        out = part if out is None else out * part
+    for street, rows in bucket_rows.items():
+        street_reach = ends.reach[street][rows]
+        out = street_reach if out is None else out * street_reach
     assert out is not None
     return out

@@ -1,1 +1,1 @@
-"""Search at the table: subgames of a hand that is being played."""
+"""Search at the table: subgames of a hand in play."""

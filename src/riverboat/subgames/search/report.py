@@ -1,4 +1,4 @@
-"""What a search has found at a place, for people and for files: the subgame, how it was made safe, and who holds what."""
+"""Reports of a solved subgame at a public state: method, guarantee, margins, ranges and strategies."""
 
 from __future__ import annotations
 
@@ -8,135 +8,135 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.grid import CLASS_OF_HAND, Grid
-from riverboat.cards.notation import show_cards, show_hand
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.grid import CLASS_OF_HAND, HandGrid
+from riverboat.cards.notation import format_cards, format_hand
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.games.holdem.actions import show_move
+from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.menus import SEATS
-from riverboat.subgames.search.depth_limited import MidPosition
-from riverboat.subgames.search.subgames import METHODS, Position
+from riverboat.subgames.search.depth_limited import DepthLimitedPosition
+from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgamePosition
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """A place in a solved subgame, explained."""
+class SubgameReport:
+    """Report of a position in a solved subgame."""
 
-    position: Position | MidPosition
-    real: tuple[int, ...] | None = None  # its moves as they are made at the table; None: as they are
-    held: int | None = None  # the hand that is held, which is told of in any case
+    position: SubgamePosition | DepthLimitedPosition
+    real_moves: tuple[int, ...] | None = None  # actions at the real table; None: those of the subgame
+    own_hand: int | None = None  # the player's hand, which is always listed
 
     @property
     def moves(self) -> list[str]:
-        """What can be played."""
-        moves = self.position.moves if self.real is None else self.real
-        return [show_move(move, self.position.state.rules) for move in moves]
+        """Labels of the actions."""
+        moves = self.position.moves if self.real_moves is None else self.real_moves
+        return [format_action(move, self.position.state.rules) for move in moves]
 
     @cached_property
     def margins(self) -> Array | None:
-        """How much less than before each hand of the opponent can win; None without a gadget. float64 [1326]"""
-        if isinstance(self.position, MidPosition):
+        """Decrease of the opponent's value by hand; None without a gadget. float64 [1326]"""
+        if isinstance(self.position, DepthLimitedPosition):
             return self.position.solution.margins
-        values = self.position.subgame.entry.values
+        values = self.position.subgame.root.values
         if self.position.subgame.spot.gadget is None or values is None:
             return None
         return np.where(np.isnan(values), np.nan, self.position.solution.margins())
 
     @property
     def ranges(self) -> tuple[Range, Range]:
-        """What each seat may hold here, the likeliest hand weighing one: the opponent's as it is thought to play."""
-        entry = self.position.entry()
-        first, second = (Range(held / max(float(held.max()), 1e-300)) for held in entry.ranges)
+        """Ranges of both seats, scaled to a maximum of one; the opponent's is that of the solution."""
+        root = self.position.subgame_root()
+        first, second = (Range(weights / max(float(weights.max()), 1e-300)) for weights in root.ranges)
         return first, second
 
-    def grid(self) -> Grid:
-        """What is played with each class of hands, as high as they are held."""
-        if not isinstance(self.position, MidPosition):
-            return self.position.here.grid()
-        strategy, held = self.position.strategy, self.ranges[self.position.state.turn].weights
+    def grid(self) -> HandGrid:
+        """Return the strategy grid, with heights by range weight."""
+        if not isinstance(self.position, DepthLimitedPosition):
+            return self.position.solution_node.grid()
+        strategy, weights = self.position.strategy, self.ranges[self.position.state.turn].weights
         live = ~np.isin(HAND_CARDS, self.position.board).any(axis=1)
-        count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), held))
-        sums = [np.bincount(CLASS_OF_HAND, held * share, minlength=169) for share in strategy.T]
+        count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), weights))
+        sums = [np.bincount(CLASS_OF_HAND, weights * share, minlength=169) for share in strategy.T]
         shares = {
             m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(self.moves, sums, strict=True)
         }
         weight = np.where(total > 0, np.minimum(total / np.maximum(count, 1.0), 1.0), 0.0)
-        return Grid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
+        return HandGrid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
 
-    def facts(self) -> dict[str, Any]:
-        """The subgame in figures, with their units."""
+    def summary(self) -> dict[str, Any]:
+        """Return the subgame's figures with their units."""
         position = self.position
-        if isinstance(position, MidPosition):
-            return self._with_margins(position.facts() | {"moves": self.moves})
+        if isinstance(position, DepthLimitedPosition):
+            return self._with_margins(position.summary() | {"moves": self.moves})
         subgame = position.subgame
-        entry, spot, provenance = subgame.entry, subgame.spot, position.solution.provenance
-        facts: dict[str, Any] = {
-            "begins": entry.state.line,
-            "board": show_cards(entry.board),
+        root, spot, provenance = subgame.root, subgame.spot, position.solution.provenance
+        figures: dict[str, Any] = {
+            "begins": root.state.line,
+            "board": format_cards(root.board),
             "pot": spot.pot,
             "behind": list(spot.behind),
             "for": SEATS[subgame.seat],
             "method": subgame.method,
-            "guarantee": METHODS[subgame.method],
-            "values": entry.source,
+            "guarantee": SEARCH_METHODS[subgame.method],
+            "values": root.source,
             "betting_nodes": len(spot.betting.actor),
-            "boards": int(position.solution.tree.street_at[-1]),
+            "boards": int(position.solution.tree.street_start[-1]),
             "hands": [int(np.count_nonzero(w)) for w in spot.weights],
             "iterations": provenance["iterations"],
             "exploitability": provenance["exploitability"],
             "unit": provenance["unit"],
         }
-        return self._with_margins(facts)
+        return self._with_margins(figures)
 
-    def _with_margins(self, facts: dict[str, Any]) -> dict[str, Any]:
+    def _with_margins(self, figures: dict[str, Any]) -> dict[str, Any]:
         if self.margins is not None:
-            known = self.margins[~np.isnan(self.margins)]
-            facts["margins"] = {"least": float(known.min()), "mean": float(known.mean()), "unit": "chips"}
-        return facts
+            margins = self.margins[~np.isnan(self.margins)]
+            figures["margins"] = {"least": float(margins.min()), "mean": float(margins.mean()), "unit": "chips"}
+        return figures
 
     def hands(self) -> list[dict[str, Any]]:
-        """All hands at this place: how often each seat holds them, what is played with them, and their margins."""
+        """Return all hands: weights of both seats, action probabilities and margins."""
         position, (first, second) = self.position, self.ranges
         moves, margins, out = self.moves, self.margins, []
-        # Margins are told of hands that nobody would come with, too.
-        judged = np.zeros(HANDS, bool) if margins is None else ~np.isnan(margins)
-        told = (first.weights > 0) | (second.weights > 0) | judged
-        if self.held is not None:
-            told[self.held] = True
-        for hand in np.flatnonzero(told).tolist():
+        # Hands with reach zero are listed too if they have a margin.
+        has_margin = np.zeros(NUM_HANDS, bool) if margins is None else ~np.isnan(margins)
+        listed = (first.weights > 0) | (second.weights > 0) | has_margin
+        if self.own_hand is not None:
+            listed[self.own_hand] = True
+        for hand in np.flatnonzero(listed).tolist():
             row = {
-                "hand": show_hand(hand),
+                "hand": format_hand(hand),
                 "oop": float(first.weights[hand]),
                 "ip": float(second.weights[hand]),
                 "plays": dict(zip(moves, position.strategy[hand].tolist(), strict=True)),
             }
-            if margins is not None and judged[hand]:
+            if margins is not None and has_margin[hand]:
                 row["margin"] = float(margins[hand])
             out.append(row)
         return out
 
-    def lines(self) -> list[tuple[str, str]]:
-        """The facts in words."""
-        facts = self.facts()
-        left = max(facts["exploitability"], 0.0)  # rounding may leave it below
-        nodes = f"{facts['betting_nodes']:,} nodes of betting on {facts['boards']:,} boards"
+    def summary_lines(self) -> list[tuple[str, str]]:
+        """Return the summary as pairs of label and text."""
+        figures = self.summary()
+        exploitability = max(figures["exploitability"], 0.0)  # rounding may make it negative
+        nodes = f"{figures['betting_nodes']:,} nodes of betting on {figures['boards']:,} boards"
         rows = [
             (
                 "subgame",
-                f"from {facts['begins']!r} on {facts['board']}, pot {facts['pot']:,}, behind {facts['behind'][0]:,}",
+                f"from {figures['begins']!r} on {figures['board']}, pot {figures['pot']:,}, behind {figures['behind'][0]:,}",
             ),
-            ("tree", f"{nodes}, {facts['hands'][0]:,} hands of oop, {facts['hands'][1]:,} of ip"),
-            ("method", f"{facts['method']}: {facts['guarantee']}"),
-            ("values", facts["values"]),
+            ("tree", f"{nodes}, {figures['hands'][0]:,} hands of oop, {figures['hands'][1]:,} of ip"),
+            ("method", f"{figures['method']}: {figures['guarantee']}"),
+            ("values", figures["values"]),
             (
                 "solved",
-                f"{facts['iterations']:,} iterations, exploitable for {left:.3g} {facts['unit']}",
+                f"{figures['iterations']:,} iterations, exploitable for {exploitability:.3g} {figures['unit']}",
             ),
         ]
-        if "margins" in facts:
-            margins = facts["margins"]
+        if "margins" in figures:
+            margins = figures["margins"]
             rows.append(("margins", f"least {margins['least']:+.3g}, mean {margins['mean']:+.3g} chips"))
-        for seat, held in zip(SEATS, self.ranges, strict=True):
-            rows.append((f"range of {seat}", f"{held.combos:,.1f} combos"))
+        for seat, weights in zip(SEATS, self.ranges, strict=True):
+            rows.append((f"range of {seat}", f"{weights.combos:,.1f} combos"))
         return rows

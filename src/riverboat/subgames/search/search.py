@@ -1,17 +1,16 @@
-"""Search at the table: before a street the blueprint plays, from there on what is left of the hand is solved.
+"""Subgame search at the table: the blueprint plays the first streets, then the rest of the hand is solved.
 
-    search = Search(played, SearchSettings("turn", "resolve"))
-    search.positions(places, seats)                    # where each place lies in a subgame that was solved
+    search = SubgameSearch(policy, SearchSettings("turn", "resolve"))
+    search.positions(public_states, seats)             # the position of each public state in a solved subgame
 
-What a subgame is depends on the line, the board and the seat that searches, never on anybody's cards: so its solution can be
-kept, and worked out again with equal bytes. A line leads through a chain of subgames:
+A subgame depends on the line, the board and the searching seat, never on private cards. So its solution can be cached,
+and recomputed bit for bit. A line leads through a chain of subgames:
 
-- The first begins with its street. Ranges come by Bayes: the own one from what the seat really plays; the opponent's from
-  the blueprint along the line that its bets are read as. Values of the opponent's hands are best responses to the
-  blueprint there.
-- A move that a subgame does not have, and each new street, begins the next one, with ranges and values of the last solution.
-  Behind such a move no values are known: those of the decision before it stand in for them (`nested="inexpensive"`), or the
-  subgame begins with that decision, and has the move (`"expensive"`).
+- The first starts with its street. Ranges come from Bayes' rule: the seat's own range from its real policy, the
+  opponent's from the blueprint along the translated line. The opponent's values are best responses to the blueprint.
+- An off-tree action, and each new street, starts the next subgame, with ranges and values of the last solution. After
+  an off-tree action no values are known: those of the decision before it replace them (`nested="inexpensive"`), or the
+  subgame starts at that decision and includes the action (`"expensive"`).
 """
 
 from __future__ import annotations
@@ -23,344 +22,631 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown
+from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.resources import available_memory
-from riverboat.engines.devices import CPU, choose
+from riverboat.engines.devices import CPU, resolve_device
 from riverboat.games.base import CHANCE
-from riverboat.games.holdem.actions import CALL, show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.menus import Menu, totals
-from riverboat.games.holdem.public_state import Places
+from riverboat.games.holdem.actions import CALL, format_action
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import ActionMenu, menu_raise_totals
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.boards.batches import solve_many
-from riverboat.strategies.blueprint import BlueprintStrategy
+from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_values import blueprint_values
-from riverboat.strategies.policy import Played
-from riverboat.strategies.public_cache import PublicCache
-from riverboat.strategies.reports.blueprint import at_line
-from riverboat.strategies.reports.public_state import hand_numbers
-from riverboat.subgames.depth_limited.leaf_methods import LEAVES
-from riverboat.subgames.search.depth_limited import NO_VALUES, Around, Midgame, MidPosition
-from riverboat.subgames.search.menus import table_menu, with_total
-from riverboat.subgames.search.subgames import METHODS, Entry, Position, Subgame
+from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.public_strategy import PublicStateCache
+from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.public_state import hand_indices as hand_numbers
+from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS
+from riverboat.subgames.search.depth_limited import NO_VALUES, DepthLimitedPosition, DepthLimitedSubgame, SearchContext
+from riverboat.subgames.search.subgames import (
+    SEARCH_METHODS,
+    SearchSubgame,
+    SubgamePosition,
+    SubgameRoot,
+    add_raise_total,
+    choose_menu,
+)
 
 STREETS = ("preflop", "flop", "turn", "river")
-NESTED = ("inexpensive", "expensive")
-KEPT, KEPT_SHARE = 1 << 30, 1 / 16  # bytes of solutions that are kept, and of the free memory where that is more
-WORK = 5.5e6  # nodes × boards × hands: about a second of one core for a hundred iterations
-WORK_A_SECOND = 5e6  # of one core, so that some sixty iterations are made
-LEAST_SECONDS = 0.05
-ITERATIONS = {"preflop": 100, "flop": 100, "turn": 100, "river": 300}
-MOST = 1_000_000  # iterations, where time decides
-CHECK_EVERY = 10  # iterations: a look costs half of one on a turn, and three on a river
-MOST_SPREAD = 10.0
-FORCED = 0.1  # of the opponent's range, where nobody says
-MIDGAME = 1  # the last street that is solved alone, with values where it ends: the flop
-LEAST = 1e-4  # the least weight of an own hand: one that should not be there is played for what it is
+NESTED_MODES = ("inexpensive", "expensive")
+MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = (
+    1 << 30,
+    1 / 16,
+)  # size of the cache of solutions in bytes, or as a share of free memory if that is more
+DEFAULT_WORK = 5.5e6  # nodes × boards × hands: about a second on one core for a hundred iterations
+WORK_PER_SECOND = 5e6  # per core, for about sixty iterations
+MIN_SECONDS = 0.05
+DEFAULT_ITERATIONS = {"preflop": 100, "flop": 100, "turn": 100, "river": 300}
+MAX_ITERATIONS = 1_000_000  # if time is the limit
+CHECK_EVERY = 10  # iterations: a check costs half an iteration on a turn, and three on a river
+MAX_SPREAD = 10.0
+DEFAULT_FORCED = 0.1  # share of the opponent's range
+LAST_DEPTH_LIMITED_STREET = 1  # the flop: later streets are solved to the end of the hand
+MIN_OWN_WEIGHT = 1e-4  # minimum weight of own hands, so that hands outside the range have a strategy too
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How an agent searches."""
+    """Settings of subgame search.
 
-    street: str = "turn"  # the first that is searched
+    Attributes
+    ----------
+    street
+        First searched street.
+    method
+        One of `SEARCH_METHODS`: unsafe, resolve, maxmargin, reach_maxmargin or estimate.
+    iterations
+        Per solve; None: DEFAULT_ITERATIONS of the street.
+    until
+        Target exploitability in % of the pot.
+    seconds
+        Time per solve, instead of iterations.
+    menu
+        None: by stack depth and available time.
+    nested
+        None: inexpensive for safe methods, else expensive.
+    floor
+        Minimum weight of the opponent's hands.
+    model
+        Threshold for the opponent model: less likely actions of the blueprint are dropped.
+    play
+        Threshold for play: less likely actions of a solution are dropped.
+    leaves
+        Leaf values of depth-limited subgames.
+    forced
+        `resolve`: share of the opponent's range that must enter; None: DEFAULT_FORCED.
+    spread
+        `estimate`: standard deviation of the values, as a multiple of their known error.
+    threads
+        Threads that solve one subgame.
+    device
+        `cpu`, or a GPU.
+
+    Raises
+    ------
+    InputError
+        If a value is unknown or out of range, or two contradict each other.
+
+    Examples
+    --------
+    >>> SearchSettings("river", "resolve", iterations=50).work
+    5500000.0
+    """
+
+    street: str = "turn"  # first searched street
     method: str = "unsafe"
-    iterations: int | None = None  # of a solve; None: as many as `ITERATIONS` has for its street
-    until: float = 0.4  # % of the pot, at which fewer iterations do
-    seconds: float | None = None  # that a solve may take, on however many iterations
-    menu: Menu | None = None  # None: by what is left behind and the time there is
-    nested: str | None = None  # None: inexpensive where the method is safe
-    floor: float = 0.01  # the least weight of a hand of the opponent
-    model: float = 0.0  # moves of the blueprint that are less likely are never made by the opponent
-    play: float = 0.0  # moves of a solution that are less likely are never made
-    leaves: str = "continuations"  # how the exits of a flop, or of the street before it, are valued
-    forced: float | None = None  # `resolve`: so much of the opponent's range may not stop; None: `FORCED`
-    spread: float = 0.0  # `estimate`: values are drawn around what they are, with so many times their known error
+    iterations: int | None = None  # per solve; None: DEFAULT_ITERATIONS of the street
+    until: float = 0.4  # target exploitability in % of the pot
+    seconds: float | None = None  # time per solve, instead of iterations
+    menu: ActionMenu | None = None  # None: by stack depth and available time
+    nested: str | None = None  # None: inexpensive for safe methods, else expensive
+    floor: float = 0.01  # minimum weight of the opponent's hands
+    model: float = 0.0  # threshold for the opponent model: less likely actions of the blueprint are dropped
+    play: float = 0.0  # threshold for play: less likely actions of a solution are dropped
+    leaves: str = "continuations"  # leaf values of depth-limited subgames
+    forced: float | None = None  # `resolve`: share of the opponent's range that must enter; None: DEFAULT_FORCED
+    spread: float = 0.0  # `estimate`: standard deviation of the values, as a multiple of their known error
     threads: int = 1
     device: str = CPU
 
     def __post_init__(self) -> None:
         if self.street not in STREETS:
-            raise unknown("street", self.street, STREETS)
-        if self.method not in METHODS:
-            raise unknown("method", self.method, METHODS)
-        if self.leaves not in LEAVES:
-            raise unknown("leaves", self.leaves, LEAVES)
-        if self.leaves != "continuations" and STREETS.index(self.street) > MIDGAME:
-            raise InputError(f"leaves={self.leaves}: a {self.street} is solved to the end; give search=flop or preflop")
-        if self.nested not in (None, *NESTED):
-            raise unknown("nested", str(self.nested), NESTED)
+            raise unknown_name_error("street", self.street, STREETS)
+        if self.method not in SEARCH_METHODS:
+            raise unknown_name_error("method", self.method, SEARCH_METHODS)
+        if self.leaves not in LEAF_METHODS:
+            raise unknown_name_error("leaves", self.leaves, LEAF_METHODS)
+        if self.leaves != "continuations" and STREETS.index(self.street) > LAST_DEPTH_LIMITED_STREET:
+            raise InputError(
+                f"leaves={self.leaves}: a {self.street} is solved to the end of the hand; give search=flop or preflop"
+            )
+        if self.nested not in (None, *NESTED_MODES):
+            raise unknown_name_error("nested", str(self.nested), NESTED_MODES)
         if self.nested == "inexpensive" and self.method == "unsafe":
-            raise InputError("nested=inexpensive: unsafe search has no values that could stand behind an action")
+            raise InputError(
+                "nested=inexpensive: unsafe search has no values for off-tree actions; give nested=expensive"
+            )
         if self.iterations is not None and self.iterations < 1:
             raise InputError(f"iterations={self.iterations}: must be at least 1")
         if not self.until > 0:
             raise InputError(f"until={self.until:g}: must be above zero, such as 0.4 (% of the pot)")
         if self.seconds is not None and self.iterations is not None:
-            raise InputError("iterations and time: a solve ends by one of them; give one")
-        if self.seconds is not None and not self.seconds >= LEAST_SECONDS:
-            raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {LEAST_SECONDS:g} s or more")
-        for what, share in (
+            raise InputError("iterations and time: give only one of them to limit a solve")
+        if self.seconds is not None and not self.seconds >= MIN_SECONDS:
+            raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {MIN_SECONDS:g} s or more")
+        for name, share in (
             ("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced or 0.0),
         ):  # fmt: skip
             if not 0 <= share <= 1:
-                raise InputError(f"{what}={share:g}: must be from 0 to 1, such as 0.01")
-        if not 0 <= self.spread <= MOST_SPREAD:
-            raise InputError(f"spread={self.spread:g}: must be from 0 to {MOST_SPREAD:g}, such as 1")
+                raise InputError(f"{name}={share:g}: must be from 0 to 1, such as 0.01")
+        if not 0 <= self.spread <= MAX_SPREAD:
+            raise InputError(f"spread={self.spread:g}: must be from 0 to {MAX_SPREAD:g}, such as 1")
         if self.spread and self.method != "estimate":
             raise InputError(
-                f"spread={self.spread:g}: values of method={self.method} are no estimates; give method=estimate"
+                f"spread={self.spread:g}: values of method={self.method} are not estimates; give method=estimate"
             )
         if self.forced is not None and self.method != "resolve":
-            raise InputError(f"forced={self.forced:g}: nobody stops in method={self.method}; give method=resolve")
+            raise InputError(f"forced={self.forced:g}: method={self.method} has no stop action; give method=resolve")
         check_threads(self.threads)
-        choose(self.device)
+        resolve_device(self.device)
 
     @property
     def work(self) -> float:
-        """Nodes × boards × hands of a subgame, at most: what the usual iterations, or enough in the time, can walk."""
-        return WORK if self.seconds is None else self.seconds * self.threads * WORK_A_SECOND
+        """Maximum size of a subgame, nodes × boards × hands, for the default iterations or the given time."""
+        return DEFAULT_WORK if self.seconds is None else self.seconds * self.threads * WORK_PER_SECOND
 
 
-class Outset(NamedTuple):
-    """Where a subgame begins, without what must be worked out for it."""
+class SubgameStart(NamedTuple):
+    """Identity of a subgame before its root values are computed.
+
+    Attributes
+    ----------
+    key
+        Line, board and seat as bytes, a key for caches.
+    menu
+        Bet sizes of the subgame.
+    off_tree_move
+        Off-tree action right before the root, for which no values are known.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> search = make_agent("default?search=river").search
+    >>> state = BettingState.from_line(search.policy.rules, "cc/cc/cc/")
+    >>> search.subgame_start(state, (0, 5, 10, 15, 20), 0, None).off_tree_move is None
+    True
+    """
 
     key: bytes
-    menu: Menu
-    behind: int | None  # a move that it begins behind, which has no values of its own
+    menu: ActionMenu
+    off_tree_move: int | None  # off-tree action right before the root, for which no values are known
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """Solves what a blueprint comes to."""
+class SubgameSearch:
+    """Subgame search for a blueprint policy.
 
-    played: Played
+    Attributes
+    ----------
+    policy
+        Blueprint policy.
+    settings
+        Settings of the search.
+    opponent
+        Opponent model; None: the blueprint.
+    cache
+        Solved subgames by key.
+
+    Raises
+    ------
+    InputError
+        If the game is not no-limit hold'em.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> search = make_agent("default?search=river").search
+    >>> search.first_street, search.nested
+    (3, 'expensive')
+    """
+
+    policy: BlueprintPolicy
     settings: SearchSettings
-    opponent: BlueprintStrategy | None = None  # what the opponent is thought to play; None: the blueprint
-    cache: PublicCache[Position | MidPosition] = field(default_factory=lambda: PublicCache(_kept(), _bytes), repr=False)
+    opponent: Blueprint | None = None  # opponent model; None: the blueprint
+    cache: PublicStateCache[SubgamePosition | DepthLimitedPosition] = field(
+        default_factory=lambda: PublicStateCache(_cache_bytes(), _position_bytes), repr=False
+    )
 
     def __post_init__(self) -> None:
-        rules = self.played.rules
+        rules = self.policy.rules
         if rules.limit or rules.board != (0, 3, 1, 1) or rules.hole != 2:
-            raise InputError(f"{rules.name}: search is for no-limit hold'em")
+            raise InputError(f"{rules.name}: subgame search supports no-limit hold'em only")
         if self.settings.seconds is not None:
-            self.warm()
+            self.warm_up()
 
     @cached_property
-    def first(self) -> int:
-        """The street on which search begins."""
-        return self.played.rules.streets.index(self.settings.street)
+    def first_street(self) -> int:
+        """Index of the first searched street."""
+        return self.policy.rules.streets.index(self.settings.street)
 
     @cached_property
-    def numbers(self) -> Array:
-        """Of the hands of the deck, among the 1,326. int64 [hands]"""
-        return hand_numbers(self.played.rules.deck.hands)
+    def hand_indices(self) -> Array:
+        """Indices of the deck's hands among the 1,326. int64 [hands]"""
+        return hand_numbers(self.policy.rules.deck.hands)
 
     @property
     def nested(self) -> str:
-        """How an action that a subgame does not have is met."""
+        """Mode of nested solving after off-tree actions."""
         return self.settings.nested or ("expensive" if self.settings.method == "unsafe" else "inexpensive")
 
-    # --- places -------------------------------------------------------------------------------
+    # --- positions ----------------------------------------------------------------------------
 
-    def positions(self, places: Places, seats: Sequence[int] | Array) -> list[Position | MidPosition]:
-        """Where places lie in subgames, for the seats that search; what is not solved yet is solved side by side."""
-        ways = [_Way(self, places, i, int(seats[i])) for i in range(len(places))]
-        while needed := {way.key: way.subgame for way in ways if way.subgame is not None}:
+    def positions(
+        self, public_states: PublicStates, seats: Sequence[int] | Array
+    ) -> list[SubgamePosition | DepthLimitedPosition]:
+        """Return the positions of public states in subgames, for the searching seats.
+
+        Missing subgames are solved in batches.
+
+        Parameters
+        ----------
+        public_states
+            Public states from the first searched street on.
+        seats
+            Searching seat at each.
+        """
+        paths = [_SubgamePath(self, public_states, i, int(seats[i])) for i in range(len(public_states))]
+        while needed := {path.key: path.subgame for path in paths if path.subgame is not None}:
             solved = self._solve(needed)
-            for way in ways:
-                if way.subgame is not None:
-                    way.go_on(solved[way.key])
-        return [way.position for way in ways if way.position is not None]
+            for path in paths:
+                if path.subgame is not None:
+                    path.resume(solved[path.key])
+        return [path.position for path in paths if path.position is not None]
 
-    def _solve(self, needed: dict[bytes, Subgame | Midgame]) -> dict[bytes, Position | MidPosition]:
-        positions: dict[bytes, Position | MidPosition] = {}
-        for street, usual in ITERATIONS.items():
-            s = self.settings
-            most = s.iterations or (usual if s.seconds is None else MOST)
-            for key, midgame in needed.items():
-                if isinstance(midgame, Midgame) and self.played.rules.streets[midgame.entry.state.street] == street:
-                    positions[key] = self.cache.keep(key, midgame.solve(most, s.until, s.seconds))
-            some = {
+    def _solve(
+        self, needed: dict[bytes, SearchSubgame | DepthLimitedSubgame]
+    ) -> dict[bytes, SubgamePosition | DepthLimitedPosition]:
+        positions: dict[bytes, SubgamePosition | DepthLimitedPosition] = {}
+        for street, default_iterations in DEFAULT_ITERATIONS.items():
+            settings = self.settings
+            iterations = settings.iterations or (default_iterations if settings.seconds is None else MAX_ITERATIONS)
+            for key, limited in needed.items():
+                if (
+                    isinstance(limited, DepthLimitedSubgame)
+                    and self.policy.rules.streets[limited.root.state.street] == street
+                ):
+                    positions[key] = self.cache.put(key, limited.solve(iterations, settings.until, settings.seconds))
+            batch = {
                 key: subgame
                 for key, subgame in needed.items()
-                if isinstance(subgame, Subgame) and subgame.spot.streets[0] == street
+                if isinstance(subgame, SearchSubgame) and subgame.spot.streets[0] == street
             }
-            spots = [subgame.spot for subgame in some.values()]
+            spots = [subgame.spot for subgame in batch.values()]
             solutions = solve_many(
                 spots,
-                iterations=most,
-                until=s.until,
-                seconds=s.seconds,
+                iterations=iterations,
+                until=settings.until,
+                seconds=settings.seconds,
                 check_every=CHECK_EVERY,
-                threads=s.threads,
-                device=s.device,
+                threads=settings.threads,
+                device=settings.device,
             )
-            for (key, subgame), solution in zip(some.items(), solutions, strict=True):
-                positions[key] = self.cache.keep(key, subgame.solved(solution, s.play))
+            for (key, subgame), solution in zip(batch.items(), solutions, strict=True):
+                positions[key] = self.cache.put(key, subgame.root_position(solution, settings.play))
         return positions
 
-    def warm(self) -> None:
-        """Compile now, or load, what the first solve would: a clock then measures solving alone, and nobody waits later."""
-        rules, street = self.played.rules, self.first
+    def warm_up(self) -> None:
+        """Compile or load all kernels that the first solve needs, so that time limits measure solving alone."""
+        rules, street = self.policy.rules, self.first_street
         board = rules.deck.cards[:: len(rules.deck.cards) // 5][: rules.board_sizes[street]]
-        places = Places.from_lines(rules, ["cc/" * street], [tuple(board.tolist())])
-        quick = Search(self.played, replace(self.settings, seconds=None, iterations=1))
+        public_states = PublicStates.from_lines(rules, ["cc/" * street], [tuple(board.tolist())])
+        quick = SubgameSearch(self.policy, replace(self.settings, seconds=None, iterations=1))
         for seat in (0, 1):
-            quick.positions(places, [seat])[0].entry()
+            quick.positions(public_states, [seat])[0].subgame_root()
 
-    # --- where subgames begin -------------------------------------------------------------------
+    # --- subgame roots --------------------------------------------------------------------------
 
-    def entered(self, state: Betting, board: tuple[int, ...], seat: int) -> Entry:
-        """What the blueprint knows where the first searched street begins."""
-        places, other, tree = Places.of([state], [board]), 1 - seat, self.played.strategy.tree
-        ranges = np.ones((2, HANDS))
+    def root_of_first_subgame(self, state: BettingState, board: tuple[int, ...], seat: int) -> SubgameRoot:
+        """Return ranges and values at the start of the first searched street, from the blueprint.
+
+        Parameters
+        ----------
+        state
+            Betting state at the start of the first searched street.
+        board
+            Board cards there.
+        seat
+            Searching seat.
+        """
+        public_states, other, tree = PublicStates.from_betting([state], [board]), 1 - seat, self.policy.strategy.tree
+        ranges = np.ones((2, NUM_HANDS))
         ranges[seat] = 0.0
-        ranges[seat, self.numbers] = self.played.reach(places, seat)[0]
-        node = int(self._reader.read_as(places, np.array([seat]))[0])
+        ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
+        node = int(self._line_reader.abstract_nodes(public_states, np.array([seat]))[0])
         if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
             line = tree.line(node)
-            model = at_line(self._model, line, board)
+            opponent_node = node_at_line(self._opponent_strategy, line, board)
             ranges[other] = 0.0
-            ranges[other, hand_numbers(model.hands)] = model.reach[other]
+            ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
             if not ranges[seat].any():
-                ranges[seat, hand_numbers(model.hands)] = model.reach[seat]
-        return self.valued(Entry(state, board, ranges, None, NO_VALUES), seat)
+                ranges[seat, hand_numbers(opponent_node.hands)] = opponent_node.reach[seat]
+        return self.with_blueprint_values(SubgameRoot(state, board, ranges, None, NO_VALUES), seat)
 
-    def valued(self, entry: Entry, seat: int) -> Entry:
-        """An entry with what the opponent's hands are worth there against the blueprint, where the method needs that.
+    def with_blueprint_values(self, root: SubgameRoot, seat: int) -> SubgameRoot:
+        """Add the opponent's values against the blueprint to a root, if the method needs them.
 
-        Midgames work that out themselves, with the values of their exits.
+        Depth-limited subgames compute these values themselves, with their leaf values.
+
+        Parameters
+        ----------
+        root
+            Ranges at a public state.
+        seat
+            Searching seat.
         """
-        if entry.state.street <= MIDGAME:
-            return entry
+        if root.state.street <= LAST_DEPTH_LIMITED_STREET:
+            return root
         if self.settings.method == "unsafe":
-            return replace(entry, source="none: unsafe search needs none")
-        state, other = entry.state, 1 - seat
-        node = int(self._reader.read_as(Places.of([state], [entry.board]), np.array([seat]))[0])
-        tree = self.played.strategy.tree
+            return replace(root, source="none: unsafe search needs none")
+        state, other = root.state, 1 - seat
+        node = int(
+            self._line_reader.abstract_nodes(PublicStates.from_betting([state], [root.board]), np.array([seat]))[0]
+        )
+        tree = self.policy.strategy.tree
         if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
-            return replace(entry, source="none: the blueprint has no such line")
-        there = blueprint_values(self._base, tree.line(node), entry.board, [*entry.ranges], self.settings.threads)
+            return replace(root, source="none: the blueprint has no such line")
+        node_values = blueprint_values(
+            self._tree_strategy, tree.line(node), root.board, [*root.ranges], self.settings.threads
+        )
 
-        def real(values: Array) -> Array:
-            """Of the pot here, which differs where bets were translated: no more than there is to win and to lose."""
-            left = min(state.behind)
-            return np.clip(values * state.pot / there.pot, -left, state.pot + left)
+        def to_real_pot(values: Array) -> Array:
+            """Scale values to the real pot, which differs after translated bets, and clip them to the possible payoffs."""
+            stack = min(state.behind)
+            return np.clip(values * state.pot / node_values.pot, -stack, state.pot + stack)
 
-        best = real(there.best_response[other])
+        best = to_real_pot(node_values.best_response[other])
         if self.settings.method != "estimate":
-            return replace(entry, values=best, source="the blueprint")
-        values = real(there.self_play[other])
-        error = np.maximum(best - values, 0.0)  # what the hand gives up to the blueprint, and might not
-        return replace(entry, values=values, source="the blueprint in self-play", error=error)
+            return replace(root, values=best, source="the blueprint")
+        values = to_real_pot(node_values.self_play[other])
+        error = np.maximum(best - values, 0.0)  # gain of a best response over self-play
+        return replace(root, values=values, source="the blueprint in self-play", error=error)
 
-    def begun(self, state: Betting, board: tuple[int, ...], seat: int, move: int | None) -> Outset:
-        """Where the subgame begins that a line needs which comes to a state and goes on with a move."""
-        menu, behind, added = self._menu(state), None, ""
-        if move is not None and move > CALL and move not in totals(menu, state):
+    def subgame_start(self, state: BettingState, board: tuple[int, ...], seat: int, move: int | None) -> SubgameStart:
+        """Return the start of the subgame for a line that reaches a state and continues with a move.
+
+        Parameters
+        ----------
+        state
+            Betting state.
+        board
+            Board cards there.
+        seat
+            Searching seat.
+        move
+            Next action of the line; None at its end.
+        """
+        menu, off_tree_move, added_label = self._menu(state), None, ""
+        if move is not None and move > CALL and move not in menu_raise_totals(menu, state):
             if self.nested == "expensive" and state.turn != seat:
-                menu, added = self._menu(state, move), show_move(move, state.rules)
+                menu, added_label = self._menu(state, move), format_action(move, state.rules)
             else:
-                behind = move
-                state = state.play(show_move(move, state.rules))
+                off_tree_move = move
+                state = state.apply_action(move)
                 menu = self._menu(state)
-        return Outset(f"{seat} {state.line} {added} {show_cards(board)}".encode(), menu, behind)
+        return SubgameStart(f"{seat} {state.line} {added_label} {format_cards(board)}".encode(), menu, off_tree_move)
 
-    def subgame(self, outset: Outset, entry: Entry, seat: int) -> Subgame | Midgame:
-        """The subgame of an outset, once it is known who comes there with what."""
-        known = entry if outset.behind is None else entry.after(outset.behind, 1 - seat)
-        s = self.settings
-        forced = FORCED if s.forced is None else s.forced
-        if known.state.street <= MIDGAME:
-            return Midgame(seat, known, outset.menu, self._around, s.floor, LEAST, s.method, s.leaves)
-        return Subgame.make(known, seat, outset.menu, s.method, s.floor, LEAST, spread=s.spread, forced=forced)
+    def make_subgame(self, start: SubgameStart, root: SubgameRoot, seat: int) -> SearchSubgame | DepthLimitedSubgame:
+        """Build the subgame of a start with its root ranges and values.
 
-    def _menu(self, state: Betting, total: int | None = None) -> Menu:
+        Parameters
+        ----------
+        start
+            Identity of the subgame.
+        root
+            Ranges and values before the off-tree action, if there is one.
+        seat
+            Searching seat.
+        """
+        actual_root = root if start.off_tree_move is None else root.after_off_tree_move(start.off_tree_move, 1 - seat)
+        settings = self.settings
+        forced = DEFAULT_FORCED if settings.forced is None else settings.forced
+        if actual_root.state.street <= LAST_DEPTH_LIMITED_STREET:
+            return DepthLimitedSubgame(
+                seat,
+                actual_root,
+                start.menu,
+                self._context,
+                settings.floor,
+                MIN_OWN_WEIGHT,
+                settings.method,
+                settings.leaves,
+            )
+        return SearchSubgame.from_root(
+            actual_root,
+            seat,
+            start.menu,
+            settings.method,
+            settings.floor,
+            MIN_OWN_WEIGHT,
+            spread=settings.spread,
+            forced=forced,
+        )
+
+    def _menu(self, state: BettingState, total: int | None = None) -> ActionMenu:
         menu = self.settings.menu
-        if state.street < MIDGAME or (menu is None and state.street == MIDGAME):
-            menu = self.played.strategy.menu  # the exits of its own street are what the blueprint knows
+        if state.street < LAST_DEPTH_LIMITED_STREET or (menu is None and state.street == LAST_DEPTH_LIMITED_STREET):
+            menu = self.policy.strategy.menu  # leaves must be nodes of the blueprint's tree
         if menu is None:
-            return table_menu(state, self.settings.work, total)
-        return menu if total is None or total in totals(menu, state) else with_total(menu, state, total)
+            return choose_menu(state, self.settings.work, total)
+        return menu if total is None or total in menu_raise_totals(menu, state) else add_raise_total(menu, state, total)
 
     @cached_property
-    def _around(self) -> Around:
-        return Around(self._reader, self._base, self.valued)
+    def _context(self) -> SearchContext:
+        return SearchContext(self._line_reader, self._tree_strategy, self.with_blueprint_values)
 
     @cached_property
-    def _reader(self) -> Played:
-        """Reads every line in one way."""
-        return self.played if self.played.reads_one_way else replace(self.played, translation="det-pshar")
+    def _line_reader(self) -> BlueprintPolicy:
+        """Policy with a deterministic translation."""
+        return (
+            self.policy if self.policy.has_deterministic_translation else replace(self.policy, translation="det-pshar")
+        )
 
     @cached_property
-    def _model(self) -> BlueprintStrategy:
-        """What the opponent is thought to play."""
+    def _opponent_strategy(self) -> Blueprint:
+        """Opponent model on the blueprint's tree."""
         if self.opponent is not None:
             return self.opponent
         if not self.settings.model:
-            return self.played.strategy
-        return replace(self.played, post="threshold", share=self.settings.model, spare_first=False).on_tree()
+            return self.policy.strategy
+        return replace(self.policy, post="threshold", share=self.settings.model, spare_first=False).tree_strategy()
 
     @cached_property
-    def _base(self) -> BlueprintStrategy:
-        """What is really played on the tree."""
-        return self.played.on_tree()
+    def _tree_strategy(self) -> Blueprint:
+        """Post-processed blueprint on its tree."""
+        return self.policy.tree_strategy()
 
 
-def _kept() -> int:
-    """Bytes of solutions that are kept: a batch of tables whose turns do not fit solves them once more for every decision."""
-    return max(KEPT, int((available_memory() or 0) * KEPT_SHARE))
+def _cache_bytes() -> int:
+    """Return the size of the cache: a batch of tables whose turns do not fit would solve them again at every decision."""
+    return max(MIN_CACHE_BYTES, int((available_memory() or 0) * CACHE_MEMORY_SHARE))
 
 
-def _bytes(position: Position | MidPosition) -> int:
+def _position_bytes(position: SubgamePosition | DepthLimitedPosition) -> int:
     return position.nbytes
 
 
-class _Way:
-    """One place, and the way to it through subgames. It stops where one must be solved, and goes on with its root."""
+class _SubgamePath:
+    """Path of one public state through subgames; it pauses where a subgame must be solved, and resumes at its root."""
 
-    def __init__(self, search: Search, places: Places, i: int, seat: int) -> None:
-        self.search, self.seat, self.board, self.rules = search, seat, places.shown(i), places.rules
-        self.moves: list[int] = places.moves[i, : places.length[i]].tolist()
-        self.position: Position | MidPosition | None = None
-        self.subgame: Subgame | Midgame | None = None
+    def __init__(self, search: SubgameSearch, public_states: PublicStates, i: int, seat: int) -> None:
+        self.search, self.seat, self.board, self.rules = search, seat, public_states.board_cards(i), public_states.rules
+        self.moves: list[int] = public_states.moves[i, : public_states.length[i]].tolist()
+        self.position: SubgamePosition | DepthLimitedPosition | None = None
+        self.subgame: SearchSubgame | DepthLimitedSubgame | None = None
         self.key = b""
-        state = Betting.start(self.rules)
-        while state.street < search.first:
-            state = (
-                state.next_street() if state.actor == CHANCE else state.play(show_move(self.moves.pop(0), self.rules))
-            )
-        self._begin(state, lambda: search.entered(state, self._shown(state), seat))
+        state = BettingState.start(self.rules)
+        while state.street < search.first_street:
+            state = state.next_street() if state.actor == CHANCE else state.apply_action(self.moves.pop(0))
+        self._enter_subgame(state, lambda: search.root_of_first_subgame(state, self._board_at(state), seat))
 
-    def _shown(self, state: Betting) -> tuple[int, ...]:
+    def _board_at(self, state: BettingState) -> tuple[int, ...]:
         return self.board[: self.rules.board_sizes[state.street]]
 
-    def _begin(self, state: Betting, known: Callable[[], Entry]) -> None:
-        outset = self.search.begun(state, self._shown(state), self.seat, self.moves[0] if self.moves else None)
-        self.key = outset.key
-        if outset.behind is not None:
+    def _enter_subgame(self, state: BettingState, make_root: Callable[[], SubgameRoot]) -> None:
+        start = self.search.subgame_start(
+            state, self._board_at(state), self.seat, self.moves[0] if self.moves else None
+        )
+        self.key = start.key
+        if start.off_tree_move is not None:
             self.moves.pop(0)
-        root = self.search.cache.get(outset.key)
+        root = self.search.cache.get(start.key)
         if root is None:
-            self.subgame = self.search.subgame(outset, known(), self.seat)
+            self.subgame = self.search.make_subgame(start, make_root(), self.seat)
         else:
-            self.go_on(root)
+            self.resume(root)
 
-    def go_on(self, root: Position | MidPosition) -> None:
-        """The subgame is solved."""
+    def resume(self, root: SubgamePosition | DepthLimitedPosition) -> None:
+        """Continue the path from the root of the solved subgame."""
         self.subgame, self.position = None, root
         while self.moves:
-            after = self.position.after(self.moves[0])
-            if after is None:
-                self._begin(self.position.state, self.position.entry)
+            next_position = self.position.child(self.moves[0])
+            if next_position is None:
+                self._enter_subgame(self.position.state, self.position.subgame_root)
                 return
-            self.position = after
+            self.position = next_position
             self.moves.pop(0)
-            if after.deals:
-                dealt = self._shown(after.state.next_street())[self.rules.board_sizes[after.state.street] :]
-                after = after.dealt(dealt)
-                self._begin(after.state, after.entry)
+            if next_position.is_chance:
+                cards = self._board_at(next_position.state.next_street())[
+                    self.rules.board_sizes[next_position.state.street] :
+                ]
+                next_position = next_position.after_deal(cards)
+                self._enter_subgame(next_position.state, next_position.subgame_root)
                 return
+
+
+# --- unequal stacks -------------------------------------------------------------------------------
+
+
+def equal_stack_rules(rules: PokerRules) -> PokerRules:
+    """Return the game in which both players have the shorter stack.
+
+    Parameters
+    ----------
+    rules
+        Rules of the game.
+
+    Returns
+    -------
+    PokerRules
+        The game in which both players have the shorter stack.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> equal_stack_rules(replace(read_game("nolimit-200bb"), stacks=(10_000, 20_000))).stacks
+    (10000, 10000)
+    """
+    return rules if rules.stacks is None or len({*rules.stacks}) == 1 else replace(rules, stacks=(rules.stack,) * 2)
+
+
+def equal_stack_strategy(strategy: Blueprint) -> Blueprint:
+    """Return a blueprint for the game with equal stacks; its tree has no bets above the shorter stack in either game.
+
+    Parameters
+    ----------
+    strategy
+        The blueprint.
+
+    Returns
+    -------
+    Blueprint
+        A blueprint for the game with equal stacks.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> blueprint = make_agent("default").strategy
+    >>> equal_stack_strategy(blueprint) is blueprint
+    True
+    """
+    rules, tree = equal_stack_rules(strategy.rules), strategy.tree
+    if rules is strategy.rules:
+        return strategy
+    return replace(strategy, rules=rules, tree=replace(tree, rules=rules, root=replace(tree.root, rules=rules)))
+
+
+def equal_stack_policy(policy: BlueprintPolicy) -> BlueprintPolicy:
+    """Return a blueprint policy for the game with equal stacks.
+
+    Parameters
+    ----------
+    policy
+        Blueprint policy.
+
+    Returns
+    -------
+    BlueprintPolicy
+        A blueprint policy for the game with equal stacks.
+
+    Examples
+    --------
+    >>> from riverboat.agents.registry import make_agent
+    >>> policy = make_agent("default").policy
+    >>> equal_stack_policy(policy) is policy
+    True
+    """
+    strategy = equal_stack_strategy(policy.strategy)
+    return policy if strategy is policy.strategy else replace(policy, strategy=strategy)
+
+
+def equal_stack_states(public_states: PublicStates) -> PublicStates:
+    """Map public states to the game with equal stacks.
+
+    Parameters
+    ----------
+    public_states
+        Public states.
+
+    Returns
+    -------
+    PublicStates
+        The public states, with raises cut to the shorter stack.
+
+    Examples
+    --------
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> rules = replace(read_game("nolimit-200bb"), stacks=(10_000, 20_000))
+    >>> equal_stack_states(PublicStates.from_lines(rules, ["r300"])).rules.stacks
+    (10000, 10000)
+    """
+    rules = equal_stack_rules(public_states.rules)
+    if rules is public_states.rules:
+        return public_states
+    return PublicStates(
+        rules, np.minimum(public_states.moves, rules.stack).astype(np.int32), public_states.length, public_states.board
+    )

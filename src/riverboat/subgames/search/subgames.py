@@ -1,60 +1,74 @@
-"""Subgames of a hand that is being played: a spot with the real pot, what stands at its root, and its solution.
+"""Subgames of a hand in play: a spot with the real pot, a gadget at its root, positions in its solution, and bet menus.
 
-`Subgame` is what will be solved, `Position` a place in one that was solved: what is played there, which hands come there, and
-what the opponent could win from there on. Arrays run over the 1,326 hands of `cards.deck`.
+`SearchSubgame` is a subgame to be solved. `SubgamePosition` is a public state in a solved one: its strategy, ranges,
+and the opponent's best-response values. Arrays are over the 1,326 hands of `cards.deck`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import comb
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, HANDS
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.cards.ranges import Range
-from riverboat.compiled.simd import decode
+from riverboat.compiled.simd import decode_codes
 from riverboat.core.arrays import Array
-from riverboat.engines.tables import block
+from riverboat.core.errors import InputError, short_repr
+from riverboat.engines.tables import table_block
 from riverboat.games.base import CHANCE
-from riverboat.games.boards.root_gadgets import Choose, RootGadget, Stop
-from riverboat.games.holdem.action_labels import STREET
-from riverboat.games.holdem.actions import show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.menus import Menu
+from riverboat.games.boards.board_game import DealtCards
+from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
+from riverboat.games.holdem.bet_sizes import NO_THRESHOLDS, BetSize, format_sizes, parse_sizes
+from riverboat.games.holdem.betting import BettingState, current_actor
+from riverboat.games.holdem.betting_rules import apply_action, deal_street
+from riverboat.games.holdem.menus import (
+    ActionMenu,
+    MenuActions,
+    MenuLevel,
+    MenuLevels,
+    menu_from_table,
+    menu_raise_totals,
+    trim_repeats,
+)
 from riverboat.games.spots.spot import Spot
-from riverboat.strategies.solution import Solution, Spotlight
+from riverboat.strategies.solution import Solution, SolutionNode
 
-METHODS = {
-    "unsafe": "both ranges as they are thought to be: no guarantee",
-    "resolve": "the opponent may stop and take what it could have had: no hand gains, but by what a forced share loses",
-    "maxmargin": "the hand that gains most is made to gain least: no hand of it gains",
-    "reach_maxmargin": "the same, where hands that gave something away on the last street may gain as much",
-    "estimate": "values of self-play, by maxmargin or drawn with their error: as safe as these are right",
+SEARCH_METHODS = {
+    "unsafe": "both ranges are taken as known: no guarantee",
+    "resolve": "the opponent may stop and take its previous value: no hand gains, except through the forced share",
+    "maxmargin": "the least margin over the opponent's hands is maximized: no hand gains",
+    "reach_maxmargin": "maxmargin, where hands may gain as much as they gave up on the last street",
+    "estimate": "self-play values as estimates, by maxmargin or with their error distribution: as safe as these are accurate",
 }
 
-LEARNT = 1e-3  # the least probability of own moves with a hand: what comes more seldom was learnt in the beginning
+MIN_LEARNED_REACH = 1e-3  # minimum own reach of a hand: strategies of rarer hands stem from the first iterations
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
-    """What is known of both players where a subgame may begin."""
+class SubgameRoot:
+    """Ranges and values at a public state where a subgame may start."""
 
-    state: Betting
+    state: BettingState
     board: tuple[int, ...]
-    ranges: Array  # float64 [2, 1326]: how often each seat comes there with each hand
+    ranges: Array  # float64 [2, 1326]: reach of each seat's hands
     values: (
         Array | None
-    )  # float64 [1326]: what the opponent's hands could win from the pot as it stands; NaN: nobody met
-    source: str  # where the values come from, or why there are none
-    gifts: Array | None = None  # float64 [1326]: what they gave away on the way
-    error: Array | float = 0.0  # float64 [1326]: by how much the values may be wrong, where they are estimates
+    )  # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
+    source: str  # origin of the values, or why there are none
+    gifts: Array | None = None  # float64 [1326]: values that these hands gave up on the path
+    error: Array | float = 0.0  # float64 [1326]: error of the values, if they are estimates
 
-    def after(self, move: int, other: int) -> Entry:
-        """Behind a move for which there are no values: those before it stand in for them, with what the opponent put in."""
-        state = self.state.play(show_move(move, self.state.rules))
+    def after_off_tree_move(self, move: int, other: int) -> SubgameRoot:
+        """Return the root after an off-tree action.
+
+        Its values are those before the action, plus the chips that the opponent put in with it.
+        """
+        state = self.state.apply_action(move)
         added = state.spent[other] - self.state.spent[other]
         if self.values is None:
             return replace(self, state=state)
@@ -63,209 +77,264 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Subgame:
-    """One that will be solved, for the strategy of one seat."""
+class SearchSubgame:
+    """A subgame to be solved for one seat."""
 
     seat: int
-    entry: Entry
+    root: SubgameRoot
     spot: Spot
-    method: str  # what is really used: without values nothing can be made safe
+    method: str  # the method in use: without values only unsafe is possible
 
     @staticmethod
-    def make(
-        entry: Entry, seat: int, menu: Menu, method: str, floor: float, least: float, *, spread: float = 0.0,
+    def from_root(
+        root: SubgameRoot, seat: int, menu: ActionMenu, method: str, floor: float, own_floor: float, *, spread: float = 0.0,
         forced: float = 0.0,
-    ) -> Subgame:  # fmt: skip
-        """The spot of an entry with a method's gadget. `floor`: the least weight of the opponent's hands in an unsafe one;
-        `least`: that of own hands, so that one which should not be there is played too; `spread`: estimates are drawn with so
-        many times their error; `forced`: so much of the opponent's range may not stop.
+    ) -> SearchSubgame:  # fmt: skip
+        """Build the spot of a root with the gadget of a method.
+
+        `floor` is the minimum weight of the opponent's hands in unsafe search, `own_floor` that of own hands, so that
+        hands outside the range have a strategy too. `spread` is the standard deviation of estimates as a multiple of
+        their error. `forced` is the share of the opponent's range that must enter.
         """
-        live: Array = np.logical_not(np.isin(HAND_CARDS, entry.board).any(axis=1))
-        used = method if entry.values is not None else "unsafe"
-        own, other = (scaled(entry.ranges[who], live) for who in (seat, 1 - seat))
-        own, met = np.maximum(own, least) * live, np.maximum(other, floor) * live
-        other = met if used == "unsafe" else live.astype(float)
+        live: Array = np.logical_not(np.isin(HAND_CARDS, root.board).any(axis=1))
+        actual_method = method if root.values is not None else "unsafe"
+        own, other = (normalize_range(root.ranges[player], live) for player in (seat, 1 - seat))
+        own, floored = np.maximum(own, own_floor) * live, np.maximum(other, floor) * live
+        other = floored if actual_method == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
-        spot = Spot.at(entry.state, entry.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
-        return Subgame(seat, entry, replace(spot, gadget=_gadget(used, 1 - seat, entry, spread, forced * met)), used)
+        spot = Spot.at(root.state, root.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
+        return SearchSubgame(
+            seat,
+            root,
+            replace(spot, gadget=_make_gadget(actual_method, 1 - seat, root, spread, forced * floored)),
+            actual_method,
+        )
 
-    def solved(self, solution: Solution, least: float = 0.0) -> Position:
-        """Its root. The seat never makes moves that are less likely than `least`."""
-        if least:
-            _drop(solution, self.seat, least)
-        return Position(self, solution, "", self.entry.state, self.spot.start)
+    def root_position(self, solution: Solution, min_probability: float = 0.0) -> SubgamePosition:
+        """Return the root position. Actions of the seat with less than `min_probability` are dropped."""
+        if min_probability:
+            _drop_unlikely_moves(solution, self.seat, min_probability)
+        return SubgamePosition(self, solution, self.root.state)
 
 
-def _drop(solution: Solution, seat: int, least: float) -> None:
-    """Take unlikely moves out of what a seat plays; the likeliest stay."""
+def _drop_unlikely_moves(solution: Solution, seat: int, min_probability: float) -> None:
+    """Drop unlikely actions from a seat's strategy; the most likely action always stays."""
     tree, table = solution.tree, solution.table
     nodes = np.flatnonzero(tree.forest.actor == seat).tolist()
     for node in nodes:
         street = int(np.searchsorted(tree.forest.first, node, side="right")) - 1
-        for board in range(tree.street_at[street], tree.street_at[street + 1]):
-            at, width, rows = block(tree, board, node)
-            sums = table[at : at + width * rows].reshape(width, rows)
-            weights = np.asarray(decode(sums.ravel()), float).reshape(width, rows)
-            sums[(weights < least * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
+        for board in range(tree.street_start[street], tree.street_start[street + 1]):
+            offset, width, rows = table_block(tree, board, node)
+            sums = table[offset : offset + width * rows].reshape(width, rows)
+            weights = np.asarray(decode_codes(sums.ravel()), float).reshape(width, rows)
+            sums[(weights < min_probability * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
 
 
-def scaled(reach: Array, live: Array) -> Array:
-    """A range whose likeliest hand weighs one; all hands where nobody would come."""
-    most = float(reach.max(initial=0.0))
-    return np.where(live, reach / most, 0.0) if most > 0 else live.astype(float)
+def normalize_range(reach: Array, live: Array) -> Array:
+    """Scale a range to a maximum of one; all live hands if the range is empty."""
+    largest = float(reach.max(initial=0.0))
+    return np.where(live, reach / largest, 0.0) if largest > 0 else live.astype(float)
 
 
-def unfloored(reach: Array, true: Array, used: Array) -> Array:
-    """A reach that began with the weights `used`, had it begun with the true ones."""
+def undo_floor(reach: Array, true: Array, used: Array) -> Array:
+    """Convert a reach that started from weights `used` to one that starts from the `true` weights."""
     return reach * true / np.where(used > 0, used, 1.0)
 
 
-def _gadget(method: str, player: int, entry: Entry, spread: float, forced: Array) -> RootGadget | None:
-    if method == "unsafe" or entry.values is None:
+def _make_gadget(method: str, player: int, root: SubgameRoot, spread: float, forced: Array) -> RootGadget | None:
+    if method == "unsafe" or root.values is None:
         return None
-    most = entry.state.pot + min(entry.state.behind)  # with a hand that meets nobody the player never comes in
-    values = np.where(np.isnan(entry.values), most, entry.values)
+    max_value = root.state.pot + min(root.state.behind)  # a hand without compatible hands never enters
+    values = np.where(np.isnan(root.values), max_value, root.values)
     if method == "resolve":
-        return Stop(player, values, forced=forced)
+        return ResolvingGadget(player, values, forced=forced)
     if method == "estimate" and spread:
-        return Stop(player, values, spread * np.nan_to_num(entry.error))
-    if method == "reach_maxmargin" and entry.gifts is not None:
-        values = values + entry.gifts
-    return Choose(player, values)
+        return ResolvingGadget(player, values, spread * np.nan_to_num(root.error))
+    if method == "reach_maxmargin" and root.gifts is not None:
+        values = values + root.gifts
+    return MaxmarginGadget(player, values)
 
 
 @dataclass(frozen=True, eq=False)
-class Position:
-    """A place in a solved subgame."""
+class SubgamePosition:
+    """A public state in a solved subgame."""
 
-    subgame: Subgame
+    subgame: SearchSubgame
     solution: Solution
-    line: str  # as its spot writes it
-    state: Betting  # the real one
-    inside: Betting  # the spot's own
+    state: BettingState  # of the real game
+    node: int = 0  # node of the solution's betting tree
+    dealt_cards: DealtCards = ()  # cards of each deal since the root
 
     @property
     def nbytes(self) -> int:
-        """Memory that the solution takes."""
+        """Memory of the solution in bytes."""
         return int(self.solution.table.nbytes)
 
-    # --- where to -----------------------------------------------------------------------------
+    # --- successors ---------------------------------------------------------------------------
+
+    @cached_property
+    def moves(self) -> tuple[int, ...]:
+        """Real actions, ascending."""
+        return self.solution.tree.betting.moves(self.node, self.subgame.root.state.spent)
+
+    def child(self, move: int) -> SubgamePosition | None:
+        """Return the position after an action; None if the subgame does not have it."""
+        child = self.solution.tree.betting.child(self.node, move, self.subgame.root.state.spent)
+        return None if child is None else replace(self, state=self.state.apply_action(move), node=child)
+
+    def after_deal(self, cards: tuple[int, ...]) -> SubgamePosition:
+        """Return the position after the deal of the next street."""
+        return replace(self, state=self.state.next_street(), node=self.node + 1, dealt_cards=(*self.dealt_cards, cards))
 
     @property
-    def before(self) -> int:
-        """What each seat had put in before the street of the root: totals of the spot count from there."""
-        return self.subgame.entry.state.before
-
-    def after(self, move: int) -> Position | None:
-        """Behind a move; None where the subgame does not have it."""
-        book, s = self.inside.rules.book, self.inside.at
-        label = STREET.write(book, s, move - self.before if move > 0 else move)
-        if label not in self.here.actions:
-            return None
-        inner = STREET.read(book, s, label)
-        assert inner is not None
-        inside = self.inside.play(show_move(inner, self.inside.rules))
-        state = self.state.play(show_move(move, self.state.rules))
-        return replace(self, line=f"{self.line}-{label}".removeprefix("-"), state=state, inside=inside)
-
-    def dealt(self, cards: tuple[int, ...]) -> Position:
-        """Behind the deal of the next street."""
-        line = f"{self.line}/{show_cards(cards)}"
-        return replace(self, line=line, state=self.state.next_street(), inside=self.inside.next_street())
-
-    @property
-    def deals(self) -> bool:
+    def is_chance(self) -> bool:
         """Whether the next street is dealt here."""
         return self.state.actor == CHANCE
 
-    # --- what is there ------------------------------------------------------------------------
+    # --- strategies and values ----------------------------------------------------------------
 
     @cached_property
-    def here(self) -> Spotlight:
-        """The solution there."""
-        return self.solution[self.line.replace("-/", "/")]
-
-    @property
-    def moves(self) -> tuple[int, ...]:
-        """Real moves, upwards."""
-        book, s = self.inside.rules.book, self.inside.at
-        inner = [STREET.read(book, s, label) for label in self.here.actions]
-        return tuple(m + self.before if m > 0 else m for m in inner if m is not None)
+    def solution_node(self) -> SolutionNode:
+        """Node of the solution."""
+        return self.solution.node(self.node, self.dealt_cards)
 
     @cached_property
     def strategy(self) -> Array:
-        """Probability of each move with each hand. float64 [1326, moves]
+        """Probability of each action with each hand. float64 [1326, actions]
 
-        A hand that the solution hardly ever brings here has learnt next to nothing, and nothing at all one that hardly
-        ever meets anybody: what it could win was lost in the rounding, and all its moves are equal. It makes its best
-        move against the range that comes, or where nobody does against the range of the root. Hands of no range, and
-        those that no hand of the other leaves, play as the own range does.
+        The solution has no useful strategy for a hand with almost no reach, nor for one with almost no compatible
+        opponent hands, whose values are lost to rounding so that all its actions are equal. Such a hand plays its best
+        action against the opponent's range here, or, if that is empty, against the range at the root. Hands outside the
+        range, and hands without compatible hands, play the mean of the own range.
         """
-        player, played = self.here.player, self.here.strategy.T.copy()
-        reach, held = self.here.reach[player], self.subgame.spot.weights[player]
-        there: Array = np.logical_not(np.isnan(played).any(axis=1))
-        known = there & (reach >= LEARNT * held)
-        if played.shape[1] > 1 and self.solution.provenance["iterations"] > 1:  # the first one makes all moves alike
-            known &= np.ptp(played, axis=1) > 0
-        weight = np.where(known, reach, 0.0)
-        weight = weight if weight.any() else there.astype(float)
-        lost = ~known & (held > 0)
-        played[~known] = weight @ np.nan_to_num(played) / weight.sum()
-        for met in (None, self.subgame.spot.weights[1 - player] * self._live):
-            if not lost.any():
+        player, probabilities = self.solution_node.player, self.solution_node.strategy.T.copy()
+        reach, root_weights = self.solution_node.reach[player], self.subgame.spot.weights[player]
+        defined: Array = np.logical_not(np.isnan(probabilities).any(axis=1))
+        reliable = defined & (reach >= MIN_LEARNED_REACH * root_weights)
+        if (
+            probabilities.shape[1] > 1 and self.solution.provenance["iterations"] > 1
+        ):  # one iteration leaves all strategies uniform
+            reliable &= np.ptp(probabilities, axis=1) > 0
+        weight = np.where(reliable, reach, 0.0)
+        weight = weight if weight.any() else defined.astype(float)
+        unreliable = ~reliable & (root_weights > 0)
+        probabilities[~reliable] = weight @ np.nan_to_num(probabilities) / weight.sum()
+        for opponent_range in (None, self.subgame.spot.weights[1 - player] * self._live_hands):
+            if not unreliable.any():
                 break
-            worth = self.here.best_moves(player, met)
-            some = np.flatnonzero(lost & np.logical_not(np.isnan(worth).any(axis=0)))
-            played[some] = np.eye(len(worth))[worth[:, some].argmax(axis=0)]
-            lost[some] = False
-        return played
+            action_values = self.solution_node.best_response_action_values(player, opponent_range)
+            fixed = np.flatnonzero(unreliable & np.logical_not(np.isnan(action_values).any(axis=0)))
+            probabilities[fixed] = np.eye(len(action_values))[action_values[:, fixed].argmax(axis=0)]
+            unreliable[fixed] = False
+        return probabilities
 
     @property
-    def _live(self) -> Array:
-        """Hands that the board leaves. bool [1326]"""
-        return np.logical_not(np.isin(HAND_CARDS, self.here.board).any(axis=1))
+    def _live_hands(self) -> Array:
+        """Unblocked hands. bool [1326]"""
+        return np.logical_not(np.isin(HAND_CARDS, self.solution_node.board).any(axis=1))
 
-    def entry(self) -> Entry:
-        """What is known here, for a subgame that begins here."""
-        other, ranges, values, gifts = 1 - self.subgame.seat, np.stack(self.here.reach), None, None
-        facts, spot, source = self.solution.provenance, self.subgame.spot, self.subgame.entry.source
+    def subgame_root(self) -> SubgameRoot:
+        """Return ranges and values here, as the root of another subgame."""
+        other, ranges, values, gifts = 1 - self.subgame.seat, np.stack(self.solution_node.reach), None, None
+        provenance, spot, source = self.solution.provenance, self.subgame.spot, self.subgame.root.source
         own, used = self.subgame.seat, spot.weights[self.subgame.seat]
-        ranges[own] = unfloored(ranges[own], scaled(self.subgame.entry.ranges[own], used > 0), used)
+        ranges[own] = undo_floor(ranges[own], normalize_range(self.subgame.root.ranges[own], used > 0), used)
         if self.subgame.method != "unsafe":
-            ranges[other] *= self.subgame.entry.ranges[other]  # with a gadget every hand is dealt alike
-            values, source = self.here.best(other), "the last solution"
+            ranges[other] *= self.subgame.root.ranges[other]  # with a gadget, all hands have equal root weights
+            values, source = self.solution_node.best_response_values(other), "the last solution"
         if self.subgame.method == "reach_maxmargin":
             gifts = self.gifts()
-        error = (
-            facts["exploitability"] * spot.pot / 100
-        )  # of a solution: no hand of a range may be further off on average
-        return Entry(self.state, self.here.board, ranges, values, source, gifts, error)
+        error = provenance["exploitability"] * spot.pot / 100  # bound on the mean error over a range
+        return SubgameRoot(self.state, self.solution_node.board, ranges, values, source, gifts, error)
 
     def gifts(self) -> Array:
-        """What the opponent's hands have given away on the way here by not making their best moves. float64 [1326]
+        """Return the gifts of the opponent's hands on the path: the values they gave up by not playing their best actions.
 
-        Each counts whole: what a hand may win from here on can rise by so much, on every card that may have come, before
-        any of its decisions on the way is worth more than it was.
+        Gifts are not split: a hand's value from here on may rise by its gift, on every card that may have come, before
+        any of its decisions on the path is worth more than before. float64 [1326]
         """
-        other, given = 1 - self.subgame.seat, self.subgame.entry.gifts
-        total = np.zeros(HANDS) if given is None else given.copy()
-        before = ""
-        for label, after in self._moves_made():
-            here = self.solution[before]
-            if here.player == other:
-                values = here.best_moves(other)
-                made = here.actions.index(label)
-                total += np.nan_to_num(values.max(axis=0) - values[made])
-            before = after
+        other, root_gifts, betting = 1 - self.subgame.seat, self.subgame.root.gifts, self.solution.tree.betting
+        total = np.zeros(NUM_HANDS) if root_gifts is None else root_gifts.copy()
+        for node, child in pairwise(betting.path(self.node)):
+            if betting.actor[node] == other:
+                solution_node = self.solution.node(node, self.dealt_cards[: betting.street[node]])
+                values = solution_node.best_response_action_values(other)
+                total += np.nan_to_num(values.max(axis=0) - values[list(betting.children(node)).index(child)])
         return total
 
-    def _moves_made(self) -> Iterator[tuple[str, str]]:
-        """Labels of the moves since the root, and the lines behind them."""
-        line = ""
-        for number, part in enumerate(self.line.split("/")):
-            labels = part.split("-") if part else []
-            if number:
-                line += f"/{labels.pop(0)}"
-            for label in labels:
-                line = f"{line}-{label}".removeprefix("-")
-                yield label, line
+
+# --- bet menus ------------------------------------------------------------------------------------
+
+MENU_LADDER: tuple[
+    tuple[Sequence[str], Sequence[str]], ...
+] = (  # (turn, river): sizes of the first bet, the first raise, and later raises
+    (("33%, 75%, 150%, a", "75%, a", "a"), ("33%, 75%, 150%, a", "50%, 100%, a", "100%, a", "a")),
+    (("50%, 100%, a", "100%, a", "a"), ("50%, 100%, a", "100%, a", "a")),
+    (("50%, 100%, a", "100%, a", "a"), ("100%, a", "a")),
+    (("100%, a", "100%, a", "a"), ("100%, a", "a")),
+    (("100%, a", "a"), ("100%, a", "a")),
+    (("100%, a", "a"), ("a",)),
+    (("a",), ("a",)),
+)
+
+
+@lru_cache(maxsize=1 << 12)
+def choose_menu(state: BettingState, max_work: float, total: int | None = None) -> ActionMenu:
+    """Return the richest menu whose tree takes at most `max_work`: nodes × boards × hands.
+
+    With `total`, the seat to act may also raise to that total.
+    """
+    for turn, river in MENU_LADDER:
+        menu = menu_from_table({"preflop": list(turn), "river": list(river)})
+        if total is not None and total not in menu_raise_totals(menu, state):
+            menu = add_raise_total(menu, state, total)
+        if estimate_work(state, menu, max_work) <= max_work:
+            return menu
+    return menu
+
+
+def parse_search_menu(text: str) -> ActionMenu:
+    """Parse a menu from a list of sizes such as `50%,100%,a`; all-in is added if it is missing."""
+    try:
+        sizes = format_sizes(parse_sizes(text, "menu", facing_bet=False))
+    except InputError as error:
+        raise InputError(f"menu={short_repr(text)}: {error}") from None
+    first = sizes if "a" in sizes.split(", ") else f"{sizes}, a" if sizes else "a"
+    return menu_from_table({"preflop": [first, first, "a"]})
+
+
+def estimate_work(state: BettingState, menu: ActionMenu, limit: float) -> float:
+    """Return nodes × boards × hands of a tree, counted up to `limit`."""
+    choices, rules = MenuActions(state.rules, menu), state.rules.compact
+    stack, total, first = [state.compact], 0.0, state.street
+    cards_left = len(state.rules.deck.cards) - state.rules.board_sizes[first]
+    while stack and total <= limit:
+        s = stack.pop()
+        total += comb(cards_left, 2) * cards_left ** (s.street - first)
+        actor = current_actor(rules, s)
+        if actor == CHANCE:
+            stack.append(deal_street(rules, s))
+        elif actor >= 0:
+            stack += [apply_action(rules, s, move) for move in choices.actions(s)]
+    return total
+
+
+def add_raise_total(menu: ActionMenu, state: BettingState, total: int) -> ActionMenu:
+    """Return a menu in which the seat to act may also raise to a total at this decision."""
+    seat, street, raises = state.turn, state.street, state.raises
+    chips = BetSize("c", parse_sizes(f"{total - max(state.spent)}c")[0].number)
+    streets = [menu.levels_for(seat, number) for number in range(state.rules.rounds)]
+    levels = [*streets[street]]
+    levels += [levels[-1]] * (raises + 2 - len(levels))
+    levels[raises] = MenuLevel((*levels[raises].sizes, chips))
+    streets[street] = trim_repeats(levels)
+    both_levels: list[tuple[MenuLevels, ...]] = [menu.levels[0], menu.levels[1]]
+    both_levels[seat] = trim_repeats(streets)
+    max_raises = [menu.most_raises[min(k, len(menu.most_raises) - 1)] for k in range(state.rules.rounds)]
+    if (cap := max_raises[street]) is not None:
+        max_raises[street] = max(cap, raises + 1)
+    wider = replace(menu, levels=(both_levels[0], both_levels[1]), most_raises=tuple(max_raises))
+    if total in menu_raise_totals(wider, state):
+        return wider
+    # Merging of similar sizes or donk-bet rules may have hidden it.
+    return replace(wider, thresholds=NO_THRESHOLDS, donks=(None,), donk_bets=True)

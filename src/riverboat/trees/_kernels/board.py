@@ -1,20 +1,28 @@
-"""Compiled loops that lay out hands on boards."""
+"""Compiled loops that enumerate deals, number the hands on boards, rank them and lay out showdowns."""
 
 from __future__ import annotations
 
-from riverboat.compiled.jit import kernel
+from typing import NamedTuple
 
-NOWHERE = 65_535  # row of a hand that cannot be held
+import numpy as np
+
+from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
+from riverboat.cards.equity._kernels.showdown_values import sort_by_strength
+from riverboat.cards.ranking import RankTables
+from riverboat.compiled.jit import kernel
+from riverboat.core.arrays import Array
+
+NO_ROW = 65_535  # row of a hand that is not possible
 
 
 @kernel
-def orbits(
-    combos,  # uint8 [combos, cards]: what may be dealt
-    perms,  # uint8 [permutations, 52]: the symmetries of the board so far, as maps of cards
-    canon,  # uint64 [combos] OUT: the smallest set of cards that a symmetry makes of each
-    by,  # int16 [combos] OUT: the symmetry that does
+def canonical_deals(
+    combos,  # uint8 [combos, cards]: possible deals
+    perms,  # uint8 [permutations, 52]: symmetries of the board before the deal, as maps of cards
+    canon,  # uint64 [combos] OUT: smallest card mask among the images of each deal
+    symmetry,  # int16 [combos] OUT: symmetry that maps the deal to it
 ):
-    """The classes of what may be dealt."""
+    """Compute the canonical representative of each deal under the symmetries of the board."""
     for i in range(len(combos)):
         for g in range(len(perms)):
             image = 0
@@ -22,31 +30,34 @@ def orbits(
                 image |= 1 << int(perms[g, combos[i, k]])
             if g == 0 or image < canon[i]:
                 canon[i] = image
-                by[i] = g
+                symmetry[i] = g
 
 
 @kernel
-def place_rows(
-    held,  # int32 [hands]: numbers of the hands in a range, ascending
+def number_rows(
+    held,  # int32 [hands]: indices of the hands in a range, ascending
     cards,  # uint8 [1326, 2]
-    dead,  # uint64: the board, a bit for each card
-    images,  # int16 [permutations, 1326]: the symmetries of the board, as maps of hands
+    dead,  # uint64: bit mask of the board
+    hand_maps,  # int16 [permutations, 1326]: the symmetries of the board, as maps of hands
     row_of,  # uint16 [1326] OUT
-    rep,  # uint16 [hands] OUT: the hand that stands for each row
+    representatives,  # uint16 [hands] OUT: representative hand of each row
 ):
-    """Number the hands that a board leaves; hands that a symmetry exchanges share a row. Rows, hands."""
+    """Number the hands that a board does not block; hands that a symmetry exchanges share a row.
+
+    Returns the numbers of rows and of hands.
+    """
     rows, count = 0, 0
     for i in range(len(row_of)):
-        row_of[i] = NOWHERE
+        row_of[i] = NO_ROW
     for i in range(len(held)):
         h = held[i]
         if (dead >> cards[h, 0]) & 1 or (dead >> cards[h, 1]) & 1:
             continue
         least = h
-        for g in range(len(images)):
-            least = min(least, images[g, h])
+        for g in range(len(hand_maps)):
+            least = min(least, hand_maps[g, h])
         if least == h:
-            rep[rows] = h
+            representatives[rows] = h
             row_of[h] = rows
             rows += 1
         else:
@@ -56,89 +67,89 @@ def place_rows(
 
 
 @kernel
-def map_up(
-    rep,  # uint16 [rows]: hands that stand for the rows of a board
-    row_of,  # uint16 [1326]: rows of the board before
-    up,  # uint16 [rows] OUT
+def map_rows_to_parent(
+    representatives,  # uint16 [rows]: representative hands of a board's rows
+    row_of,  # uint16 [1326]: rows of the parent board
+    parent_row,  # uint16 [rows] OUT
 ):
-    """The row of the board before that each row comes from."""
-    for r in range(len(up)):
-        up[r] = row_of[rep[r]]
+    """Map each row of a board to its row on the parent board."""
+    for r in range(len(parent_row)):
+        parent_row[r] = row_of[representatives[r]]
 
 
 @kernel
-def map_down(
-    rep,  # uint16 [rows]: hands that stand for the rows of a board
-    image,  # int16 [1326]: the symmetry that makes the cards dealt those of the child
+def map_rows_to_child(
+    representatives,  # uint16 [rows]: representative hands of a board's rows
+    image,  # int16 [1326]: symmetry that maps the cards dealt to those of the child board
     cards,  # uint8 [1326, 2]
-    dead,  # uint64: the cards dealt
-    row_of,  # uint16 [1326]: rows of the child
+    dead,  # uint64: bit mask of the cards dealt
+    row_of,  # uint16 [1326]: rows of the child board
     none,  # row that is always zero
-    down,  # uint16 [rows] OUT
+    child_row,  # uint16 [rows] OUT
 ):
-    """The row of a child board that each row goes on in."""
-    for r in range(len(down)):
-        h = rep[r]
-        gone = (dead >> cards[h, 0]) & 1 or (dead >> cards[h, 1]) & 1
-        row = none if gone else row_of[image[h]]
-        down[r] = row if row != NOWHERE else none
+    """Map each row of a board to its row on a child board, or to `none` where the deal blocks the hand."""
+    for r in range(len(child_row)):
+        h = representatives[r]
+        blocked = (dead >> cards[h, 0]) & 1 or (dead >> cards[h, 1]) & 1
+        row = none if blocked else row_of[image[h]]
+        child_row[r] = row if row != NO_ROW else none
 
 
 @kernel
-def order_hands(
+def lay_out_running_sums(
     order,  # int16 [1326]: hands from weak to strong
     strength,  # uint16 [1326]
     cards,  # uint8 [1326, 2]
-    own_row,  # uint16 [1326]: my rows
-    own_rep,  # uint16 [rows]: hands that stand for them
-    opp_row,  # uint16 [1326]: the opponent's
+    own_row,  # uint16 [1326]: the player's rows
+    own_rep,  # uint16 [rows]: representative hands of the rows
+    opp_row,  # uint16 [1326]: the opponent's rows
     zero,  # row of the opponent that is always zero
     start,  # int32 [53] scratch
     fill,  # int32 [52] scratch
-    hand,  # uint16 [opponent hands, 3] OUT: row, and the places of its cards in their lists
-    rep,  # uint16 [rows, 10] OUT, see `riverboat.trees.boards.Boards`
+    hand,  # uint16 [opponent hands, 3] OUT: row, and the positions in the lists of its two cards
+    rep,  # uint16 [rows, 10] OUT, see `riverboat.trees.boards.BoardArrays`
 ):
-    """Lay out a showdown: the opponent's hands by strength, in one list and in one list for each card.
+    """Lay out a showdown with running sums: the opponent's hands by strength, in one list and in one list for each card.
 
-    Lists hold running sums, so entry k of a list is what the k weakest of it weigh; entry 0 is zero.
+    Entry k of a list is the total reach of its k weakest hands; entry 0 is zero.
     """
     for c in range(52):
         fill[c] = 0
     for k in range(len(order)):
         h = order[k]
-        if opp_row[h] != NOWHERE:
+        if opp_row[h] != NO_ROW:
             fill[cards[h, 0]] += 1
             fill[cards[h, 1]] += 1
     start[0] = 0
     for c in range(52):
         start[c + 1] = start[c] + fill[c] + 1
         fill[c] = start[c]
-    count, mine = 0, 0
+    count, row = 0, 0
     low = 0
     while low < len(order):
         high = low
         while high < len(order) and strength[order[high]] == strength[order[low]]:
             high += 1
-        group = mine
+        group = row
         for k in range(low, high):
             h = order[k]
-            if own_row[h] != NOWHERE and own_rep[own_row[h]] == h:
-                rep[mine, 0] = own_row[h]
-                rep[mine, 1] = opp_row[h] if opp_row[h] != NOWHERE else zero
-                rep[mine, 2] = count
-                rep[mine, 3] = fill[cards[h, 0]]
-                rep[mine, 4] = fill[cards[h, 1]]
-                mine += 1
+            if own_row[h] != NO_ROW and own_rep[own_row[h]] == h:
+                rep[row, 0] = own_row[h]
+                rep[row, 1] = opp_row[h] if opp_row[h] != NO_ROW else zero
+                rep[row, 2] = count
+                rep[row, 3] = fill[cards[h, 0]]
+                rep[row, 4] = fill[cards[h, 1]]
+                row += 1
         for k in range(low, high):
             h = order[k]
-            if opp_row[h] != NOWHERE:
+            if opp_row[h] != NO_ROW:
                 fill[cards[h, 0]] += 1
                 fill[cards[h, 1]] += 1
                 hand[count, 0] = opp_row[h]
                 hand[count, 1] = fill[cards[h, 0]]
                 hand[count, 2] = fill[cards[h, 1]]
                 count += 1
-        for i in range(group, mine):
+        for i in range(group, row):
             h = own_rep[rep[i, 0]]
             rep[i, 5] = count
             rep[i, 6] = fill[cards[h, 0]]
@@ -149,22 +160,25 @@ def order_hands(
 
 
 @kernel
-def lay_showdown(
+def lay_out_showdown(
     order,  # int16 [1326]: hands from weak to strong
     strength,  # uint16 [1326]
     cards,  # uint8 [1326, 2]
-    own_row,  # uint16 [1326]: my rows
-    own_rep,  # uint16 [rows]: hands that stand for them
-    opp_row,  # uint16 [1326]: the opponent's
+    own_row,  # uint16 [1326]: the player's rows
+    own_rep,  # uint16 [rows]: representative hands of the rows
+    opp_row,  # uint16 [1326]: the opponent's rows
     zero,  # row of the opponent that is always zero
     place,  # int32 [52] scratch
     hand,  # uint16 [opponent hands, 3] OUT
     rep,  # uint16 [rows, 7] OUT
     group,  # uint16 [groups at most, 2] OUT
-    touched,  # uint8 [cards at most] OUT; see `riverboat.trees.boards.Boards`
+    touched,  # uint8 [cards at most] OUT; see `riverboat.trees.boards.BoardArrays`
 ):
-    """Lay out a showdown: the opponent's hands in groups of equal strength. How many groups and cards of groups there are."""
-    count, mine, groups, cards_met = 0, 0, 0, 0
+    """Lay out a showdown: the opponent's hands in groups of equal strength.
+
+    Returns the number of groups and the number of distinct cards, summed over the groups.
+    """
+    count, row, groups, num_touched = 0, 0, 0, 0
     low = 0
     while low < len(order):
         high = low
@@ -173,29 +187,73 @@ def lay_showdown(
             high += 1
         for k in range(low, high):
             h = order[k]
-            shown = own_row[h] != NOWHERE and own_rep[own_row[h]] == h
-            if shown:
+            is_representative = own_row[h] != NO_ROW and own_rep[own_row[h]] == h
+            if is_representative:
                 for i in range(2):
                     if place[cards[h, i]] < 0:
-                        place[cards[h, i]] = cards_met
-                        touched[cards_met] = cards[h, i]
-                        cards_met += 1
-                rep[mine, 0] = own_row[h]
-                rep[mine, 1] = opp_row[h] if opp_row[h] != NOWHERE else zero
-                rep[mine, 2] = cards[h, 0]
-                rep[mine, 3] = cards[h, 1]
-                rep[mine, 4] = groups
-                rep[mine, 5] = place[cards[h, 0]]
-                rep[mine, 6] = place[cards[h, 1]]
-                mine += 1
-            if opp_row[h] != NOWHERE:
+                        place[cards[h, i]] = num_touched
+                        touched[num_touched] = cards[h, i]
+                        num_touched += 1
+                rep[row, 0] = own_row[h]
+                rep[row, 1] = opp_row[h] if opp_row[h] != NO_ROW else zero
+                rep[row, 2] = cards[h, 0]
+                rep[row, 3] = cards[h, 1]
+                rep[row, 4] = groups
+                rep[row, 5] = place[cards[h, 0]]
+                rep[row, 6] = place[cards[h, 1]]
+                row += 1
+            if opp_row[h] != NO_ROW:
                 hand[count, 0] = opp_row[h]
                 hand[count, 1] = cards[h, 0]
                 hand[count, 2] = cards[h, 1]
                 count += 1
-        if groups == 0 or group[groups - 1, 0] < count or group[groups - 1, 1] < cards_met:
+        if groups == 0 or group[groups - 1, 0] < count or group[groups - 1, 1] < num_touched:
             group[groups, 0] = count
-            group[groups, 1] = cards_met
+            group[groups, 1] = num_touched
             groups += 1
         low = high
-    return groups, cards_met
+    return groups, num_touched
+
+
+# --- ranking of hands on boards ---------------------------------------------------------------
+
+U = np.uint64
+
+
+class HandKeys(NamedTuple):
+    """Ranking keys of all hands, to be combined with those of a board."""
+
+    ranks: RankTables  # for the number of cards of hand and board together
+    mask: Array  # uint64 [hands]: bit mask of the cards
+    key: Array  # uint64 [hands]: sums of ranking keys
+    suits: Array  # uint64 [hands]: sums of suit masks
+
+
+@kernel
+def order_hands_by_strength(
+    hand_keys,  # HandKeys
+    boards,  # uint8 [boards, cards]
+    strength,  # uint16 [boards, hands] OUT: zero where the board blocks the hand
+    order,  # int16 [boards, hands] OUT: from weak to strong
+    spare,  # int16 [hands] scratch
+    digits,  # int64 [257] scratch
+):
+    """Rank every hand on some boards and sort the hands from weak to strong."""
+    t, hands, size = hand_keys.ranks, len(hand_keys.mask), boards.shape[1]
+    for b in range(len(boards)):
+        key, mask, taken = INITIAL_KEY, U(0), U(0)
+        for k in range(size):
+            key += t.key[boards[b, k]]
+            mask += t.mask[boards[b, k]]
+            taken |= U(1) << U(boards[b, k])
+        for h in range(hands):
+            order[b, h] = h
+            if hand_keys.mask[h] & taken:
+                strength[b, h] = 0
+            elif size >= 3:
+                strength[b, h] = hand_rank(
+                    key + hand_keys.key[h], mask + hand_keys.suits[h], t.offset, t.value, t.flush
+                )
+            else:
+                strength[b, h] = rank_without_flush(key + hand_keys.key[h], t.offset, t.value)
+        sort_by_strength(order[b], hands, strength[b], spare, digits)

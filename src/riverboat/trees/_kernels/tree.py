@@ -1,15 +1,17 @@
-"""Compiled passes over trees in preorder. Arrays and scalars in, arrays out."""
+"""Compiled passes over trees in preorder, and the arrays that describe such trees."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from riverboat.compiled.jit import kernel, maker
+from riverboat.compiled.jit import allocating_kernel, kernel
 from riverboat.games.base import CHANCE, TERMINAL, Array
 
 
 @kernel
-def place_blocks(
+def assign_table_rows(
     actor,  # int8 [nodes]
     index,  # int32 [nodes]: row of the menus, chances or pay-offs
     menu_width,  # int16 [menus]
@@ -19,7 +21,7 @@ def place_blocks(
     data,  # int64 [nodes] OUT: first row in the table, first outcome, or pay-off
     rows,  # int64 [2] INOUT: rows of each player
 ):
-    """Give every decision node its rows of the table."""
+    """Assign rows of the table to every decision node."""
     for n in range(len(actor)):
         row = index[n]
         if actor[n] == TERMINAL:
@@ -35,43 +37,43 @@ def place_blocks(
 
 
 @kernel
-def depth(
+def measure_depth(
     end,  # int32 [nodes]
-    stack,  # int32 [room] scratch
+    subtree_ends,  # int32 [levels] scratch
 ):
-    """Number of nodes on the longest path, or -1 where the scratch is too small to tell."""
+    """Return the number of nodes on the longest path, or -1 if the scratch array is too small."""
     top = 0
     deepest = 0
     for n in range(len(end)):
-        while top > 0 and n >= stack[top - 1]:
+        while top > 0 and n >= subtree_ends[top - 1]:
             top -= 1
-        if top == len(stack):
+        if top == len(subtree_ends):
             return -1
-        stack[top] = end[n]
+        subtree_ends[top] = end[n]
         top += 1
         deepest = max(deepest, top)
     return deepest
 
 
 def tree_depth(end: Array) -> int:
-    """Number of nodes on the longest path."""
-    room = 256
-    while (levels := depth(end, np.empty(room, np.int32))) < 0:
-        room *= 16
+    """Return the number of nodes on the longest path."""
+    size = 256
+    while (levels := measure_depth(end, np.empty(size, np.int32))) < 0:
+        size *= 16
     return int(levels)
 
 
-@maker
-def trace(
+@allocating_kernel
+def trace_sequences(
     actor,  # int8 [nodes]
     end,  # int32 [nodes]
     data,  # int64 [nodes]
-    infoset,  # int32 [nodes], -1 where nobody decides
-    first,  # int64 [infosets]: first sequence of an information set, in its player's numbering
+    infoset,  # int32 [nodes], -1 except at decisions
+    first,  # int64 [infosets]: first sequence of an information set, in the numbering of its player
     chance,  # float64 [outcomes]
     players,
 ):
-    """Chance's probability of each node, and the last sequence of each player on the way to it."""
+    """Compute the chance probability of each node and each player's last sequence before it."""
     nodes = len(actor)
     reach = np.ones(nodes)
     last = np.zeros((nodes, players), np.int32)
@@ -92,17 +94,17 @@ def trace(
     return reach, last
 
 
-@maker
-def others_reach(
+@allocating_kernel
+def opponents_reach(
     actor,  # int8 [nodes]
     end,  # int32 [nodes]
     data,  # int64 [nodes]
     chance,  # float64 [outcomes]
     strategy,  # float64 [table]
     me,
-    reach,  # float64 [nodes] OUT: probability that chance and the others play to n
+    reach,  # float64 [nodes] OUT: reach probability of chance and the other players
 ):
-    """Multiply the probabilities of everybody but `me` along every path."""
+    """Compute the reach probability of every node without the contribution of player `me`."""
     reach[0] = 1.0
     for n in range(len(actor)):
         if actor[n] == TERMINAL:
@@ -120,15 +122,15 @@ def others_reach(
             child = end[child]
 
 
-@maker
-def respond(
-    parent,  # int32 [infosets]: sequence that leads to it
-    first,  # int32 [infosets]: its first sequence
+@allocating_kernel
+def treeplex_best_response(
+    parent,  # int32 [infosets]: parent sequence
+    first,  # int32 [infosets]: first sequence
     width,  # int32 [infosets]
-    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the best value from there on
+    value,  # float64 [sequences] INOUT: expected pay-off at the terminals of a sequence; becomes its best-response value
     best,  # int32 [infosets] OUT: the best action
 ):
-    """Best response in a treeplex, children before parents. The answer is value[0]."""
+    """Compute a best response in a treeplex, children before parents; `value[0]` is its value."""
     for i in range(len(parent) - 1, -1, -1):
         top = value[first[i]]
         best[i] = 0
@@ -137,3 +139,46 @@ def respond(
                 top = value[first[i] + a]
                 best[i] = a
         value[parent[i]] += top
+
+
+# --- arrays of a tree -------------------------------------------------------------------------
+
+CONSTANT_PAYOFF, COMPARE_PAYOFF, MATRIX_PAYOFF = 0, 1, 2
+SUM_TOLERANCE = 1e-9  # tolerance of sums of pay-offs; relative for sums above one
+
+
+def constant_sum_of(sums: Array) -> float | None:
+    """Return the common value of all sums of pay-offs, or None if they differ."""
+    low, high = float(sums.min()), float(sums.max())
+    if high - low > SUM_TOLERANCE * max(1.0, abs(low), abs(high)):
+        return None
+    return 0.0 if abs(high) <= SUM_TOLERANCE and abs(low) <= SUM_TOLERANCE else (low + high) / 2
+
+
+class TreeNodes(NamedTuple):
+    """Nodes of a tree in preorder: the first child of n is n + 1, its subtree is n … end[n] - 1."""
+
+    actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
+    end: Array  # int32 [nodes]
+    width: Array  # int16 [nodes]: number of children
+    data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: pay-off
+
+
+class PlayerArrays(NamedTuple):
+    """Deal, pay-offs and chance outcomes for one player."""
+
+    weight: Array  # float64 [own hands]: deal weights
+    weight_opp: Array  # float64 [opponent hands]
+    share: Array  # float64 [own hands]: weight / total; a hand's values times this are counterfactual values
+    exclude: Array  # int32 [own hands, k]: opponent hands that exclude it, padded with -1
+    kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
+    pay: Array  # float64 [pay-offs, 3]: for a win, a tie, a loss
+    row: Array  # int32 [pay-offs]: row of the next four (COMPARE) or of matrix (MATRIX)
+    order: Array  # int32 [rows, opponent hands]: the opponent's hands from weak to strong
+    place: Array  # int32 [rows, opponent hands]: position of each hand in that order
+    below: Array  # int32 [rows, own hands]: number of opponent hands that the hand beats
+    upto: Array  # int32 [rows, own hands]: number that it beats or ties
+    matrix: Array  # float64 [rows, own hands, opponent hands]
+    chance: Array  # float64 [outcomes]: probability given a pair of hands that allows it
+    live: Array  # float64 [outcomes, own hands]: 1, or 0 where the outcome makes the hand impossible
+    live_opp: Array  # float64 [outcomes, opponent hands]

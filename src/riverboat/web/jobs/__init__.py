@@ -1,1 +1,1 @@
-"""Jobs: solves in processes of their own."""
+"""Jobs: solves in separate processes."""

@@ -1,9 +1,10 @@
-"""The process of a job: a command line, as a person would type it, that ends when its server does.
+"""The process of a job: a command line that is interrupted when its server exits.
 
     python -m riverboat.web.jobs.process solve spot.toml --out runs/spot …
 
-Its standard input is a pipe from the server. When that is closed, to stop the job or because the server was killed, the
-command is interrupted as by Ctrl-C: it writes a checkpoint and ends. It works at a low priority, so that the server answers.
+Its standard input is a pipe from the server. When the pipe closes, because the job is stopped or the server was killed, the
+command is interrupted as by Ctrl-C: it writes a checkpoint and exits. It runs at a low priority, so that the server stays
+responsive.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import os
 import sys
 import threading
 
-NICE = 10  # steps of priority that the work leaves to the server and to everything else
+NICENESS = 10  # lower priority than the server
 
 
-def _listen() -> None:
+def _interrupt_when_closed() -> None:
     """Interrupt the command when the pipe closes."""
     with contextlib.suppress(OSError):
         while os.read(0, 1 << 10):
@@ -26,16 +27,16 @@ def _listen() -> None:
 
 
 def main() -> None:
-    """Run the command that stands behind the module's name."""
+    """Run the command in the arguments."""
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
-            os.nice(NICE)
-    threading.Thread(target=_listen, daemon=True).start()
+            os.nice(NICENESS)
+    threading.Thread(target=_interrupt_when_closed, daemon=True).start()
 
     from riverboat.cli import main as cli
     from riverboat.core import plugins
 
-    plugins.forbid("a job of the server")
+    plugins.forbid_imports("a job of the server")
     cli.main(sys.argv[1:])
 
 

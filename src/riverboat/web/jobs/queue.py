@@ -1,8 +1,8 @@
-"""Jobs: a queue of solves, each a command line in a process of its own that writes a run into the data folder.
+"""Jobs: a queue of solves, each a command line in its own process that writes a run into the data folder.
 
-What is known of a job lies in `.jobs/NAME/`: `job.json` (what was asked for, and where it stands), `spot.toml`, `log.jsonl`
-(a line for each check), `result.json` (what the command printed) and `said.txt` (what it said on the way). The run itself is
-`NAME/`, a folder like any other. So a server that starts again knows all jobs of the one before, and goes on with them.
+The files of a job are in `.jobs/NAME/`: `job.json` (options and state), `spot.toml`, `log.jsonl` (a line for each check),
+`result.json` (the command's stdout) and `said.txt` (its stderr). The run itself is `NAME/`, an ordinary run folder. A
+restarted server therefore knows all earlier jobs and can continue them.
 """
 
 from __future__ import annotations
@@ -12,129 +12,212 @@ import subprocess
 import sys
 import threading
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
-from riverboat.core import atomic_io
-from riverboat.core.errors import InputError, RiverboatError, shown
-from riverboat.core.formatting import show_bytes
-from riverboat.web.data_folder import JOBS, DataFolder, MissingError
-from riverboat.web.jobs.options import SPOT_FILE, check_files, check_options
+from riverboat.api import boards as many_boards
+from riverboat.api.options import parse_target
+from riverboat.api.solve import check_schedule, solve
+from riverboat.cli.terminal import parse_duration
+from riverboat.core import files
+from riverboat.core.errors import InputError, RiverboatError, short_repr
+from riverboat.core.files import read_toml_text
+from riverboat.core.formatting import format_bytes
+from riverboat.formats import spot_file
+from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
+from riverboat.web.models import LineText, ShortText, SolveLimitsRequest, options_from
+
+# --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
+
+SPOT_FILE = "spot.toml"
+SPOT_UNIT = "% of pot"  # unit of exploitability
+
+
+@options_from(solve, iterations=1)
+class JobOptions(SolveLimitsRequest):
+    """Options of `riverboat solve` that a job may have, by their long names."""
+
+    threads: int | None = None
+    checkpoint: ShortText | None = None
+    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
+    schedule: ShortText | None = None
+    boards: Annotated[str, Field(max_length=2_000)] | None = None
+    line: LineText | None = None
+    keep: Literal[True] | None = None
+
+
+def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit: str = SPOT_UNIT) -> dict[str, Any]:
+    """Return the options of a job as the command line takes them; raise for unknown keys and invalid values.
+
+    Parameters
+    ----------
+    options
+        By the long names of `riverboat solve`.
+    kind
+        `spot`, or `boards` for many boards.
+    data
+        Folder that a file of boards must lie in.
+    unit
+        Unit of `until`.
+    """
+    if kind not in ("spot", "boards"):
+        raise InputError(f"kind {short_repr(kind)}: must be spot or boards")
+    try:
+        given = JobOptions.model_validate(dict(options), strict=True).model_dump(exclude_none=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"option {'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]) from None
+    if "until" in given:
+        parse_target(given["until"], unit)
+    for name in ("time", "checkpoint"):
+        if name in given:
+            parse_duration(given[name])
+    if "schedule" in given:
+        check_schedule(given["schedule"])
+    if kind == "spot" and (extra := [name for name in ("boards", "line", "keep") if name in given]):
+        raise InputError(f"option {extra[0]}: only for many boards")
+    if kind == "boards":
+        given["boards"] = check_boards(given.get("boards", ""), data)
+    return given
+
+
+def check_boards(text: str, data: DataFolder) -> str:
+    """Return `all`, `sample:N`, or the path of a file in the data folder, given relative or absolute; raise for others."""
+    if text != "all" and not text.startswith("sample:"):
+        full = Path(text)
+        inside = full.is_absolute() and full.is_relative_to(data.root)
+        text = str(data.path(full.relative_to(data.root).as_posix() if inside else text))
+    many_boards.read_boards(text)
+    return text
+
+
+def check_files(notes: Path, run: Path) -> None:
+    """Raise if a job's files include links, or if its spot file needs another file."""
+    for link in (path for folder in (notes, run) for path in (folder, *folder.rglob("*")) if path.is_symlink()):
+        raise InputError(f"{link}: is a link, through which a job could write elsewhere; remove it")
+    file = notes / SPOT_FILE
+    try:
+        spot_file.loads(read_toml_text(file, "spot file"), None)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
 
 QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = (
     "queued", "running", "stopping", "stopped", "done", "missed", "failed",
 )  # fmt: skip
 STATES = (QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED)
-ALIVE = (QUEUED, RUNNING, STOPPING)
-MOST_JOBS = 500  # known at a time
-WAIT = 20.0  # seconds that jobs have for their checkpoints when the server ends
-_INTERRUPTED = (129, 130, 143)
+ACTIVE_STATES = (QUEUED, RUNNING, STOPPING)
+MAX_JOBS = 500
+SHUTDOWN_SECONDS = 20.0  # seconds for checkpoints of jobs at shutdown
+_INTERRUPT_CODES = (129, 130, 143)
 
 
 @dataclass(frozen=True)
-class Job:
-    """What was asked for, and where it stands."""
+class SolveJob:
+    """A job: its options and its state."""
 
-    name: str  # of the run, and so of the job
+    name: str  # of the job and of its run
     kind: str  # spot, or boards
-    options: dict[str, Any]  # of the command, by its long names; true for those without a value
-    bytes: int  # that it will need
+    options: dict[str, Any]  # options of the command by their long names; True for flags
+    bytes: int  # estimated memory
     state: str = QUEUED
-    created: float = 0.0  # seconds of the clock of the world
+    created: float = 0.0  # seconds since the epoch
     started: float | None = None
     ended: float | None = None
-    message: str = ""  # why it failed, or what it says in the end
-    facts: dict[str, Any] = field(default_factory=dict)  # of the spot, for lists
+    message: str = ""  # why it failed, or its last output
+    facts: dict[str, Any] = field(default_factory=dict)  # properties of the spot, for lists
 
 
-class Jobs:
-    """The queue. All methods may be called from any thread."""
+class JobQueue:
+    """The queue of jobs. All methods are thread-safe."""
 
-    def __init__(self, data: DataFolder, *, most: int, memory: int, changed: Callable[[], None] = lambda: None) -> None:
-        self.data, self.most, self.memory, self.changed = data, most, memory, changed
+    def __init__(
+        self, data: DataFolder, *, max_running: int, memory: int, on_change: Callable[[], None] = lambda: None
+    ) -> None:
+        self.data, self.max_running, self.memory, self.on_change = data, max_running, memory, on_change
         self._lock = threading.RLock()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._closing = False
-        self._jobs = self._read()
+        self._jobs = self._load_jobs()
 
-    # --- what is known -------------------------------------------------------------------------
+    # --- Queries ---
 
-    def all(self) -> list[Job]:
-        """The newest first."""
+    def list_jobs(self) -> list[SolveJob]:
+        """Return all jobs, the newest first."""
         with self._lock:
             return sorted(self._jobs.values(), key=lambda job: -job.created)
 
-    def get(self, name: str) -> Job:
-        """One by its name."""
+    def get(self, name: str) -> SolveJob:
+        """Return a job by name."""
         with self._lock:
             if name not in self._jobs:
-                raise MissingError(f"job {shown(name)}: there is none of that name; GET /api/jobs lists them")
+                raise MissingError(f"job {short_repr(name)}: does not exist; GET /api/jobs lists all jobs")
             return self._jobs[name]
 
-    def find(self, name: str) -> Job | None:
-        """The same, or None."""
+    def find(self, name: str) -> SolveJob | None:
+        """Return a job by name, or None."""
         with self._lock:
             return self._jobs.get(name)
 
-    def process(self, name: str) -> int | None:
-        """The number of a job's process, where one runs."""
+    def process_id(self, name: str) -> int | None:
+        """Return the process id of a running job, or None."""
         with self._lock:
             return self._processes[name].pid if name in self._processes else None
 
-    # --- what is done with them ------------------------------------------------------------------
+    # --- Actions ---
 
-    def submit(self, spot: str, job: Job) -> Job:
-        """Put a job at the end of the queue; `spot` is the text of its file."""
+    def submit(self, spot: str, job: SolveJob) -> SolveJob:
+        """Append a job to the queue; `spot` is the text of its spot file."""
         with self._lock:
-            if len(self._jobs) >= MOST_JOBS:
-                raise InputError(f"{MOST_JOBS} jobs are known: delete some before another one")
+            if len(self._jobs) >= MAX_JOBS:
+                raise InputError(f"{MAX_JOBS} jobs exist already: delete some first")
             if job.name in self._jobs:
-                raise InputError(f"job {shown(job.name)}: there is one of that name; choose another")
+                raise InputError(f"job {short_repr(job.name)}: exists already; choose another name")
             if job.bytes > self.memory:
                 raise InputError(
-                    f"{job.name}: needs {show_bytes(job.bytes)}, and jobs may take {show_bytes(self.memory)} here; "
-                    "fewer sizes or dtype 16-bit take less"
+                    f"{job.name}: needs {format_bytes(job.bytes)}, but the limit for jobs is {format_bytes(self.memory)}; "
+                    "fewer bet sizes or dtype 16-bit need less"
                 )
-            notes = self.data.notes(job.name)
-            with atomic_io.told(notes):
+            notes = self.data.job_folder(job.name)
+            with files.disk_errors(notes):
                 notes.mkdir(parents=True)
-            atomic_io.write_text(notes / SPOT_FILE, spot)
-            self._keep(replace(job, state=QUEUED, created=clock.time()))
-        self._pump()
+            files.write_text(notes / SPOT_FILE, spot)
+            self._save(replace(job, state=QUEUED, created=clock.time()))
+        self._start_queued()
         return self.get(job.name)
 
-    def stop(self, name: str) -> Job:
-        """Take a job out of the queue, or let it write a checkpoint and end."""
+    def stop(self, name: str) -> SolveJob:
+        """Remove a job from the queue, or interrupt it after a checkpoint."""
         with self._lock:
             job = self.get(name)
             if job.state == QUEUED:
-                self._keep(replace(job, state=STOPPED, ended=clock.time()))
+                self._save(replace(job, state=STOPPED, ended=clock.time()))
             elif job.state == RUNNING:
-                self._keep(replace(job, state=STOPPING))
+                self._save(replace(job, state=STOPPING))
                 self._interrupt(name)
             elif job.state != STOPPING:
-                raise InputError(f"job {shown(name)}: is {job.state}, and does not run")
+                raise InputError(f"job {short_repr(name)}: is {job.state}, not running")
             return self.get(name)
 
-    def resume(self, name: str, options: dict[str, Any]) -> Job:
-        """Go on with a job that is not running, with other limits if any are given."""
+    def resume(self, name: str, options: dict[str, Any]) -> SolveJob:
+        """Continue a job that is not running, optionally with new limits."""
         with self._lock:
             job = self.get(name)
-            if job.state in ALIVE:
-                raise InputError(f"job {shown(name)}: is {job.state} already")
-            if atomic_io.is_held(self.data.path(name)):
+            if job.state in ACTIVE_STATES:
+                raise InputError(f"job {short_repr(name)}: is already {job.state}")
+            if files.is_locked(self.data.path(name)):
                 raise InputError(
-                    f"job {shown(name)}: a process is still writing its last checkpoint; try again in a moment"
+                    f"job {short_repr(name)}: a process is still writing its last checkpoint; try again in a moment"
                 )
-            kept = {key: value for key, value in job.options.items() if not options or key not in LIMITS}
-            checked = check_options(kept | options, job.kind, self.data)
-            self._keep(replace(job, state=QUEUED, options=checked, ended=None, message=""))
-        self._pump()
+            previous = {key: value for key, value in job.options.items() if not options or key not in LIMIT_OPTIONS}
+            checked = check_options(previous | options, job.kind, self.data)
+            self._save(replace(job, state=QUEUED, options=checked, ended=None, message=""))
+        self._start_queued()
         return self.get(name)
 
     def remove(self, name: str) -> None:
@@ -142,66 +225,66 @@ class Jobs:
         with self._lock:
             job = self.get(name)
             if job.state in (RUNNING, STOPPING):
-                raise InputError(f"job {shown(name)}: is {job.state}; stop it first")
+                raise InputError(f"job {short_repr(name)}: is {job.state}; stop it first")
             self.data.remove(name)
             del self._jobs[name]
-        self.changed()
+        self.on_change()
 
     def close(self) -> None:
-        """Let all jobs write a checkpoint and end; those that wait stay in the queue for the next server."""
+        """Interrupt all jobs after a checkpoint; queued jobs stay in the queue for the next server."""
         with self._lock:
             self._closing = True
             running = list(self._processes.values())
             for name in list(self._processes):
                 self._interrupt(name)
-        until = clock.monotonic() + WAIT
+        until = clock.monotonic() + SHUTDOWN_SECONDS
         for process in running:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, until - clock.monotonic()))
 
-    # --- the queue -------------------------------------------------------------------------------
+    # --- Processes ---
 
-    def _pump(self) -> None:
-        """Start what may start: the oldest first, as long as there is room."""
+    def _start_queued(self) -> None:
+        """Start queued jobs, oldest first, within the limits on processes and memory."""
         with self._lock:
-            for job in reversed(self.all()):
-                taken = sum(self._jobs[name].bytes for name in self._processes)
-                full = len(self._processes) >= self.most or taken + job.bytes > self.memory
+            for job in reversed(self.list_jobs()):
+                used = sum(self._jobs[name].bytes for name in self._processes)
+                full = len(self._processes) >= self.max_running or used + job.bytes > self.memory
                 if job.state == QUEUED and not full and not self._closing:
                     self._start(job)
-        self.changed()
+        self.on_change()
 
-    def _start(self, job: Job) -> None:
-        notes = self.data.notes(job.name)
+    def _start(self, job: SolveJob) -> None:
+        notes = self.data.job_folder(job.name)
         try:
             check_files(notes, self.data.path(job.name))
-            words = self.words(replace(job, options=check_options(job.options, job.kind, self.data)))
+            words = self.command_line(replace(job, options=check_options(job.options, job.kind, self.data)))
         except RiverboatError as error:
-            self._keep(replace(job, state=FAILED, ended=clock.time(), message=str(error)))
+            self._save(replace(job, state=FAILED, ended=clock.time(), message=str(error)))
             return
-        # -P: a module of the current folder is not imported in place of ours
+        # -P: never import a module of the current folder instead of ours
         command = [sys.executable, "-P", "-m", "riverboat.web.jobs.process", *words]
         with (
-            atomic_io.told(notes), (notes / "result.json").open("wb") as result, (notes / "said.txt").open("wb") as said,
+            files.disk_errors(notes), (notes / "result.json").open("wb") as result, (notes / "said.txt").open("wb") as said,
         ):  # fmt: skip
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=result, stderr=said, start_new_session=True
             )  # fmt: skip
         self._processes[job.name] = process
-        self._keep(replace(job, state=RUNNING, started=clock.time(), ended=None))
-        threading.Thread(target=self._watch, args=(job.name, process), daemon=True).start()
+        self._save(replace(job, state=RUNNING, started=clock.time(), ended=None))
+        threading.Thread(target=self._wait_for_end, args=(job.name, process), daemon=True).start()
 
-    def words(self, job: Job) -> list[str]:
-        """The command line of a job, as it can be typed too."""
-        notes, options = self.data.notes(job.name), job.options
+    def command_line(self, job: SolveJob) -> list[str]:
+        """Return the command line of a job, as it can be typed."""
+        notes, options = self.data.job_folder(job.name), job.options
         words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
         for name, value in options.items():
             words += [f"--{name}"] if value is True else [f"--{name}={value}"]
         return words
 
-    def _watch(self, name: str, process: subprocess.Popen[bytes]) -> None:
-        """Wait for the end of a job, note it, and start the next."""
+    def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        """Wait for a job's process, record its end, and start the next job."""
         code = process.wait()
         with self._lock:
             self._processes.pop(name, None)
@@ -210,13 +293,13 @@ class Jobs:
                     process.stdin.close()
             job = self._jobs.get(name)
             if job is not None:
-                state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPTED else FAILED
-                message = "" if state in (DONE, STOPPED) else _last_line(self.data.notes(name) / "said.txt")
+                state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPT_CODES else FAILED
+                message = "" if state in (DONE, STOPPED) else _last_line(self.data.job_folder(name) / "said.txt")
                 if code < 0 and not message:
                     message = f"the process was killed by signal {-code}"
-                with suppress(OSError):  # no room to note it: this server knows it all the same, and goes on
-                    self._keep(replace(job, state=state, ended=clock.time(), message=message))
-        self._pump()
+                with suppress(OSError):  # disk full: the state is kept in memory only
+                    self._save(replace(job, state=state, ended=clock.time(), message=message))
+        self._start_queued()
 
     def _interrupt(self, name: str) -> None:
         pipe = self._processes[name].stdin
@@ -224,39 +307,39 @@ class Jobs:
             with suppress(OSError):
                 pipe.close()
 
-    # --- on disk -----------------------------------------------------------------------------------
+    # --- Files ---
 
-    def _keep(self, job: Job) -> None:
+    def _save(self, job: SolveJob) -> None:
         self._jobs[job.name] = job
-        atomic_io.write_text(self.data.notes(job.name) / "job.json", json.dumps(asdict(job), indent=1))
-        self.changed()
+        files.write_text(self.data.job_folder(job.name) / "job.json", json.dumps(asdict(job), indent=1))
+        self.on_change()
 
-    def _read(self) -> dict[str, Job]:
-        """The jobs of earlier servers; those that ran when their server was killed have stopped, and wait to be resumed."""
-        jobs: dict[str, Job] = {}
-        for file in sorted((self.data.root / JOBS).glob("*/job.json")):
-            job = _job(file)
+    def _load_jobs(self) -> dict[str, SolveJob]:
+        """Load the jobs of earlier servers; jobs that were running count as stopped and can be resumed."""
+        jobs: dict[str, SolveJob] = {}
+        for file in sorted((self.data.root / JOBS_FOLDER).glob("*/job.json")):
+            job = _read_job(file)
             if job is None or job.name != file.parent.name:
                 continue
             try:
                 self.data.path(job.name)
                 check_options(job.options, job.kind, self.data)
-            except RiverboatError as error:  # somebody else's folder, or another release: shown, and never started
+            except RiverboatError as error:  # a foreign folder or another release: shown, but never started
                 jobs[job.name] = replace(job, state=FAILED, message=f"{file.name}: {error}")
                 continue
-            alive = job.state in ALIVE
-            message = "the server ended; resume goes on from the last checkpoint" if alive else job.message
-            jobs[job.name] = replace(job, state=STOPPED if alive else job.state, message=message)
+            was_active = job.state in ACTIVE_STATES
+            message = "the server stopped; resume continues from the last checkpoint" if was_active else job.message
+            jobs[job.name] = replace(job, state=STOPPED if was_active else job.state, message=message)
         return jobs
 
 
-LIMITS = ("until", "iterations", "time")
+LIMIT_OPTIONS = ("until", "iterations", "time")
 
 
-def _job(file: Path) -> Job | None:
-    """What a file says, if it is whole and its entries are of the right types."""
+def _read_job(file: Path) -> SolveJob | None:
+    """Read a job file; None if it is torn or invalid."""
     with suppress(OSError, ValueError, TypeError, RecursionError):  # pydantic's errors are ValueErrors
-        job = TypeAdapter(Job).validate_json(file.read_bytes(), strict=True)
+        job = TypeAdapter(SolveJob).validate_json(file.read_bytes(), strict=True)
         return job if job.state in STATES else None
     return None
 

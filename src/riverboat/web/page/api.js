@@ -1,16 +1,16 @@
-// The server's answers. Every path stands here and nowhere else; docs/api.md describes them.
+// Requests to the server. All paths of the API are in this file; docs/api.md describes them.
 //
-// A request that reads or computes is aborted when its address is left, and the reader may cancel it. One that changes
-// something is always carried out, but a page that was left does not hear of it.
+// A request that reads or computes is aborted when the user leaves the address, and can be cancelled. A request that changes
+// something always completes, but a page that was left does not get the response.
 
 import { Abandoned, addressSignal, pageSignal, until } from "./scope.js";
 import { wait } from "./waiting.js";
 
-/** An error that the server answered. `costly` names a source that must be computed first, which only a click may start. */
+/** An error response of the server. `costly` names a source that must be computed first, which only a click may start. */
 class ServerError extends Error {
-  constructor(told, path, status) {
-    super(told.error ?? `${path}: the server answered ${status}`);
-    this.costly = told.costly === true ? path : null;
+  constructor(reply, path, status) {
+    super(reply.error ?? `${path}: the server responded with status ${status}`);
+    this.costly = reply.costly === true ? path : null;
   }
 }
 
@@ -21,7 +21,7 @@ async function askText(path, options = {}) {
     text = await answer.text();
   } catch {
     options.signal?.throwIfAborted();
-    throw new Error("The server does not answer. Is riverboat serve still running?");
+    throw new Error("The server does not respond. Is riverboat serve still running?");
   }
   if (!answer.ok) throw new ServerError(errorIn(text), path, answer.status);
   return text;
@@ -42,12 +42,12 @@ function sent(method, body) {
 }
 
 const query = (params) => {
-  const kept = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return kept.length ? `?${new URLSearchParams(kept)}` : "";
+  const present = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return present.length ? `?${new URLSearchParams(present)}` : "";
 };
 const part = (name) => name.split("/").map(encodeURIComponent).join("/");
 
-/** Read or compute something for the address that is shown. A label is shown while it takes long; without one nothing is.
+/** Read or compute something for the current address. A label is shown if it takes long.
  * `ends` are further signals that abort it. */
 async function read(path, options, label, ends = []) {
   const own = new AbortController();
@@ -60,7 +60,7 @@ async function read(path, options, label, ends = []) {
   }
 }
 
-/** Change something: carried out whatever is shown afterwards, but told only to the page that asked. */
+/** Change something: the request always completes, but only the page that sent it gets the response. */
 async function change(method, path, body, label) {
   const end = label ? wait(label) : null;
   try {
@@ -70,12 +70,12 @@ async function change(method, path, body, label) {
   }
 }
 
-const wanted = new Set(); // sources that somebody has asked for with a click
+const wanted = new Set(); // sources that the user has requested with a click
 
-/** Let a source be computed where it must be: the reader has chosen it. */
+/** Allow the computation of a source that the user has chosen. */
 export const want = (source) => wanted.add(source);
 
-/** Get something of a source. If it must be computed first, do that only for a source that is wanted: no link starts it. */
+/** Get something of a source; compute it first only if the user has requested that: a link alone starts nothing. */
 async function getOf(source, ask, compute) {
   try {
     return await ask();
@@ -92,10 +92,10 @@ const compute = async (path, body = {}, label = "", ends = []) => parsed(await r
 const post = (path, body = {}, label = "") => change("POST", path, body, label);
 const remove = (path) => change("DELETE", path);
 
-/** What does not change while the page is open, asked for once; no page may abort it for the others. */
+/** Data that does not change while the page is open: requested once, never aborted. */
 const once = (path) => {
-  let asked = null;
-  return () => until(addressSignal(), (asked ??= askText(`/api/${path}`).then(parsed).catch((error) => { asked = null; throw error; })));
+  let pending = null;
+  return () => until(addressSignal(), (pending ??= askText(`/api/${path}`).then(parsed).catch((error) => { pending = null; throw error; })));
 };
 
 export const about = once("about");
@@ -108,8 +108,8 @@ export const proposal = (source) => compute("spots/proposal", source, "Estimatin
 export const examples = (agent) => get("spots/examples", { agent });
 export const runs = (label = "Listing the runs") => get("runs", {}, label);
 export function node(run, line, more = {}) {
-  const [asked, label] = [{ run, line, ...more }, `Computing a node of ${run}`];
-  return getOf(run, () => get("node", asked, label), () => compute("node", asked, label));
+  const [parameters, label] = [{ run, line, ...more }, `Computing a node of ${run}`];
+  return getOf(run, () => get("node", parameters, label), () => compute("node", parameters, label));
 }
 export const compare = (run, other, line) => get("compare", { run, other, line }, `Comparing ${run} with ${other}`);
 export const rangeOf = (run, line, player) => read(`/api/export${query({ run, line, player, format: "range" })}`, {}, "Reading the range");
@@ -124,9 +124,9 @@ export const resumeJob = (name, limits = {}) => post(`jobs/${part(name)}/resume`
 export const removeJob = (name) => remove(`jobs/${part(name)}`);
 
 export const opponents = () => get("play/agents", {}, "Listing the agents");
-export const sittings = () => get("play/sittings", {}, "Listing the sessions");
-export const sitDown = (wanted) => post("play/sittings", wanted, `Loading ${wanted.agent}`);
-export const sitting = (name) => getOf(name, () => get(`play/sittings/${part(name)}`, {}, "Loading the session"), () => post(`play/sittings/${part(name)}/open`, {}, "Opening the session"));
+export const sessions = () => get("play/sittings", {}, "Listing the sessions");
+export const startSession = (wanted) => post("play/sittings", wanted, `Loading ${wanted.agent}`);
+export const session = (name) => getOf(name, () => get(`play/sittings/${part(name)}`, {}, "Loading the session"), () => post(`play/sittings/${part(name)}/open`, {}, "Opening the session"));
 export const move = (name, made, version) => post(`play/sittings/${part(name)}/move`, { move: made, version }, "Waiting for the agent");
 export const deal = (name, version) => post(`play/sittings/${part(name)}/deal`, { version }, "Waiting for the agent");
 export const leave = (name) => remove(`play/sittings/${part(name)}`);
@@ -136,7 +136,7 @@ export const review = (name, hand) => get(`play/sittings/${part(name)}/review`, 
 export const askReview = (name, hand) => post(`play/sittings/${part(name)}/review`, { hand });
 export const cancelReviews = (name) => remove(`play/sittings/${part(name)}/reviews`);
 export const handsLink = (name) => `/api/play/sittings/${part(name)}/hands.phhs`;
-export const histories = () => get("play/histories", {}, "Listing the files of hands");
+export const histories = () => get("play/histories", {}, "Listing the hand histories");
 export const bringHands = (wanted) => post("play/histories", wanted, "Reading the hands");
 export const history = (name) => get(`play/histories/${part(name)}`, {}, "Reading the hands");
 export const historyHands = (name, player) => get(`play/histories/${part(name)}/hands`, { player }, "Reading the hands");
@@ -158,22 +158,22 @@ export const chart = (source, line) => charts(source, line, () => get("charts/ch
 export const chartDifference = (source, against, line) => charts(against, line, () => get("charts/difference", { source, against, line }, `Comparing ${source} with ${against}`));
 export const pictureLink = (source, lines, kind) => `/api/charts/picture?${new URLSearchParams([["source", source], ["kind", kind], ...lines.map((line) => ["line", line])])}`;
 
-/** Listen to events of the server for as long as the page is open. Returns what stops it. */
-function listen(path, told) {
+/** Listen to server events while the page is open. Returns a function that stops it. */
+function listen(path, handle) {
   const source = new EventSource(path);
   const stop = () => source.close();
-  source.onmessage = (event) => told(JSON.parse(event.data), stop);
+  source.onmessage = (event) => handle(JSON.parse(event.data), stop);
   pageSignal().addEventListener("abort", stop, { once: true });
   return stop;
 }
 
-/** Follow a job: `change(job)` whenever something new is known, the last time when it has ended. Returns what stops it. */
+/** Follow a job: calls `change(job)` on every update, the last time when it has ended. Returns a function that stops it. */
 export const follow = (name, change) => listen(`/api/jobs/${part(name)}/events`, (job, stop) => {
-  if (!ALIVE.includes(job.state)) stop(); // or the browser would ask again
+  if (!ALIVE.includes(job.state)) stop(); // otherwise the browser reconnects
   change(job);
 });
 
-/** Follow all jobs: `change(jobs)`, the newest first. Returns what stops it. */
+/** Follow all jobs: calls `change(jobs)`, the newest first. Returns a function that stops it. */
 export const followAll = (change) => listen("/api/events", (jobs) => change(jobs));
 
 export const ALIVE = ["queued", "running", "stopping"];

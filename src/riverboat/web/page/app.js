@@ -1,8 +1,8 @@
-// The frame: which page is open, the colours, and what goes wrong.
+// The frame: navigation between pages, the color theme, and errors.
 //
-// A page is a module with `open(root, params, signal)`. It draws itself into `root`, its own element, and ends what it
-// started when `signal` is aborted. It may return `{ update(params) }`, which shows another address for which its
-// `keeps(old, params)` holds; all other addresses open it again. Pages are listed in pages.js.
+// A page is a module with `open(root, params, signal)`. It draws itself into its element `root`, and ends everything it
+// started when `signal` is aborted. It may return `{ update(params) }`, which shows another address if
+// `keeps(old, params)` is true; all other addresses open it again. Pages are listed in pages.js.
 
 import { complain, fill, h } from "./dom.js";
 import { failure } from "./failure.js";
@@ -12,14 +12,14 @@ import { addressSignal, nextAddress, nextPage, wasLeft } from "./scope.js";
 
 const NOT_FOUND = "Not found";
 
-let current = null; // { page, module, params, root, held }; held once it has been opened
+let current = null; // { page, module, params, root, held }; `held` is set once the page is open
 
-/** Show the address at once, whatever the last one still waits for. */
+/** Show the current address immediately, even if the last one is still loading. */
 function show() {
   const { page: name, params } = here();
   const page = PAGES.find((one) => one.name === name) ?? null;
-  const kept = current?.held?.update && current.page === page && current.module.keeps(current.params, params);
-  if (kept) {
+  const reused = current?.held?.update && current.page === page && current.module.keeps(current.params, params);
+  if (reused) {
     nextAddress();
     current.params = params;
     return watch(current, current.held.update(params));
@@ -39,19 +39,19 @@ function show() {
   return watch(current, open(current, signal), !first);
 }
 
-/** The element of a page until the page draws itself. */
+/** The placeholder of a page until it draws itself. */
 const loading = (title) => h("div", { class: "page", "aria-busy": "true" }, h("div", { class: "title" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "soft", role: "status" }, "Loading…")));
 
 async function open(visit, signal) {
   if (!visit.page) throw new Error(`There is no page ${JSON.stringify(here().page)}. Choose one above.`);
   visit.module = await visit.page.load().catch(() => {
-    throw new Error("The server does not answer. Start riverboat serve again, then reload the page."); // a browser may load a module only once
+    throw new Error("The server does not respond. Start riverboat serve again, then reload the page."); // browsers do not retry a failed module
   });
   signal.throwIfAborted();
   visit.held = (await visit.module.open(visit.root, visit.params, signal)) ?? null;
 }
 
-/** Wait until an address is drawn; show what goes wrong in its place. */
+/** Wait until an address is drawn; show an error in its place. */
 async function watch(visit, drawn, focus = false) {
   const signal = addressSignal();
   visit.root.setAttribute("aria-busy", "true");
@@ -60,7 +60,7 @@ async function watch(visit, drawn, focus = false) {
     if (signal.aborted) return; // another address is shown
   } catch (error) {
     if (signal.aborted || wasLeft(error)) return;
-    nextPage(); // nothing of it goes on
+    nextPage(); // stop everything of it
     fail(visit, error);
   }
   visit.root.removeAttribute("aria-busy");
@@ -71,7 +71,7 @@ async function watch(visit, drawn, focus = false) {
   }
 }
 
-/** Show what is wrong with an address, and where to go from here. */
+/** Show an error with links to other pages. */
 function fail(visit, error) {
   visit.held = null; // the next address opens the page anew
   const links = visit.page ? [[`#${visit.page.name}`, `Back to ${visit.page.title}`]] : PAGES.map((one) => [`#${one.name}`, one.title]);
@@ -99,7 +99,7 @@ function start() {
   theme();
   fill(document.getElementById("nav"), PAGES.map(({ name, title }) => h("a", { href: `#${name}`, "data-page": name }, title)));
   document.querySelector(".skip").addEventListener("click", (event) => {
-    event.preventDefault(); // its address is no page
+    event.preventDefault(); // its address is not a page
     document.getElementById("main").focus();
   });
   addEventListener("hashchange", show);

@@ -1,4 +1,4 @@
-// One spot on many boards: a table that sorts, with the means over all of them.
+// One spot on many boards: a sortable table with the means.
 
 import * as api from "./api.js";
 import { cards } from "./card_parts.js";
@@ -11,9 +11,9 @@ const csv = (table) => [table.columns.map((column) => column.name), ...table.row
 
 export async function openBoards(root, first) {
   let params = first;
-  let table = null; // the last that could be read
+  let table = null; // the last table that was loaded
   const name = params.run.replaceAll("/", "-");
-  const line = input({ placeholder: "as it was solved", "aria-label": "Line of the report", on: { keydown: (event) => event.key === "Enter" && show() } });
+  const line = input({ placeholder: "as solved", "aria-label": "Line of the report", on: { keydown: (event) => event.key === "Enter" && show() } });
   const show = () => go("study", { run: params.run, line: line.value.trim() });
   const title = h("p", { class: "soft" });
   const wrong = h("p", { class: "bad", role: "alert", hidden: true });
@@ -22,10 +22,10 @@ export async function openBoards(root, first) {
   fill(root, h("div", { class: "stack" },
     h("div", { class: "spread title" }, h("div", {}, h("h1", {}, params.run), title),
       h("div", { class: "row" }, save("CSV", csv, "text/csv"), save("JSON", (all) => JSON.stringify(all, null, 1), "application/json"), button("Back", () => go("study", {}), { class: "quiet" }))),
-    h("section", { class: "sheet stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, field("Line, where solutions were kept; * for any card", line)), button("Report it", show, { class: "small" })), wrong),
+    h("section", { class: "sheet stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, field("Line (needs saved solutions); * for any card", line)), button("Show report", show, { class: "small" })), wrong),
     box));
 
-  /** The table of a line; where it cannot be read, the one before stays and the reason stands beside the line. */
+  /** Show the table of a line; on an error the previous table stays, and the reason is shown next to the line. */
   async function update(next) {
     params = next;
     line.value = params.line ?? "";
@@ -34,7 +34,7 @@ export async function openBoards(root, first) {
       if (params !== next) return;
       table = read;
       wrong.hidden = true;
-      fill(title, table.title ?? "Every board, and the means over all of them");
+      fill(title, table.title ?? "All boards and their means");
       fill(box, figureTable({ ...table, label: "Boards", first: (board) => (board === "all" ? board : cards(splitBoard(board), true)) }));
     } catch (error) {
       if (params !== next) return;

@@ -1,10 +1,10 @@
-// The moves that led here, one box a decision with all that could be done there, and a card picker where one is dealt.
+// The path to the current node: one box per decision with all its actions, and a card picker for deals.
 
 import { card, Deck } from "./card_parts.js";
 import { button, fill, h } from "./dom.js";
 import { chips, moveColours, moveTitle, moveWords, percent } from "./figures.js";
 
-/** A line and a move joined: by `-` in spots, by nothing in whole games. */
+/** Append a move to a line: with `-` in spots, without a separator in full games. */
 export function joinLine(line, move, joiner) {
   return line === "" || line.endsWith("/") ? line + move : `${line}${joiner}${move}`;
 }
@@ -12,7 +12,7 @@ export function joinLine(line, move, joiner) {
 const STREETS = { 4: "turn", 5: "river" };
 
 export class Breadcrumb {
-  /** `go(line)` when a move or a card is chosen; `deal(cards)` where cards are no part of a line, as in whole games. */
+  /** `go(line)` is called for a chosen move or card; `deal(cards)` in full games, where cards are not part of the line. */
   constructor(go, deal = () => {}) {
     this.go = go;
     this.deal = deal;
@@ -21,13 +21,13 @@ export class Breadcrumb {
     this.element = h("div", {}, this.crumbs, this.picker);
   }
 
-  /** `node.path`: decisions and deals on the way, the place itself last. */
+  /** Draw `node.path`: the decisions and deals up to the node, which is last. */
   draw(node) {
     const dealt = node.path.filter((step) => step.kind === "deal" && step.chosen).length;
     let size = node.board.length - dealt;
     const steps = node.path.filter((step) => step.kind !== "end").map((step) =>
       (step.kind === "deal" ? { ...step, board: node.board.slice(0, size++), street: STREETS[size] } : step));
-    const held = this.element.contains(document.activeElement); // its button goes; who walks by keys goes on from the new one
+    const held = this.element.contains(document.activeElement); // its button is replaced, so keyboard users need the focus on the new one
     fill(this.crumbs, steps.map((step) => (step.kind === "deal" ? this.#deal(step, node) : this.#decision(step, node))));
     this.crumbs.scrollLeft = this.crumbs.scrollWidth;
     this.#pick(null, node);
@@ -35,7 +35,7 @@ export class Breadcrumb {
     if (held) (this.picker.querySelector("button[tabindex='0']") ?? this.crumbs.querySelector(".here button"))?.focus();
   }
 
-  /** The cards that are due. */
+  /** Open the picker for the next cards. */
   #due(node, steps) {
     if (node.needs) this.#pick({ line: node.line, street: node.street, board: node.board, chosen: null, apart: true }, node);
     else this.#pick(steps.at(-1), node);
@@ -84,7 +84,7 @@ export class Breadcrumb {
     fill(this.picker, h("div", { class: "sheet picker" }, h("h3", {}, `The ${step.street}`), deck.element));
   }
 
-  /** The moves behind a card, kept when another card is dealt in its place; a later deal ends them. */
+  /** The moves after a card up to the next deal, kept when another card is chosen. */
   #rest(step, node) {
     const behind = node.line.slice(`${step.line}/${step.chosen}`.length);
     return behind.includes("/") ? behind.slice(0, behind.indexOf("/")) : behind;

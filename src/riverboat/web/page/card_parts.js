@@ -1,4 +1,4 @@
-// Cards as they are shown, and the picker that chooses them.
+// Cards and card pickers.
 
 import { ORDER, SYMBOLS, cardWords, handName, parseBoard } from "./cards.js";
 import { h, input, say } from "./dom.js";
@@ -18,7 +18,7 @@ export function combo(hand) {
   return h("span", { class: "combo", role: "img", "aria-label": name }, part(name[0], name[1]), part(name[2], name[3]));
 }
 
-/** All cards, four rows of a suit each. `pick(name)` on a click; `state(name)` says "free", "on" or "gone". */
+/** All cards in four rows by suit. `pick(name)` is called on a click; `state(name)` returns "free", "on" or "gone". */
 export class Deck {
   constructor({ label, pick, suits = "shdc" }) {
     this.buttons = new Map();
@@ -60,7 +60,7 @@ export class Deck {
   }
 }
 
-/** Three to five cards by clicking or typing. `change(names)` after each. */
+/** Choose three to five cards by clicking or typing. `change(names)` is called after each change. */
 export class BoardPicker {
   constructor({ change, most = 5 }) {
     this.change = change;
@@ -76,7 +76,7 @@ export class BoardPicker {
   #toggle(name) {
     if (this.names.includes(name)) this.set(this.names.filter((one) => one !== name), true);
     else if (this.names.length < this.most) this.set([...this.names, name], true);
-    else say("The board has five cards; take one off first.");
+    else say("The board has five cards; remove one first.");
   }
 
   #typed() {

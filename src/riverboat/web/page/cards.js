@@ -1,4 +1,4 @@
-// Cards, hands and cells as numbers: the order of riverboat.cards.deck and riverboat.cards.grid.
+// Cards, hands and grid cells as numbers, in the order of riverboat.cards.deck and riverboat.cards.grid.
 
 export const RANKS = "23456789TJQKA";
 export const SUITS = "cdhs";
@@ -38,14 +38,14 @@ export const CELL_OF_HAND = HAND_CARDS.map(cellOf);
 export const HANDS_OF_CELL = CELL_NAMES.map(() => []);
 CELL_OF_HAND.forEach((cell, hand) => HANDS_OF_CELL[cell].push(hand));
 
-/** What a player says: "ace king suited". */
+/** The name of a cell in words: "ace king suited". */
 export function cellWords(name) {
   const rank = (letter) => RANK_NAMES[letter] ?? letter;
   if (name.length === 2) return `pair of ${rank(name[0])}s`;
   return `${rank(name[0])} ${rank(name[1])} ${name[2] === "s" ? "suited" : "offsuit"}`;
 }
 
-/** Cards of a text such as "QsJh2h", "Qs Jh 2h" or "Qs,Jh,2h"; null where it is not one. */
+/** Parse cards such as "QsJh2h", "Qs Jh 2h" or "Qs,Jh,2h"; null if the text is invalid. */
 export function parseBoard(text) {
   const found = text.replace(/[\s,]/g, "").match(/.{1,2}/g) ?? [];
   const cards = found.map((one) => (/^[2-9tjqka][cdhs]$/i.test(one) ? one[0].toUpperCase() + one[1].toLowerCase() : null));
@@ -54,7 +54,7 @@ export function parseBoard(text) {
 
 export const splitBoard = (text) => parseBoard(text ?? "") ?? [];
 
-/** A range as text from 1,326 weights: cells of one weight by name, the others hand by hand. The server writes it shorter. */
+/** A range as text from 1,326 weights: uniform cells by name, others hand by hand. The server has a shorter notation. */
 export function rangeText(weights) {
   const parts = [];
   const show = (name, weight) => parts.push(weight === 1 ? name : `${name}:${Number(weight.toFixed(3))}`);

@@ -1,16 +1,16 @@
-// Names of decisions before the flop, as players say them, and the order in which people look for them.
+// Names of preflop decisions in poker terms, and their order.
 
 import { count, moveWords } from "./figures.js";
 
-const RARE = 0.001; // probability below which a decision is listed apart
+const RARE = 0.001; // reach probability below which a decision is listed as rare
 const BETS = ["", "Raise", "3-bet", "4-bet", "5-bet"];
 
-/** The actions of a line of heads-up hold'em before the flop, or null of any other line: `cr300` has `c` and `r300`. */
+/** The actions of a heads-up preflop line, or null for other lines: `cr300` has `c` and `r300`. */
 function actionsOf(line) {
   return /^(?:[fc]|r\d+)*$/.test(line) ? (line.match(/[fc]|r\d+/g) ?? []) : null;
 }
 
-/** All charts of a source with names: `[{ title, charts: [{ chart, name, seat, words, title? }] }]`, the usual ones first. */
+/** All charts of a source with names: `[{ title, charts: [{ chart, name, seat, words, title? }] }]`, common ones first. */
 export function named(charts) {
   const lines = charts.map((chart) => actionsOf(chart.line));
   if (charts.some((chart, k) => lines[k] === null || !chart.moves.every((move) => actionsOf(move)?.length === 1))) {
@@ -28,20 +28,20 @@ export function named(charts) {
 
 const total = (action) => (action[0] === "r" ? Number(action.slice(1)) : 0);
 
-/** Whether a chart has no strategy: nobody gets there with any hand. */
+/** Whether a chart has no strategy because no hand reaches it. */
 export const isEmpty = (chart) => chart.moves.every((move) => chart.totals[move] === 0);
 
 function groupOf(chart, actions, most) {
   if (isEmpty(chart)) return "Rarely reached";
   const raises = actions.filter((action) => action[0] === "r");
   const shoves = raises.some((raise) => total(raise) === most);
-  if (shoves && actions.length === 1) return "Facing an all-in"; // the open shove, however rare
+  if (shoves && actions.length === 1) return "Facing an all-in"; // the open shove, even if it is rare
   if (chart.reached !== null && chart.reached < RARE) return "Rarely reached";
   if (shoves) return "Facing an all-in";
   return actions[0] === "c" && raises.length ? "After a limp" : "Common decisions";
 }
 
-/** What has happened so far, for who acts next. */
+/** The actions so far, for the player to act. */
 function describe(actions, most) {
   if (!actions.length) return "First in";
   const raises = actions.filter((action) => action[0] === "r");

@@ -1,4 +1,4 @@
-// Charts as drawings: lines over an axis that may be logarithmic, and the equity graph.
+// SVG charts: lines with linear or logarithmic axes, and the equity graph.
 
 import { h, s } from "./dom.js";
 import { percent, short } from "./figures.js";
@@ -36,7 +36,7 @@ function scale(values, log, from, to) {
   return { place, ticks: log ? powers(low, high) : nice(low, high) };
 }
 
-/** Lines: `[{ name, colour, points: [[x, y], …] }]`, with a legend below where there is more than one. */
+/** Draw lines: `[{ name, colour, points: [[x, y], …] }]`, with a legend below if there are several. */
 export function lineChart(series, { label, x = "", y = "", logY = false, logX = false, showY = short, showX = short, height = HEIGHT }) {
   const fits = ([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!logX || a > 0) && (!logY || b > 0);
   const lines = series.map((one, k) => ({ colour: LINES[k % LINES.length], ...one, points: one.points.filter(fits) })).filter((one) => one.points.length);
@@ -55,14 +55,14 @@ export function lineChart(series, { label, x = "", y = "", logY = false, logX = 
     const [lastX, lastY] = one.points.at(-1);
     parts.push(s("circle", { cx: across.place(lastX), cy: up.place(lastY), r: 3, style: { fill: one.colour } }));
   }
-  const told = lines.map((one) => `${one.name} ends at ${showY(one.points.at(-1)[1])}`).join("; ");
-  const drawing = s("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${label}: ${told}` }, parts.flat(2));
+  const description = lines.map((one) => `${one.name} ends at ${showY(one.points.at(-1)[1])}`).join("; ");
+  const drawing = s("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${label}: ${description}` }, parts.flat(2));
   const legend = h("div", { class: "legend" }, lines.map((one) => h("span", {}, h("span", { class: "key", style: { "--move": one.colour } }), one.name)));
   const axes = [y, x].filter(Boolean).join(" over ");
   return h("div", { class: "stack" }, axes ? h("small", {}, axes) : null, drawing, lines.length > 1 ? legend : null);
 }
 
-/** Equities of both ranges from the weakest hand to the strongest. Each side: `[{ value, weight }]`. */
+/** Draw the equities of both ranges from the weakest to the strongest hand. Each side: `[{ value, weight }]`. */
 export function equityGraph(sides, { show = (value) => percent(value, 0), label = "Equity graph", log = false } = {}) {
   const series = sides.map(({ name, colour, hands }) => {
     const sorted = hands.filter((one) => one.weight > 0 && Number.isFinite(one.value)).sort((a, b) => a.value - b.value);

@@ -1,4 +1,4 @@
-// Two solutions at the same line: the player who acts, in both, side by side, and what differs, as the library tells it.
+// Comparison of two solutions at the same line: grids of the player to act side by side, and tables of differences.
 
 import * as api from "./api.js";
 import { attempt, fill, h } from "./dom.js";
@@ -9,7 +9,7 @@ import { figureTable } from "./tables.js";
 async function drawDifferences(box, reader) {
   const { moves, sides, cells } = await api.compare(reader.params.run, reader.params.with, reader.node.line);
   const section = (title, table) => [h("h3", {}, title), figureTable({ ...table, label: title })];
-  fill(box, section("Moves", moves), section("Players", sides), section("Hands, by how much of their strategy moved", cells));
+  fill(box, section("Moves", moves), section("Players", sides), section("Hands by change of strategy", cells));
 }
 
 function draw(reader) {
@@ -19,7 +19,7 @@ function draw(reader) {
     const others = (await api.runs()).filter((run) => run.kind === "solution" && run.ready && run.name !== reader.params.run);
     choose.append(...others.map((run) => h("option", { value: run.name, selected: run.name === reader.params.with }, `${run.name}  ${run.board ?? ""}`)));
   });
-  const box = h("div", { class: "stack" }, h("p", { class: "empty" }, reader.other ? "…" : "The same line is read in both; the grid of who does not act makes room for the other solution."));
+  const box = h("div", { class: "stack" }, h("p", { class: "empty" }, reader.other ? "…" : "Shows the same line in both solutions: the second grid is that of the other solution."));
   if (reader.other) load(box, () => drawDifferences(box, reader));
   return [choose, box];
 }

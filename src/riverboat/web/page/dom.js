@@ -1,5 +1,5 @@
-// Elements are made here and nowhere else. Text is always set as text, never as markup, so that a name of a file or a
-// range that somebody else wrote cannot become part of the page.
+// All elements are created here. Text is always set as text, never as markup, so that a file name or a
+// range written by somebody else cannot inject markup.
 
 import { Abandoned, pageSignal, wasLeft } from "./scope.js";
 
@@ -19,17 +19,17 @@ function put(element, props, children) {
   return element;
 }
 
-/** An element: `h("button", { class: "quiet", on: { click } }, "text", other)`. */
+/** Create an element: `h("button", { class: "quiet", on: { click } }, "text", other)`. */
 export function h(tag, props, ...children) {
   return put(document.createElement(tag), props, children);
 }
 
-/** The same of a drawing. */
+/** Create an SVG element. */
 export function s(tag, props, ...children) {
   return put(document.createElementNS(SVG, tag), props, children);
 }
 
-/** Put these in place of all that an element holds. */
+/** Replace all children of an element. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
@@ -39,7 +39,7 @@ export function button(text, click, props = {}) {
   return h("button", { type: "button", ...props, on: { click } }, text);
 }
 
-/** A field with its label above it. */
+/** Create a form field with its label above it. */
 export function field(label, control, hint) {
   return h("label", { class: "field" }, h("span", {}, label), control, hint ? h("small", {}, hint) : null);
 }
@@ -48,7 +48,7 @@ export function input(props = {}) {
   return h("input", { type: "text", spellcheck: "false", autocomplete: "off", ...props });
 }
 
-/** A choice of few: `choice("Size", [["a", "A"], …], "a", (value) => …)`; the arrow keys move. */
+/** Create a radio group: `choice("Size", [["a", "A"], …], "a", (value) => …)`; the arrow keys move. */
 export function choice(label, options, chosen, change) {
   const box = h("div", { class: "choice", role: "radiogroup", "aria-label": label });
   const buttons = options.map(([value, text]) =>
@@ -76,15 +76,15 @@ export function choice(label, options, chosen, change) {
   return box;
 }
 
-/** Tell who listens to the page. */
+/** Announce a text to screen readers. */
 export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
 const MOST_NOTES = 3;
-const NOTE_TIME = 4000; // ms that a message stays which is no error
+const NOTE_TIME = 4000; // ms that a message stays if it is not an error
 
-/** Show a message in the corner. One that is there already is counted, not repeated; the oldest give way. */
+/** Show a message in the corner. A repeated message is counted; the oldest messages are removed. */
 function note(text, kind) {
   const notes = document.getElementById("notes");
   let shown = [...notes.children].find((one) => one.dataset.text === text && one.classList.contains(kind));
@@ -101,20 +101,20 @@ function note(text, kind) {
   return shown;
 }
 
-/** Show an error until it is dismissed. That a page was left, or work cancelled, is none. */
+/** Show an error until it is dismissed, unless the page was left or the work cancelled. */
 export function complain(error) {
   if (error instanceof Abandoned) return;
   note(error instanceof Error ? error.message : String(error), "error");
 }
 
-/** Say something that went well; it disappears by itself. */
+/** Show a confirmation that disappears by itself. */
 export function notify(text) {
   const shown = note(text, "info");
   clearTimeout(shown.timer);
   shown.timer = setTimeout(() => shown.remove(), NOTE_TIME);
 }
 
-/** Run what a click starts, and show its errors. Of a page that was left nothing more is run. */
+/** Run the work of a click and show its errors; stop silently if the page was left. */
 export async function attempt(work) {
   try {
     return await work();
@@ -125,7 +125,7 @@ export async function attempt(work) {
   }
 }
 
-/** Call once the last of many calls is `wait` ms old, if the page is still open then. */
+/** Debounce a function by `wait` ms; it is not called if the page was left. */
 export function later(call, wait = 250) {
   const signal = pageSignal();
   let timer;

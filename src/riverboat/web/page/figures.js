@@ -1,15 +1,15 @@
-// How figures are written: the same everywhere on the page.
+// Formatting of numbers and moves.
 
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
-/** A share of one as per cent. */
+/** Format a share as per cent. */
 export function percent(share, digits = 1) {
   if (!known(share)) return "–";
   const value = 100 * share;
   return `${value.toFixed(value !== 0 && Math.abs(value) < 0.1 && digits < 2 ? 2 : digits)} %`;
 }
 
-/** Chips, EVs. */
+/** Format chips and EVs. */
 export function chips(value, digits) {
   if (!known(value)) return "–";
   const places = digits ?? (Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : 2);
@@ -40,7 +40,7 @@ export function seconds(value) {
   return value < 172800 ? `${(value / 3600).toFixed(1)} h` : `${Math.round(value / 86400)} days`;
 }
 
-/** Three figures that say something: 0.00123, 12.3, 1 230 000. */
+/** Format three significant digits: 0.00123, 12.3, 1 230 000. */
 export function short(value) {
   if (!known(value)) return "–";
   if (value === 0) return "0";
@@ -50,7 +50,7 @@ export function short(value) {
   return size < 1e-4 ? value.toExponential(1) : String(Number(value.toPrecision(3)));
 }
 
-/** When something was, for people. `time` in seconds since 1970. */
+/** Format the time since `time`, in seconds since 1970. */
 export function ago(time, now = Date.now() / 1000) {
   const past = Math.max(0, now - time);
   return past < 60 ? "just now" : `${seconds(past)} ago`;
@@ -58,14 +58,14 @@ export function ago(time, now = Date.now() / 1000) {
 
 const WORDS = { f: "fold", x: "check", k: "check", c: "call", b: "bet", r: "raise to", a: "all-in" };
 
-/** A move in words: "bet 120", "all-in". `kind` is what the server calls it; `c` and `r` of whole games may check and bet. */
+/** A move in words: "bet 120", "all-in". `kind` is the server's kind; in full games `c` may be a check and `r` a bet. */
 export function moveWords(label, kind) {
   const amount = label.slice(1);
   const word = kind === "check" || (kind === "bet" && label[0] === "r") ? kind : (WORDS[label[0]] ?? label[0]);
   return amount ? `${word}${word === "bet" && label[0] === "r" ? " to" : ""} ${amount}` : word;
 }
 
-/** With the share of the pot that a bet is; `facts` are those of the move at its node, where they are known. */
+/** A move in words with its size as a share of the pot; `facts` describe the move at its node, if known. */
 export function moveTitle(label, facts) {
   const words = moveWords(label, facts?.kind);
   if (!facts?.share) return words;
@@ -81,7 +81,7 @@ function red(place) {
   return `rgb(${from.map((value, k) => Math.round(value + share * (to[k] - value))).join(" ")})`;
 }
 
-/** A colour for each move: fold blue, check and call green, bets red, the larger the darker. */
+/** Colors of moves: fold blue, check and call green, bets red, darker for larger sizes. */
 export function moveColours(labels) {
   const bets = labels.filter((label) => !"fcxk".includes(label[0]));
   return labels.map((label) => {

@@ -1,5 +1,5 @@
-// The 13 × 13 grid: moves side by side in each cell, as high as the hands are held. Cells are made once and only coloured
-// again, so that a node is drawn in a few milliseconds. One cell takes the keyboard at a time; the arrow keys move.
+// The 13 × 13 grid: moves side by side in each cell, with the weight as height. Cells are created once and only recolored
+// afterwards, so that a node is drawn in a few milliseconds. The arrow keys move the focus between cells.
 
 import { CELL_NAMES, cellWords } from "./cards.js";
 import { h } from "./dom.js";
@@ -18,11 +18,11 @@ function backdrop(shares, colours) {
 }
 
 export class Grid {
-  /** `pick(cell)` is called when a cell is chosen; `label` names the grid for who cannot see it. */
+  /** `pick(cell)` is called when a cell is chosen; `label` names the grid for screen readers. */
   constructor({ label, pick = () => {} }) {
     this.pick = pick;
     this.painter = null; // `{ begin(cell), over(cell), end() }` while cells are painted
-    this.painting = false; // a drag is going on
+    this.painting = false; // during a drag
     this.chosen = -1;
     this.at = 0;
     this.cells = CELL_NAMES.map((name, number) => this.#make(name, number));
@@ -36,7 +36,7 @@ export class Grid {
     }, rows);
   }
 
-  /** Let cells be painted by dragging, or by space and enter; null ends that. */
+  /** Enable painting of cells by dragging, or with space and enter; null disables it. */
   paintWith(painter) {
     this.painter = painter;
     this.element.classList.toggle("paint", Boolean(painter));
@@ -130,7 +130,7 @@ export class Grid {
       bar.style.background = weight ? (value.heat ?? backdrop(value.shares, colours)) : "none";
       corner.textContent = value.corner ?? "";
       cell.className = `cell${weight === 0 ? " none" : weight > 0.62 ? " full" : ""}${value.dim ? " dim" : ""}${value.locked ? " locked" : ""}`;
-      cell.setAttribute("aria-label", `${CELL_NAMES[number]}, ${cellWords(CELL_NAMES[number])}: ${value.words ?? "not held"}`);
+      cell.setAttribute("aria-label", `${CELL_NAMES[number]}, ${cellWords(CELL_NAMES[number])}: ${value.words ?? "not in range"}`);
     });
   }
 }

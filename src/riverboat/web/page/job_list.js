@@ -1,4 +1,4 @@
-// Jobs that are not done: those that wait or run, and apart from them those that were stopped, missed their target or failed.
+// Jobs that are not done: queued and running ones, and in a second list those that were stopped, missed their target or failed.
 
 import * as api from "./api.js";
 import { ALIVE } from "./api.js";
@@ -14,11 +14,11 @@ function jobRow(job) {
   return h("div", { class: "job-row" },
     h("div", { class: "row" }, h("b", {}, job.name), job.facts.board ? cards(splitBoard(job.facts.board), true) : null),
     h("div", { class: "soft" }, jobLine(job), job.state === "failed" ? h("div", { class: "bad" }, job.message) : null),
-    h("div", { class: "row" }, alive ? act("Stop", () => api.stopJob(job.name)) : act("Go on", () => api.resumeJob(job.name)),
+    h("div", { class: "row" }, alive ? act("Stop", () => api.stopJob(job.name)) : act("Resume", () => api.resumeJob(job.name)),
       readable(job) ? act("Open", () => go("study", { run: job.name })) : null, alive ? null : act("Delete", () => api.removeJob(job.name))));
 }
 
-/** Lists that follow the server; `changed()` when a job has begun or ended. Call `close()` when they are no longer shown. */
+/** Lists that follow the server; `changed()` is called when a job starts or ends. Call `close()` when they are not shown any more. */
 export class JobList {
   constructor(changed = () => {}) {
     const sheet = (name) => h("section", { class: "sheet", hidden: true, "aria-label": name });

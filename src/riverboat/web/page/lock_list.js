@@ -1,11 +1,11 @@
-// The locks of a spot as a list: where each holds, what it plays with which hands, and a button that takes it off.
+// The locks of a spot: line, hands and strategy of each, with a button to remove it.
 
 import { button, h } from "./dom.js";
 import { moveWords, percent } from "./figures.js";
 
 const played = (strategy) => Object.entries(strategy).map(([move, share]) => `${moveWords(move)} ${percent(share, 0)}`).join(", ");
 
-/** `locks`: entries of a spot file; `unlock(number)` takes one off, `open(line)` shows its node where that can be shown. */
+/** `locks`: entries of a spot file; `unlock(number)` removes one, `open(line)` shows its node if possible. */
 export function lockList(locks, { unlock, open = null }) {
   if (!locks.length) return null;
   const row = ({ line, hands, strategy }, number) => {

@@ -1,4 +1,4 @@
-// A node lock by painting: choose what is played, paint the cells that play it, and solve the spot again around it.
+// Node locking: choose a strategy, paint the cells that play it, and solve the spot again.
 
 import * as api from "./api.js";
 import { CELL_NAMES } from "./cards.js";
@@ -18,7 +18,7 @@ function painted(reader) {
   return reader.painted;
 }
 
-/** Locks of the cells as the file of a spot has them, one for each mix that is played. */
+/** The locks of the cells as entries of a spot file, one per mixed strategy. */
 export function lockEntries(line, labels, cells) {
   const mixes = new Map();
   cells.forEach((mix, cell) => {
@@ -32,7 +32,7 @@ export function lockEntries(line, labels, cells) {
   });
 }
 
-/** Where all cells that are held play the same, the lock is for all hands. */
+/** If all cells in the range play the same, the lock is for all hands. */
 function wholeLock(cells, held) {
   const first = cells.find(Boolean);
   const alike = cells.every((mix, cell) => !held(cell) || JSON.stringify(mix) === JSON.stringify(first));
@@ -47,7 +47,7 @@ async function freeName(base) {
   return name;
 }
 
-/** `*` for every card of a line. */
+/** Replace every card of a line by `*`. */
 export const anyCard = (line) => line.replace(/\/[2-9TJQKA][cdhs]/g, "/*");
 
 function cells(reader, side, who) {
@@ -56,10 +56,10 @@ function cells(reader, side, who) {
   return side.cells("strategy").map((cell, k) => (mixes[k] ? { ...cell, shares: mixes[k], corner: "●", words: `locked: ${mixes[k].map((share, a) => `${moveWords(reader.node.labels[a])} ${percent(share, 0)}`).join(", ")}` } : { ...cell, dim: mixes.some(Boolean) }));
 }
 
-/** The mix of the brush; rounded, so that equal ones are one lock. */
+/** The strategy of the brush, rounded so that equal ones are one lock. */
 const mixOf = (lock) => lock.brush.map((share) => Number(share.toFixed(3)));
 
-/** Painting what already has the mix of the brush frees it. */
+/** A painter for cells; painting a cell with its current strategy unlocks it. */
 function painter(reader, who) {
   if (who !== reader.node.acting) return null;
   const lock = painted(reader);
@@ -79,7 +79,7 @@ function sliders(reader, lock) {
   const colours = moveColours(labels);
   const outs = labels.map(() => h("output"));
   const bars = labels.map((label, k) => h("input", { type: "range", min: 0, max: 100, step: 5, "aria-label": `${moveWords(label)}, per cent`, on: { input: () => set(k, bars[k].value / 100) } }));
-  /** The others share what one leaves. */
+  /** Set one share; the others share the rest. */
   function set(k, share) {
     const rest = lock.brush.reduce((sum, value, j) => sum + (j === k ? 0 : value), 0);
     lock.brush = lock.brush.map((value, j) => (j === k ? share : rest > 0 ? (value / rest) * (1 - share) : (1 - share) / (labels.length - 1 || 1)));
@@ -98,23 +98,23 @@ function sliders(reader, lock) {
 
 function draw(reader) {
   const { node } = reader;
-  if (node.acting < 0) return h("p", { class: "empty" }, "Nobody acts here: walk to a decision.");
+  if (node.acting < 0) return h("p", { class: "empty" }, "No player acts here: go to a decision.");
   const lock = painted(reader);
   const side = node.sides[node.acting];
   const brush = () => mixOf(lock);
   const held = (cell) => side.inCell[cell].length > 0;
-  const redraw = () => { reader.drawGrids(); fill(count, told()); };
-  const told = () => `${lock.cells.filter(Boolean).length} of ${CELL_NAMES.filter((_, cell) => held(cell)).length} cells`;
-  const count = h("span", { class: "soft" }, told());
+  const redraw = () => { reader.drawGrids(); fill(count, countText()); };
+  const countText = () => `${lock.cells.filter(Boolean).length} of ${CELL_NAMES.filter((_, cell) => held(cell)).length} cells`;
+  const count = h("span", { class: "soft" }, countText());
   const all = (make) => { lock.cells = CELL_NAMES.map((_, cell) => make(cell)); redraw(); };
   lock.changed = redraw;
-  const kept = (cell) => (held(cell) ? round(side.figures(side.inCell[cell]).shares) : null);
+  const solved = (cell) => (held(cell) ? round(side.figures(side.inCell[cell]).shares) : null);
   const any = h("input", { type: "checkbox", checked: lock.every, on: { change: () => { lock.every = any.checked; } } });
   const where = h("div");
   const again = button("Lock and solve again", () => attempt(async () => {
-    if (!lock.cells.some(Boolean)) throw new Error("Paint some cells first: they get the moves of the brush.");
+    if (!lock.cells.some(Boolean)) throw new Error("Paint some cells first: they get the strategy of the brush.");
     const line = lock.every ? anyCard(node.line) : node.line;
-    await solve({ add_locks: lockEntries(line, node.labels, wholeLock(lock.cells, held)) }); // beside those that are there
+    await solve({ add_locks: lockEntries(line, node.labels, wholeLock(lock.cells, held)) }); // in addition to existing locks
   }), { class: "main" });
   /** Solve the spot of the run again with other locks. */
   async function solve(locks) {
@@ -131,11 +131,11 @@ function draw(reader) {
     fill(list, lockList(locks, { unlock: without, open: (at) => reader.jump(at) }));
   });
   return [h("div", { class: "spread" }, h("h2", {}, "Lock ", h("span", { class: side.name }, side.name.toUpperCase())), count),
-    h("p", { class: "soft" }, `What ${side.name} does with the cells that you paint. Painting a cell again takes it back. Locks that are there stay, except for the cells that are painted now.`),
+    h("p", { class: "soft" }, `Strategy of ${side.name} with the cells that you paint. Paint a cell again to unlock it. Existing locks stay, except for painted cells.`),
     sliders(reader, lock),
     h("div", { class: "row" }, button("Paint all", () => all((cell) => (held(cell) ? brush() : null)), { class: "small" }),
-      button("All as solved", () => all(kept), { class: "small" }), button("None", () => all(() => null), { class: "small" })),
-    node.line.includes("/") ? h("label", { class: "row" }, any, "whatever card is dealt") : null, again, where, list];
+      button("All as solved", () => all(solved), { class: "small" }), button("None", () => all(() => null), { class: "small" })),
+    node.line.includes("/") ? h("label", { class: "row" }, any, "for any card dealt") : null, again, where, list];
 }
 
 /** Shares to whole per cents that sum to one. */

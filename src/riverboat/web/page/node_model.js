@@ -1,5 +1,5 @@
-// A node as the page works with it: what the server tells of each hand, gathered into cells, groups and means. Means take
-// each hand as often as it is dealt (`deals`), as all means of the library do.
+// A node of a solution: data of each hand, aggregated into cells, groups and means. Means weight
+// each hand by its probability (`deals`), as in all reports.
 
 import { HANDS_OF_CELL, HAND_CARDS, cardNumber, splitBoard } from "./cards.js";
 import { chips, combos, moveColours, moveWords, percent } from "./figures.js";
@@ -7,16 +7,16 @@ import { chips, combos, moveColours, moveWords, percent } from "./figures.js";
 const BUCKETS = [[0, 0.2], [0.2, 0.4], [0.4, 0.6], [0.6, 0.8], [0.8, 1.0001]];
 const bucketName = ([low, high]) => `${Math.round(100 * low)}–${Math.round(100 * Math.min(high, 1))} %`;
 
-/** One player at a node: columns over hands, and where each hand stands in them. */
+/** One player at a node: columns over hands, and the index of each hand in them. */
 export class Side {
-  constructor(name, told, moves, board, pot, locked = []) {
+  constructor(name, reply, moves, board, pot, locked = []) {
     this.name = name;
     this.locked = new Set(locked); // hands whose strategy is fixed at the node
-    for (const key of ["combos", "ev", "equity", "eqr"]) this[key] = told[key];
-    const { index, weight, deals, ev, equity, eqr, strategy, action_ev: worth, made, draws } = told.hands;
+    for (const key of ["combos", "ev", "equity", "eqr"]) this[key] = reply[key];
+    const { index, weight, deals, ev, equity, eqr, strategy, action_ev: actionEv, made, draws } = reply.hands;
     Object.assign(this, { hands: index, weight, deals: deals ?? weight, handEv: ev ?? [], handEquity: equity ?? [], handEqr: eqr ?? [], made, draws });
     this.strategy = strategy?.length ? strategy : null;
-    this.actionEv = worth;
+    this.actionEv = actionEv;
     this.actions = this.strategy ? moves.map((move) => move.name) : [];
     this.words = this.strategy ? moves.map((move) => moveWords(move.name, move.kind)) : [];
     this.colours = this.actions.length ? moveColours(this.actions) : ["var(--weight)"];
@@ -28,7 +28,7 @@ export class Side {
     this.inCell = HANDS_OF_CELL.map((hands) => hands.map((hand) => this.place[hand]).filter((k) => k >= 0));
   }
 
-  /** The mean of a column over places in it. */
+  /** The mean of a column over some indices. */
   mean(values, places) {
     let sum = 0;
     let total = 0;
@@ -41,7 +41,7 @@ export class Side {
     return total > 0 ? sum / total : null;
   }
 
-  /** Frequencies, EV, equity, EQR and combos over some places. */
+  /** Frequencies, EV, equity, EQR and combos over some indices. */
   figures(places) {
     const ev = this.mean(this.handEv, places);
     const equity = this.mean(this.handEquity, places);
@@ -56,7 +56,7 @@ export class Side {
     return this.hands.map((_, k) => k);
   }
 
-  /** The 169 cells to draw. `keeps(place)` says which hands count; `view` what colours tell. */
+  /** The 169 cells to draw. `keeps(index)` filters hands; `view` is the quantity that colors show. */
   cells(view = "strategy", keeps = null) {
     const values = { ev: this.handEv, equity: this.handEquity, eqr: null }[view];
     const span = values ? extent(values.filter((_, k) => this.weight[k] > 0)) : null;
@@ -79,13 +79,13 @@ export class Side {
   }
 
   #words(found, weight) {
-    if (!(weight > 0)) return "not held";
+    if (!(weight > 0)) return "not in range";
     const moves = this.words.map((words, k) => `${words} ${percent(found.shares[k], 0)}`);
     return [`${combos(found.combos)} combos`, ...moves, found.ev === null ? null : `EV ${chips(found.ev)}`,
       found.equity === null ? null : `equity ${percent(found.equity, 0)}`].filter(Boolean).join(", ");
   }
 
-  /** Rows by made hand, draw and equity bucket: `{ kind, name, places }`, only those that some hand is in. */
+  /** Non-empty groups by made hand, draw and equity bucket: `{ kind, name, places }`. */
   groups(node) {
     const all = this.everyPlace().filter((k) => this.weight[k] > 0);
     const rows = [];
@@ -107,25 +107,25 @@ function extent(values) {
   return found.length ? [Math.min(...found), Math.max(...found)] : [0, 1];
 }
 
-/** From cold to warm. */
+/** A color from cold to warm. */
 function heat(share) {
   const at = Math.max(0, Math.min(1, share));
   return `hsl(${Math.round(222 - 178 * at)} ${Math.round(42 + 26 * at)}% ${Math.round(46 + 6 * at)}%)`;
 }
 
-/** What the server told of a node, with its two sides; `names` has the made hands and draws (GET /api/hands). */
-export function readNode(told, names) {
-  const cards = splitBoard(told.board);
-  const labels = told.moves.map((move) => move.name);
-  const sides = told.names.map((name) => new Side(name, told.players[name], told.moves, cards, told.pot, name === told.player ? told.locked : []));
-  const joiner = told.joiner ?? "-";
-  return { ...told, board: cards, labels, joiner, sides, acting: told.names.indexOf(told.player), made: names.made, draws: names.draws };
+/** The server's node with its two sides; `names` has the made hands and draws (GET /api/hands). */
+export function readNode(reply, names) {
+  const cards = splitBoard(reply.board);
+  const labels = reply.moves.map((move) => move.name);
+  const sides = reply.names.map((name) => new Side(name, reply.players[name], reply.moves, cards, reply.pot, name === reply.player ? reply.locked : []));
+  const joiner = reply.joiner ?? "-";
+  return { ...reply, board: cards, labels, joiner, sides, acting: reply.names.indexOf(reply.player), made: names.made, draws: names.draws };
 }
 
-/** Whether a card is due at a node. */
+/** Whether a card is dealt at a node. */
 export const isDeal = (node) => node.kind === "deal";
 
-/** A test for the hands that filters keep, or null where there are none. Kinds are joined by and, their members by or. */
+/** A predicate for filtered hands, or null without filters: AND between kinds of filters, OR within a kind. */
 export function keeper(side, node, filters) {
   const kinds = ["made", "draws", "equity"].filter((kind) => filters[kind]?.size);
   if (!kinds.length) return null;

@@ -1,4 +1,4 @@
-// Where the reader is, as the hash of the address: `#study?run=spot&line=b120`. A link reopens the same node.
+// The current address as a hash: `#study?run=spot&line=b120`. A link reopens the same node.
 
 /** `{ page, params }` of the address. */
 export function here() {
@@ -8,14 +8,14 @@ export function here() {
   return { page: page || "study", params: Object.fromEntries(new URLSearchParams(rest)) };
 }
 
-/** The hash of a place. Slashes, commas and stars of lines stay readable. */
+/** The hash of a page with parameters. Slashes, commas and stars of lines stay readable. */
 export function hashOf(page, params = {}) {
-  const kept = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const text = new URLSearchParams(kept).toString().replace(/%2F/g, "/").replace(/%2C/g, ",").replace(/%3A/g, ":");
+  const present = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const text = new URLSearchParams(present).toString().replace(/%2F/g, "/").replace(/%2C/g, ",").replace(/%3A/g, ":");
   return `#${page}${text ? `?${text}` : ""}`;
 }
 
-/** Go there; the page that is open is told, or another one opens. */
+/** Navigate; updates the open page or opens another one. */
 export function go(page, params, { replace = false } = {}) {
   const hash = hashOf(page, params);
   if (hash === location.hash) return;
@@ -28,5 +28,5 @@ export function go(page, params, { replace = false } = {}) {
 /** Show the same address again. */
 export const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
 
-/** The whole link, to copy. The token of the server is not in it. */
+/** The full link to copy, without the server's token. */
 export const link = () => location.href;

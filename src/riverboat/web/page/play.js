@@ -1,4 +1,4 @@
-// Play: hands against an agent. The list of opponents and sittings, or the table of one sitting.
+// Play: hands against an agent. The list of opponents and sessions, or the table of one session.
 
 import * as api from "./api.js";
 import { attempt, choice, fill, h } from "./dom.js";
@@ -7,24 +7,24 @@ import { go } from "./place.js";
 import { fromHistory, HistoryReview } from "./play_history.js";
 import { PlayTable } from "./play_table.js";
 
-const KINDS = { spot: "Solved spots", search: "With search: the strongest", blueprint: "Blueprints", yardstick: "Simple players" };
+const KINDS = { spot: "Solved spots", search: "With search (strongest)", blueprint: "Blueprints", yardstick: "Simple opponents" };
 
 async function openStart(root) {
-  const [agents, kept, files] = await Promise.all([api.opponents(), api.sittings(), api.histories()]);
+  const [agents, sessions, files] = await Promise.all([api.opponents(), api.sessions(), api.histories()]);
   let seat = "";
-  const sit = (agent) => attempt(async () => go("play", { sitting: (await api.sitDown(seat ? { agent, seat } : { agent })).name }));
+  const sit = (agent) => attempt(async () => go("play", { sitting: (await api.startSession(seat ? { agent, seat } : { agent })).name }));
   const groups = Object.entries(KINDS).map(([kind, title]) => {
     const some = agents.filter((agent) => agent.kind === kind);
     if (!some.length) return null;
     return h("section", { class: "stack" }, h("h2", {}, title), h("div", { class: "runs" }, some.map((agent) =>
       h("button", { type: "button", class: "run", on: { click: () => sit(agent.name) } }, h("b", {}, agent.name), h("small", {}, agent.about)))));
   });
-  const old = kept.map((one) => h("a", { class: "run", href: `#play?sitting=${one.name}` },
+  const old = sessions.map((one) => h("a", { class: "run", href: `#play?sitting=${one.name}` },
     h("div", { class: "spread" }, h("b", {}, one.agent), h("span", { class: "badge" }, `${one.hands} hand${one.hands === 1 ? "" : "s"}`)), h("small", {}, `${one.game} · ${ago(one.changed)}`)));
   fill(root, h("div", { class: "stack" },
-    h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Play"), h("p", { class: "soft" }, "Sit down with an agent of this machine. Every move is kept; afterwards each decision is judged by the EV that it cost.")),
+    h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "Play"), h("p", { class: "soft" }, "Play against an agent on this machine. Every session is saved, and each decision is reviewed by the EV it lost.")),
       choice("Your seat", [["", "Both seats"], ["oop", "Out of position"], ["ip", "In position"]], seat, (value) => { seat = value; })),
-    old.length ? h("section", { class: "stack" }, h("h2", {}, "Go on"), h("div", { class: "runs" }, old.slice(0, 8))) : null,
+    old.length ? h("section", { class: "stack" }, h("h2", {}, "Sessions"), h("div", { class: "runs" }, old.slice(0, 8))) : null,
     groups, fromHistory(files)));
 }
 

@@ -1,11 +1,11 @@
-// The table of a sitting: cards, pot, moves by click or key, what happened, results and the review of hands that are over.
+// The table of a session: cards, pot, moves by click or key, the hand's history, results, and reviews of finished hands.
 
 import * as api from "./api.js";
 import { card } from "./card_parts.js";
 import { attempt, button, fill, h, input, say } from "./dom.js";
 import { HandReview } from "./play_review.js";
 
-const KEYS = "f fold · c check or call · 1–9 a size · b bet it · n next hand";
+const KEYS = "f fold · c check or call · 1–9 bet size · b bet · n next hand";
 const chips = (number) => Number(number).toLocaleString("en", { maximumFractionDigits: 1 });
 const signed = (number) => `${number > 0 ? "+" : number < 0 ? "−" : ""}${chips(Math.abs(number))}`;
 
@@ -14,7 +14,7 @@ export class PlayTable {
     Object.assign(this, { root, name, leave, busy: false, state: null, size: null });
     this.felt = h("div", { class: "felt" });
     this.actions = h("div", { class: "actions", role: "group", "aria-label": "Your moves" });
-    this.log = h("ol", { class: "history", "aria-label": "What happened" });
+    this.log = h("ol", { class: "history", "aria-label": "Hand history" });
     this.figures = h("div", { class: "numbers" });
     this.more = h("div", { class: "row" });
     this.reviews = h("div", { class: "stack" });
@@ -25,11 +25,11 @@ export class PlayTable {
 
   close() {
     removeEventListener("keydown", this.keys);
-    api.cancelReviews(this.name).catch(() => undefined); // the table was left: nobody waits for them
+    api.cancelReviews(this.name).catch(() => undefined); // the player has left the table
   }
 
   async load() {
-    const state = await api.sitting(this.name);
+    const state = await api.session(this.name);
     fill(this.root, h("div", { class: "stack" }, this.head,
       h("div", { class: "playing" }, h("div", { class: "stack" }, this.felt, this.actions, h("p", { class: "soft keys" }, KEYS)),
         h("div", { class: "stack" }, h("section", { class: "sheet" }, h("header", {}, h("h2", {}, "This hand")), this.log),
@@ -47,8 +47,8 @@ export class PlayTable {
     const state = await attempt(work);
     this.busy = false;
     this.actions.classList.remove("waiting");
-    if (!state) { // refused: another window may have gone on, as the message says
-      const now = await attempt(() => api.sitting(this.name));
+    if (!state) { // rejected: another window may have continued the session
+      const now = await attempt(() => api.session(this.name));
       if (now) this.#draw(now);
       return;
     }
@@ -77,7 +77,7 @@ export class PlayTable {
     else if (/^[1-9]$/.test(key)) this.pickers?.[Number(key) - 1]?.click();
   }
 
-  // --- drawing ----------------------------------------------------------------------------------
+  // --- Drawing ---
 
   #draw(state) {
     this.state = state;
@@ -88,7 +88,7 @@ export class PlayTable {
     this.log.scrollTop = this.log.scrollHeight;
     fill(this.figures, this.#figure("Hands", chips(state.hands)), this.#figure("Won", `${signed(state.won)} chips`));
     if (state.hands > 1) this.#results(false);
-    fill(this.more, button("With luck taken out", () => this.#results(true), { class: "small", disabled: state.hands < 2 }),
+    fill(this.more, button("Remove luck (AIVAT)", () => this.#results(true), { class: "small", disabled: state.hands < 2 }),
       state.phh && state.hands ? h("a", { class: "button small", href: api.handsLink(this.name), download: `${this.name}.phhs` }, "Save as PHH") : null);
   }
 
@@ -103,7 +103,7 @@ export class PlayTable {
       h("div", { class: "who" }, h("b", {}, label), h("small", {}, `${state.seats[seat]}${state.behind ? ` · ${chips(state.behind[seat])} behind` : ""}`)),
       state.bets[seat] > 0 && !state.over ? h("span", { class: "bet" }, chips(state.bets[seat])) : null);
     const board = state.board.length ? state.board.map(card) : h("span", { class: "soft" }, "no board yet");
-    const end = state.result === null ? "" : state.result > 0 ? `You win ${chips(state.result)}` : state.result < 0 ? `You lose ${chips(-state.result)}` : "Nothing won";
+    const end = state.result === null ? "" : state.result > 0 ? `You win ${chips(state.result)}` : state.result < 0 ? `You lose ${chips(-state.result)}` : "No chips won";
     fill(this.felt, side(them, state.shown ?? [], state.agent),
       h("div", { class: "middle" }, h("span", { class: "cards big", "aria-label": "Board" }, board), h("div", { class: "pot" }, "Pot ", h("b", {}, chips(state.pot))), end ? h("div", { class: `ended ${state.result > 0 ? "good" : ""}`, role: "status" }, end) : null),
       side(state.you, state.hole, "You"));
@@ -122,12 +122,12 @@ export class PlayTable {
     fill(this.actions, h("div", { class: "row" }, plain), state.raise ? this.#slider(state) : null);
   }
 
-  /** Sizes of the pot, a slider and a number: all set the same total. */
+  /** Pot-size buttons, a slider and a number field, which all set the same bet size. */
   #slider(state) {
     const { least, most, before } = state.raise;
     const verb = state.bets.some((bet) => bet > 0) ? "Raise to" : "Bet";
     const make = button("", () => this.act(`r${this.size}`), { class: "main act r", "data-move": "raise" });
-    const slide = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": "Size", on: { input: () => set(Math.round(least * (most / least) ** (slide.value / 1000)), slide) } });
+    const slide = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": "Bet size", on: { input: () => set(Math.round(least * (most / least) ** (slide.value / 1000)), slide) } });
     const number = input({ inputmode: "numeric", "aria-label": "Chips on this street", on: { change: () => set(before + (Number.parseInt(number.value.replace(/\D/g, ""), 10) || 0), number), keydown: (event) => event.key === "Enter" && (number.dispatchEvent(new Event("change")), make.click()) } });
     const set = (total, from) => {
       this.size = Math.max(least, Math.min(most, total));
@@ -143,30 +143,30 @@ export class PlayTable {
 
   #event(event) {
     if (event.kind === "move") return h("li", { class: event.you ? "mine" : "" }, h("b", {}, event.you ? "You" : this.state.agent), ` ${event.you ? event.words : event.words.replace(/^\w+/, "$&s")}`);
-    if (event.kind === "won") return h("li", { class: "end" }, event.won > 0 ? `You win ${chips(event.won)}` : event.won < 0 ? `You lose ${chips(-event.won)}` : "Nothing won");
+    if (event.kind === "won") return h("li", { class: "end" }, event.won > 0 ? `You win ${chips(event.won)}` : event.won < 0 ? `You lose ${chips(-event.won)}` : "No chips won");
     if (event.kind === "showdown") return h("li", { class: "street" }, `Showdown, pot ${chips(event.pot)}`);
     return h("li", { class: "street" }, `${event.street[0].toUpperCase()}${event.street.slice(1)}, pot ${chips(event.pot)}`);
   }
 
-  // --- afterwards -------------------------------------------------------------------------------
+  // --- Results and reviews ---
 
-  /** What was won, with its interval; with `aivat` also without most luck, which may take minutes the first time with an agent. */
+  /** Draw the win rate with its interval; `aivat` also removes luck, which may take minutes the first time with an agent. */
   async #results(aivat) {
     const { hands } = this.state;
-    if (!aivat && this.told?.hands === hands) return this.#drawResults(this.told);
-    const wait = aivat ? h("small", { class: "soft", role: "status" }, "Being worked out; an agent's values are made once, which takes a minute or two…") : null;
+    if (!aivat && this.reply?.hands === hands) return this.#drawResults(this.reply);
+    const wait = aivat ? h("small", { class: "soft", role: "status" }, "Computing; the values of an agent are computed once, which takes a minute or two…") : null;
     if (wait) this.figures.append(wait);
-    const told = await attempt(() => (aivat ? api.lucklessResults(this.name) : api.results(this.name)));
+    const reply = await attempt(() => (aivat ? api.lucklessResults(this.name) : api.results(this.name)));
     wait?.remove();
-    if (!told || this.state.hands !== told.hands) return undefined; // another hand is over already
-    this.told = told;
-    return this.#drawResults(told);
+    if (!reply || this.state.hands !== reply.hands) return undefined; // another hand has finished in the meantime
+    this.reply = reply;
+    return this.#drawResults(reply);
   }
 
-  #drawResults(told) {
-    const row = (title, found) => (found ? this.#figure(title, `${signed(found.mean)} ± ${chips(found.ci95)} ${told.unit}`) : null);
-    fill(this.figures, this.#figure("Hands", chips(told.hands)), this.#figure("Won", `${signed(told.won)} chips`), row("As played", told.raw), row("All-ins by equity", told.all_in), row("Without luck (AIVAT)", told.aivat),
-      told.aivat || told.why_no_aivat === "it was not asked for" ? null : h("small", { class: "soft" }, told.why_no_aivat));
+  #drawResults(reply) {
+    const row = (title, found) => (found ? this.#figure(title, `${signed(found.mean)} ± ${chips(found.ci95)} ${reply.unit}`) : null);
+    fill(this.figures, this.#figure("Hands", chips(reply.hands)), this.#figure("Won", `${signed(reply.won)} chips`), row("As played", reply.raw), row("All-ins by equity", reply.all_in), row("Without luck (AIVAT)", reply.aivat),
+      reply.aivat || reply.why_no_aivat === "it was not requested" ? null : h("small", { class: "soft" }, reply.why_no_aivat));
   }
 
   #review(hand) {

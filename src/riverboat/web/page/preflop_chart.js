@@ -1,4 +1,4 @@
-// The preflop chart of a blueprint, drawn again as the run goes on.
+// The preflop chart of a blueprint, updated while it trains.
 
 import * as api from "./api.js";
 import { Breadcrumb } from "./breadcrumb.js";
@@ -16,7 +16,7 @@ export class PreflopChart {
     this.line = "";
   }
 
-  /** Of a run, as of an iteration; null hides it. */
+  /** Show the chart of a run at an iteration; null hides it. */
   show(run, iteration) {
     this.element.hidden = !run;
     if (run !== this.run) this.line = "";
@@ -26,18 +26,18 @@ export class PreflopChart {
   }
 
   async #draw() {
-    const asked = (this.asked = {});
-    let told;
+    const token = (this.token = {});
+    let reply;
     try {
-      told = await attempt(async () => readNode(await api.node(this.run, this.line), await api.hands()));
+      reply = await attempt(async () => readNode(await api.node(this.run, this.line), await api.hands()));
     } catch (error) {
-      if (this.asked === asked) this.iteration = null; // abandoned: the next look asks again
+      if (this.token === token) this.iteration = null; // abandoned: the next update requests it again
       throw error;
     }
-    if (!told || this.asked !== asked) return;
-    const side = told.sides[Math.max(told.acting, 0)];
-    this.crumbs.draw(told);
+    if (!reply || this.token !== token) return;
+    const side = reply.sides[Math.max(reply.acting, 0)];
+    this.crumbs.draw(reply);
     this.grid.draw(side.cells(), side.colours);
-    fill(this.bar, side.actions.length ? moveBar(side.actions, told.moves.map((move) => move.frequency)) : null);
+    fill(this.bar, side.actions.length ? moveBar(side.actions, reply.moves.map((move) => move.frequency)) : null);
   }
 }

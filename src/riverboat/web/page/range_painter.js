@@ -1,5 +1,5 @@
-// A range by painting: drag over cells with a weight, change single hands, take a preset, or paste any text that the
-// command line reads. The server reads texts; the page only counts weights.
+// Range editor: paint cells with a weight, change single hands, choose a preset, or paste a range in any notation of the
+// command line. The server parses texts; the page only handles weights.
 
 import { parseRange, presets } from "./api.js";
 import { CELL_NAMES, HANDS, HANDS_OF_CELL, rangeText } from "./cards.js";
@@ -9,13 +9,13 @@ import { combos, percent } from "./figures.js";
 import { Grid } from "./grid.js";
 
 export class RangePainter {
-  /** `change(text)` after each change; `label` such as "Range of oop". */
+  /** `change(text)` is called after each change; `label` is for example "Range of oop". */
   constructor({ label, change = () => {}, text = "" }) {
     this.change = change;
     this.weights = new Float64Array(HANDS);
     this.brush = 1;
     this.cell = -1;
-    this.stroke = null; // the weight that a drag gives, while it lasts
+    this.stroke = null; // weight of the current drag
     this.grid = new Grid({ label: `${label}, paint with the mouse, or with arrow keys and space` });
     this.text = h("textarea", { "aria-label": `${label} as text`, rows: 3, spellcheck: "false", on: { change: () => this.read(this.text.value) } });
     this.total = h("span", { class: "soft" });
@@ -61,7 +61,7 @@ export class RangePainter {
     return hands.reduce((sum, hand) => sum + this.weights[hand], 0) / hands.length;
   }
 
-  /** Painting what already has the weight of the brush takes it out. */
+  /** Painting a cell that has the weight of the brush removes it. */
   #begin(cell) {
     this.stroke = HANDS_OF_CELL[cell].every((hand) => this.weights[hand] === this.brush) ? 0 : this.brush;
     this.#choose(cell);
@@ -80,14 +80,14 @@ export class RangePainter {
   }
 
   #write() {
-    this.asked = {};
+    this.token = {};
     this.text.value = rangeText(this.weights);
     this.text.removeAttribute("aria-invalid");
     this.#choose(this.cell);
     this.tell();
   }
 
-  /** The hands of a cell, each with a weight of its own. */
+  /** Show the hands of a cell with their weights. */
   #choose(cell) {
     this.cell = cell;
     if (cell < 0) return;
@@ -103,11 +103,11 @@ export class RangePainter {
       h("summary", {}, h("small", {}, `Hands of ${CELL_NAMES[cell]}`)), h("div", { class: "suits" }, HANDS_OF_CELL[cell].map(one))));
   }
 
-  /** Take a text; the server reads it. */
+  /** Set the range from a text, which the server parses. */
   async read(text, tell = true) {
-    const asked = (this.asked = {});
+    const token = (this.token = {});
     const found = await attempt(() => parseRange(text));
-    if (this.asked !== asked) return; // painted meanwhile, or another text was given
+    if (this.token !== token) return; // painted in the meantime, or another text was entered
     this.text.setAttribute("aria-invalid", !found);
     if (!found) return;
     this.set(found.weights, false);

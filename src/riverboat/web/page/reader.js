@@ -1,4 +1,4 @@
-// A solved spot, node by node: breadcrumb, both grids, and beside them hands, groups, graph, cards, locks, another solution.
+// A solved spot, node by node: breadcrumb, both grids, and tabs for hands, groups, graph, runouts, locks and comparison.
 
 import * as api from "./api.js";
 import { Breadcrumb, joinLine } from "./breadcrumb.js";
@@ -16,16 +16,16 @@ import { problem } from "./study_problem.js";
 import { meansLine, moveBar } from "./summary_parts.js";
 
 const VIEWS = [["strategy", "Strategy"], ["ev", "EV"], ["equity", "Equity"], ["weight", "Range"]];
-const KEPT = 60; // nodes that are kept, so that a step back is drawn at once
+const KEPT = 60; // cached nodes, so that a step back is drawn immediately
 
 export class Reader {
-  /** `whole`: a blueprint of a whole game, whose lines are those of the ACPC. */
+  /** `whole`: a blueprint of a full game, with lines in ACPC notation. */
   constructor(root, params, whole = false) {
     this.params = params;
     this.whole = whole;
     this.node = null;
     this.cell = -1;
-    this.who = 0; // whose cell is chosen
+    this.who = 0; // player of the chosen cell
     this.view = "strategy";
     this.filters = { made: new Set(), draws: new Set(), equity: new Set() };
     this.seen = new Map();
@@ -35,7 +35,7 @@ export class Reader {
     this.bars = [0, 1].map(() => h("div", { class: "below" }));
     this.title = h("div", { class: "spread title" }, h("div", {}, h("h1", {}, params.run), h("p", { class: "soft", role: "status" }, "Reading…")));
     this.side = h("div", { class: "stack side" });
-    this.tabs = choice("Beside the grids", this.#shown().map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
+    this.tabs = choice("Panel", this.#shown().map((tab) => [tab.name, tab.title]), this.#tab().name, (name) => this.#open(name));
     const views = choice("Colours of the grids", VIEWS.filter(([name]) => !whole || name === "strategy" || name === "weight"), this.view, (view) => { this.view = view; this.drawGrids(); });
     this.sheets = [0, 1].map((who) => h("section", { class: "sheet hands" }, this.heads[who], this.grids[who].element, this.bars[who]));
     this.proposal = h("div");
@@ -59,7 +59,7 @@ export class Reader {
     go("study", { ...this.params, line });
   }
 
-  /** Cards of a whole game: the board stands beside the line. */
+  /** Deal cards in a full game, where the board is separate from the line. */
   #deal(names) {
     go("study", { ...this.params, board: [...this.node.board, ...names].join("") });
   }
@@ -68,7 +68,7 @@ export class Reader {
     go("study", { ...this.params, tab: name === TABS[0].name ? "" : name }, { replace: true });
   }
 
-  /** Backspace goes a move back, as the first letter of a move goes on. */
+  /** Backspace goes back one move; the first letter of a move plays it. */
   #key(event) {
     if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Backspace" && this.node?.path.length > 1) {
@@ -82,15 +82,15 @@ export class Reader {
 
   async #ask(run, line, extra) {
     const key = JSON.stringify([run, line, extra]);
-    if (!this.seen.has(key)) { // answers are kept, not requests: these end with their address
-      const [told, names] = await Promise.all([api.node(run, line, extra), api.hands()]);
-      this.seen.set(key, readNode(told, names));
+    if (!this.seen.has(key)) { // cache responses, not requests, which are aborted with their address
+      const [reply, names] = await Promise.all([api.node(run, line, extra), api.hands()]);
+      this.seen.set(key, readNode(reply, names));
       if (this.seen.size > KEPT) this.seen.delete(this.seen.keys().next().value);
     }
     return this.seen.get(key);
   }
 
-  /** The node of the address. */
+  /** Show the node of the address. */
   async update(params) {
     const moved = params.run !== this.params.run || params.line !== this.params.line || params.board !== this.params.board;
     this.params = params;
@@ -99,7 +99,7 @@ export class Reader {
     try {
       node = await this.#ask(params.run, params.line ?? "", { board: params.board });
     } catch (error) {
-      if (error instanceof Abandoned || error.costly) throw error; // the frame knows what to do
+      if (error instanceof Abandoned || error.costly) throw error; // handled by the frame
       this.#failed(error);
       return;
     }
@@ -107,7 +107,7 @@ export class Reader {
     if (!this.body.isConnected) fill(this.element, this.title, this.body);
     this.other = params.with ? await attempt(() => this.#ask(params.with, params.line ?? "", {})) : null;
     if (moved) {
-      this.painted = null; // a lock that was begun belongs to its node
+      this.painted = null; // an unfinished lock belongs to its node
       fill(this.proposal); // and so does a proposal
     }
     if (node.acting >= 0 && this.cell < 0) this.who = node.acting;
@@ -118,10 +118,10 @@ export class Reader {
     this.tabs.set(this.#tab().name);
     this.drawSide();
     this.drawn = performance.now() - begun; // ms, from the address to the drawing
-    say(this.#told());
+    say(this.#announcement());
   }
 
-  /** The node cannot be read: why, and the ways out of it. */
+  /** Show why the node cannot be loaded, and where to continue. */
   #failed(error) {
     const { params, node } = this;
     const acts = [["Try again", () => this.update(params)]];
@@ -131,9 +131,9 @@ export class Reader {
     fill(this.element, this.title, problem(error, acts));
   }
 
-  #told() {
+  #announcement() {
     const node = this.node;
-    if (node.acting < 0) return isDeal(node) ? "A card is dealt; choose it" : "The hand is over here";
+    if (node.acting < 0) return isDeal(node) ? "Choose the next card" : "The hand is over";
     return `${node.player} to act: ${node.moves.map((move) => `${moveWords(move.name, move.kind)} ${percent(move.frequency, 0)}`).join(", ")}`;
   }
 
@@ -144,14 +144,14 @@ export class Reader {
       h("a", { class: "button", href: api.exportLink({ run: params.run, line: node.line, format }), download: `${name}.${format}` }, text));
     const acts = this.whole
       ? [this.#boardField(), node.board.length > 2 && node.acting >= 0 ? button("Solve from here", () => attempt(() => drawProposal(this.proposal, { line: node.line, board: node.board.join(""), agent: params.run }))) : null]
-      : [files, button("Change the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })];
+      : [files, button("Edit the spot", () => go("study", { new: "1", from: params.run }), { class: "quiet" })];
     fill(this.title,
       h("div", {}, h("h1", {}, params.run), h("div", { class: "row" }, cards(node.board), h("span", { class: "soft" },
         `pot ${chips(node.pot, 0)}`, node.stacks ? ` · behind ${node.stacks.map((stack) => chips(stack, 0)).join(" and ")}` : ""))),
       h("div", { class: "row" }, acts, button("Copy link", () => attempt(() => copy(link(), "Link")), { class: "quiet" })));
   }
 
-  /** Whole games have their board beside the line, and it may be changed. */
+  /** The board field of full games. */
   #boardField() {
     const box = input({ value: this.node.board.join(" "), placeholder: "Board", "aria-label": "Board", maxlength: 20, on: { change: () => go("study", { ...this.params, board: box.value.replace(/[\s,]/g, "") }) } });
     return h("span", { style: { width: "150px" } }, box);
@@ -181,7 +181,7 @@ export class Reader {
         h("small", {}, meansLine(figures)));
       fill(this.bars[who], side.actions.length
         ? moveBar(side.actions, figures.shares, { words: side.words, pick: compared ? null : (label) => this.#go(joinLine(node.line, label, node.joiner)) })
-        : h("small", {}, node.acting >= 0 ? "waits; the range so far" : ""));
+        : h("small", {}, node.acting >= 0 ? "range of the opponent" : ""));
     });
   }
 

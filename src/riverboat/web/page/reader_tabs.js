@@ -1,5 +1,5 @@
-// What may stand beside the grids. A tab has `draw(reader)`; `picks` where a chosen cell changes it; `cells(reader, side,
-// who)` where it colours the grids in its own way; `whole` where it serves blueprints of whole games too.
+// Tabs next to the grids. A tab has `draw(reader)`; `picks` if a chosen cell changes it; `cells(reader, side,
+// who)` if it colors the grids itself; `whole` if it also works for blueprints of full games.
 
 import * as api from "./api.js";
 import { Deck, cards } from "./card_parts.js";
@@ -17,11 +17,11 @@ import { figureTable } from "./tables.js";
 function drawHands(reader) {
   const { node } = reader;
   if (reader.cell >= 0) return handTiles(reader.other && reader.who !== Math.max(node.acting, 0) ? reader.other.sides[Math.max(node.acting, 0)] : node.sides[reader.who], node, reader.cell);
-  return [bothSides(node), node.acting >= 0 ? moveTable(node, (label) => reader.walk(label)) : h("p", { class: "soft" }, isDeal(node) ? "Choose the card above." : "Nobody acts here any more."),
-    h("p", { class: "soft" }, "Choose a cell to see its hands. Backspace goes a move back."), ranges(reader)];
+  return [bothSides(node), node.acting >= 0 ? moveTable(node, (label) => reader.walk(label)) : h("p", { class: "soft" }, isDeal(node) ? "Choose the card above." : "The hand is over."),
+    h("p", { class: "soft" }, "Click a cell to see its hands. Backspace goes back one move."), ranges(reader)];
 }
 
-/** Ranges as text for other tools; of whole games, whose hands are counted in buckets, the page writes them itself. */
+/** Buttons to copy ranges as text; for full games, which use buckets, the page formats them itself. */
 function ranges(reader) {
   const { node, params } = reader;
   const text = (side) => {
@@ -56,7 +56,7 @@ function drawGroups(reader) {
   return [h("div", { class: "spread" }, h("h2", { class: side.name }, side.name.toUpperCase()), h("div", { class: "row" },
     button(`Show ${other.name}`, () => { reader.who = 1 - reader.who; reader.drawSide(); }, { class: "quiet small" }),
     button("Clear filters", () => reader.clearFilters(), { class: "small", disabled: !active }))), kinds.map(table),
-    h("small", {}, "Combos, share of the range, moves and EV. Choose rows to see only these hands in the grids.")];
+    h("small", {}, "Combos, share of the range, moves and EV. Click rows to show only these hands in the grids.")];
 }
 
 function drawGraph(reader) {
@@ -67,17 +67,17 @@ function drawGraph(reader) {
     equityGraph(side("handEv"), { show: (value) => chips(value, 0), label: "EV graph" })];
 }
 
-/** What every card does, as a deck with the moves on it and as the library's table; a click deals the card. */
+/** The runouts as a deck with moves on each card and as a table; a click deals the card. */
 function drawCards(reader) {
   const { node, params } = reader;
   const line = node.path.findLast((step) => step.kind === "deal")?.line;
-  if (line === undefined) return h("p", { class: "empty" }, "No card has been dealt since the root. Walk to the end of the street, or to a later one.");
+  if (line === undefined) return h("p", { class: "empty" }, "No card has been dealt yet. Go to the end of the street, or to a later street.");
   const rest = isDeal(node) ? "" : node.line.slice(line.length + 3);
   const deal = (name) => reader.jump(`${line}/${name}${rest}`);
   const box = h("div", { class: "stack" }, h("p", { class: "soft", role: "status" }, "Reading all cards…"));
   load(box, async () => {
     const table = await api.runouts(params.run, node.line);
-    fill(box, h("h2", {}, "Every card"), cardDeck(table, deal), h("small", {}, "How often each card comes, how often the line is played with it, moves, EVs and equities."),
+    fill(box, h("h2", {}, "Every card"), cardDeck(table, deal), h("small", {}, "Probability of each card, frequency of the line with it, moves, EVs and equities."),
       figureTable({ ...table, label: "Runouts", first: (name) => (name === "all" ? name : cards(name.split(" "), true)), pick: ([name]) => deal(name) }));
   });
   return box;
@@ -86,7 +86,7 @@ function drawCards(reader) {
 /** The deck with a bar of moves on each card. */
 function cardDeck({ columns, rows }, pick) {
   const moves = columns.map((column, k) => ({ ...column, k })).filter((column) => column.kind === "share" && /^[fxcbra]\d*$/.test(column.name));
-  const deck = new Deck({ label: "Cards that may come", pick });
+  const deck = new Deck({ label: "Possible cards", pick });
   deck.element.classList.add("mean");
   const byName = new Map(rows.map((row) => [row[0], row]));
   deck.draw((name) => (byName.has(name) ? "free" : "gone"));

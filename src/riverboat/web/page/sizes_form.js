@@ -1,24 +1,24 @@
-// Bet sizes a street: bets, raises and donk bets, for both players or for each.
+// Bet sizes per street: bets, raises and donk bets, for both players together or separately.
 
 import { choice, fill, h, input } from "./dom.js";
 
 export const STREETS = ["flop", "turn", "river"];
 const KINDS = [["bet", "Bets", "33%, 75%"], ["raise", "Raises", "60%"], ["donk", "Donk bets", ""]];
 
-/** Streets from a board of so many cards on. */
+/** The streets from a board with this many cards on. */
 export const streetsFrom = (cards) => STREETS.slice(Math.max(0, Math.min(cards, 5) - 3));
 
 export class SizesForm {
-  /** `change()` after each change. */
+  /** `change()` is called after each change. */
   constructor(change) {
     this.change = change;
     this.apart = false;
     this.values = {}; // "oop.flop.bet" or "both.flop.bet" -> text
     for (const street of STREETS) for (const [kind, , text] of KINDS) this.values[`both.${street}.${kind}`] = text;
     this.streets = STREETS;
-    this.who = choice("Sizes for", [["both", "Both players"], ["apart", "Each player"]], "both", (value) => { this.#part(value === "apart"); change(); });
+    this.who = choice("Bet sizes for", [["both", "Both players"], ["apart", "Each player"]], "both", (value) => { this.#part(value === "apart"); change(); });
     this.table = h("div", { class: "stack" });
-    this.element = h("div", { class: "stack" }, this.who, this.table, h("small", {}, "33% of the pot, 2.5x the bet, 100c chips, a all-in, e or 2e geometric; several with commas; a semicolon before those of later raises"));
+    this.element = h("div", { class: "stack" }, this.who, this.table, h("small", {}, "33% of the pot, 2.5x the bet, 100c chips, a all-in, e or 2e geometric; separate several by commas, and later raises by a semicolon"));
     this.#draw();
   }
 
@@ -55,7 +55,7 @@ export class SizesForm {
     return this.apart ? { oop: table("oop"), ip: table("ip") } : table("both");
   }
 
-  /** Take the `bets` of a spot. Streets left out repeat the last one given. */
+  /** Set the `bets` of a spot. Missing streets repeat the last one given. */
   write(bets = {}) {
     this.apart = Boolean(bets.oop || bets.ip);
     const text = (value) => (Array.isArray(value) ? value.join("; ") : (value ?? ""));

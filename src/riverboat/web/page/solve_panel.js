@@ -1,4 +1,4 @@
-// A job while it works: where it stands, a curve, stop and go on.
+// A running job: its state, a convergence plot, stop and resume.
 
 import * as api from "./api.js";
 import { ALIVE } from "./api.js";
@@ -6,11 +6,11 @@ import { lineChart } from "./charts.js";
 import { attempt, button, fill, h, say } from "./dom.js";
 import { chips, count, seconds, short } from "./figures.js";
 
-export const WORDS = { queued: "waits for its turn", running: "solving", stopping: "is being stopped", stopped: "stopped", done: "done", missed: "ended before its target", failed: "failed" };
+export const WORDS = { queued: "queued", running: "solving", stopping: "stopping", stopped: "stopped", done: "done", missed: "target not reached", failed: "failed" };
 
 const unitOf = (check) => (check?.unit === "% of pot" || check?.unit === "%" || !check?.unit ? "% of the pot" : check.unit);
 
-/** What is known of a job in a line. */
+/** The state of a job in one line. */
 export function jobLine(job) {
   const last = job.last;
   const parts = [WORDS[job.state] ?? job.state];
@@ -19,10 +19,10 @@ export function jobLine(job) {
   return parts.join(" · ");
 }
 
-/** Whether a job has something to read: a check, or of many boards what was solved. */
+/** Whether a job has results to show: a check, or solved boards. */
 export const readable = (job) => Boolean(job.last) || (job.kind === "boards" && ["done", "missed", "stopped"].includes(job.state));
 
-/** Draw a job into a box and follow it; `done(job)` when it has ended well. Returns what stops following. */
+/** Draw a job into a box and follow it; calls `done(job)` when it has finished. Returns a function that stops following. */
 export function watchJob(box, first, { done = () => {} } = {}) {
   let job = first;
   const checks = [];
@@ -35,7 +35,7 @@ export function watchJob(box, first, { done = () => {} } = {}) {
     fill(box, h("section", { class: "sheet job", "aria-label": `Job ${job.name}` },
       h("header", {}, h("h2", {}, job.name), h("div", { class: "row" },
         alive ? button("Stop", () => attempt(async () => update(await api.stopJob(job.name))), { class: "small", disabled: job.state === "stopping" }) : null,
-        ["stopped", "missed", "failed"].includes(job.state) ? button("Go on", () => attempt(async () => { update(await api.resumeJob(job.name)); begin(); }), { class: "small" }) : null,
+        ["stopped", "missed", "failed"].includes(job.state) ? button("Resume", () => attempt(async () => { update(await api.resumeJob(job.name)); begin(); }), { class: "small" }) : null,
         !alive && readable(job) ? button("Open", () => done(job), { class: "main small" }) : null)),
       h("div", { class: "row soft" }, h("span", { role: "status" }, jobLine(job)), ev),
       ["failed", "missed"].includes(job.state) && job.message ? h("p", { class: "bad" }, job.message) : alive && job.said ? h("small", {}, job.said) : null,

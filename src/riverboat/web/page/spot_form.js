@@ -1,4 +1,4 @@
-// A spot by clicking: board, ranges, pot, stacks, sizes, rake. What it comes to is told while it is built.
+// The form for a spot: board, ranges, pot, stacks, bet sizes, rake. The estimated cost is updated with every change.
 
 import * as api from "./api.js";
 import { BoardPicker } from "./card_parts.js";
@@ -15,7 +15,7 @@ import { watchJob } from "./solve_panel.js";
 
 const START = {
   board: "QsJh2h", pot: 180, stack: 910,
-  ranges: { // a third bet of the big blind, called by the button
+  ranges: { // 3-bet pot: big blind against button
     oop: "TT+,AQs+,A5s-A2s:0.5,KTs+:0.5,QTs+:0.5,J9s+:0.5,T9s:0.5,AQo+,KQo:0.5",
     ip: "JJ-55,AQs-ATs,A9s-A2s:0.5,KTs+,QTs+,J9s+,T9s,98s,87s,76s,65s,AQo-AJo:0.75,KQo:0.75",
   },
@@ -25,7 +25,7 @@ const KNOWN = ["board", "pot", "stack", "ranges", "bets", "rake", "name", "lock"
 
 export class SpotForm {
   constructor(root) {
-    this.more = {}; // entries of the spot that the form has no field for; they stay
+    this.more = {}; // entries of the spot without a form field, which are kept
     this.leave = () => {};
     const changed = (this.changed = later(() => this.#changed(), 350));
     const number = (value, props = {}) => input({ type: "number", min: 0, step: 1, value, on: { input: changed }, ...props });
@@ -35,10 +35,10 @@ export class SpotForm {
     this.rake = number("", { step: "any", placeholder: "0", max: 100 });
     this.cap = number("", { placeholder: "none" });
     this.addAllIn = input({ value: START.tree.add_all_in, placeholder: "0%", on: { input: changed } });
-    this.name = input({ placeholder: "by itself", maxlength: 60 });
+    this.name = input({ placeholder: "automatic", maxlength: 60 });
     this.until = input({ value: "0.5%", maxlength: 12 });
     this.limit = input({ placeholder: "90s, 10m", maxlength: 12 });
-    this.many = input({ placeholder: "this one", maxlength: 60, "aria-label": "Boards", on: { input: changed } });
+    this.many = input({ placeholder: "this board", maxlength: 60, "aria-label": "Boards", on: { input: changed } });
     this.report = input({ placeholder: "the root", maxlength: 200 });
     this.sizes = new SizesForm(changed);
     this.ranges = ["oop", "ip"].map((player) => new RangePainter({ label: `Range of ${player}`, change: changed }));
@@ -53,17 +53,17 @@ export class SpotForm {
   #frame() {
     const sheet = (title, side, ...parts) => h("section", { class: "sheet" }, h("header", {}, h("h2", {}, title), side), h("div", { class: "stack" }, parts));
     return h("div", { class: "build" },
-      h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "A spot"), h("p", { class: "soft" }, "Heads-up, from the flop, turn or river on.")),
-        h("div", { class: "row" }, button("Save the file", () => attempt(() => this.#save()), { class: "quiet" }), button("Back", () => go("study", {}), { class: "quiet" }))),
+      h("div", { class: "spread title" }, h("div", {}, h("h1", {}, "New spot"), h("p", { class: "soft" }, "Heads-up, starting on the flop, turn or river.")),
+        h("div", { class: "row" }, button("Save as file", () => attempt(() => this.#save()), { class: "quiet" }), button("Back", () => go("study", {}), { class: "quiet" }))),
       h("div", { class: "builder" },
         ["oop", "ip"].map((player, who) => sheet(h("span", { class: player }, `${player.toUpperCase()} `, h("small", {}, who ? "acts last" : "acts first")), this.ranges[who].total, this.ranges[who].element)),
-        h("div", { class: "stack beside" },
+        h("div", { class: "stack side-column" },
           sheet("Board", null, this.board.element),
-          sheet("Chips", null, h("div", { class: "fields" }, field("Pot", this.pot), field("Stack", this.stacks[0]), field("Stack of IP", this.stacks[1]), field("Rake, %", this.rake), field("Rake, at most", this.cap), field("All-in up to", this.addAllIn))),
-          sheet("Solve", null, this.cost, h("div", { class: "fields" }, field("Until", this.until), field("Time, at most", this.limit), field("Name", this.name)),
-            h("details", {}, h("summary", {}, "Many boards"), h("div", { class: "fields" }, field("Boards", this.many, "all, sample:25"), field("Report the line", this.report))),
+          sheet("Chips", null, h("div", { class: "fields" }, field("Pot", this.pot), field("Stack", this.stacks[0]), field("Stack of IP", this.stacks[1]), field("Rake, %", this.rake), field("Rake cap", this.cap), field("Add all-in up to", this.addAllIn))),
+          sheet("Solve", null, this.cost, h("div", { class: "fields" }, field("Target", this.until), field("Time limit", this.limit), field("Name", this.name)),
+            h("details", {}, h("summary", {}, "Many boards"), h("div", { class: "fields" }, field("Boards", this.many, "all, sample:25"), field("Line to report", this.report))),
             this.start, this.work)),
-        h("div", { class: "wide" }, sheet("Sizes", null, this.sizes.element, this.locks))));
+        h("div", { class: "wide" }, sheet("Bet sizes", null, this.sizes.element, this.locks))));
   }
 
   /** The spot as the entries of its file. */
@@ -81,7 +81,7 @@ export class SpotForm {
     };
   }
 
-  /** Take a spot. */
+  /** Fill the form with a spot. */
   write(spot) {
     this.more = Object.fromEntries(Object.entries(spot).filter(([key]) => !KNOWN.includes(key)));
     const names = splitBoard(spot.board);
@@ -105,10 +105,10 @@ export class SpotForm {
     fill(this.locks, lockList(this.lock, { unlock: without }));
   }
 
-  /** What is missing before it can be solved, in words. */
+  /** What is missing before the spot can be solved. */
   #missing() {
     if (this.board.names.length < 3) return "Choose three to five cards.";
-    if (!this.ranges.every((range) => range.text.value.trim())) return "Paint both ranges, or take presets.";
+    if (!this.ranges.every((range) => range.text.value.trim())) return "Paint both ranges, or choose presets.";
     return null;
   }
 
@@ -119,31 +119,31 @@ export class SpotForm {
       fill(this.cost, h("p", { class: "soft" }, missing));
       return;
     }
-    this.asked?.abort(new Abandoned()); // the last estimate, of another spot
-    const asked = (this.asked = new AbortController());
+    this.request?.abort(new Abandoned()); // the estimate of the previous spot
+    const request = (this.request = new AbortController());
     try {
-      const [told, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }, asked.signal), api.about()]);
+      const [reply, { memory }] = await Promise.all([api.sizeOf({ spot: this.read(), boards: this.many.value.trim() || undefined }, request.signal), api.about()]);
       const kinds = this.lock?.length ? ["compact"] : ["compact", "16-bit"]; // locks need exact regrets
-      this.dtype = kinds.find((kind) => told.bytes[kind] + told.bytes_tree <= memory);
+      this.dtype = kinds.find((kind) => reply.bytes[kind] + reply.bytes_tree <= memory);
       this.start.disabled = !this.dtype;
-      const large = `This does not fit into the ${bytes(memory)} that jobs may take here: leave out sizes or raises, or begin on a later street.`;
-      fill(this.cost, costs(told, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
+      const large = `This needs more than the ${bytes(memory)} that jobs may use: remove bet sizes or raises, or start on a later street.`;
+      fill(this.cost, costs(reply, this.dtype ?? kinds.at(-1)), this.dtype ? null : h("p", { class: "bad", role: "alert" }, large),
         this.dtype ? null : this.#fewer());
     } catch (error) {
-      if (wasLeft(error) || this.asked !== asked) return;
-      this.start.disabled = !error.cancelled; // what is not estimated may be solved, what is wrong may not
+      if (wasLeft(error) || this.request !== request) return;
+      this.start.disabled = !error.cancelled; // a spot without an estimate may be solved, an invalid one may not
       fill(this.cost, h("p", { class: error.cancelled ? "soft" : "bad", role: "alert" }, error.message), error.cancelled ? null : this.#fewer());
     }
   }
 
-  /** A way out where a spot is too large, or cannot even be counted. */
+  /** A button that proposes fewer bet sizes for a spot that is too large. */
   #fewer() {
-    return button("Propose fewer sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" });
+    return button("Suggest fewer bet sizes", () => attempt(() => drawProposal(this.work, { spot: this.read() })), { class: "small" });
   }
 
   async #save() {
-    const told = await api.readSpot({ spot: this.read() });
-    download(`${told.name || "spot"}.toml`, told.text);
+    const reply = await api.readSpot({ spot: this.read() });
+    download(`${reply.name || "spot"}.toml`, reply.text);
   }
 
   async #solve() {
@@ -157,11 +157,11 @@ export class SpotForm {
   }
 }
 
-/** Nodes, memory and seconds, before anything is solved. */
-function costs(told, dtype) {
-  const nodes = told.streets.reduce((sum, street) => sum + street.nodes * street.boards, 0);
-  const boards = told.solves > 1 ? `${count(told.solves)} boards ` : "";
+/** The estimated nodes, memory and seconds. */
+function costs(reply, dtype) {
+  const nodes = reply.streets.reduce((sum, street) => sum + street.nodes * street.boards, 0);
+  const boards = reply.solves > 1 ? `${count(reply.solves)} boards ` : "";
   const one = (value, name) => h("div", {}, h("b", {}, value), h("small", {}, name));
-  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(told.infosets), "information sets"), one(bytes(told.bytes[dtype] + told.bytes_tree), dtype === "16-bit" ? "memory, 16-bit" : "memory"),
-    one(seconds(told.seconds_to_target), `${boards}to ${told.target_pct} %, about`));
+  return h("div", { class: "numbers" }, one(count(nodes), "nodes"), one(count(reply.infosets), "information sets"), one(bytes(reply.bytes[dtype] + reply.bytes_tree), dtype === "16-bit" ? "memory, 16-bit" : "memory"),
+    one(seconds(reply.seconds_to_target), `${boards}to ${reply.target_pct} %, about`));
 }

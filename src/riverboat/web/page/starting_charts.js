@@ -1,4 +1,4 @@
-// Charts: what is done with each starting hand, decision by decision; two sources side by side; one picture to save.
+// Charts: strategies of starting hands by decision; two sources side by side; images to save.
 
 import * as api from "./api.js";
 import { CELL_NAMES } from "./cards.js";
@@ -9,8 +9,8 @@ import { Grid } from "./grid.js";
 import { go } from "./place.js";
 import { wasLeft } from "./scope.js";
 
-const PUSH = ["push:10,10", "push:10,10,15?payouts=50,30,20"]; // examples of push-or-fold tables
-const FIRST = "default"; // shown where the address names no source
+const PUSH = ["push:10,10", "push:10,10,15?payouts=50,30,20"]; // examples of push/fold tables
+const FIRST = "default"; // shown if the address names no source
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;
 const status = (text) => h("p", { class: "empty", role: "status" }, text);
@@ -23,7 +23,7 @@ class Charts {
     this.legend = h("div", { class: "legend" });
     this.title = h("h2", {}, "");
     this.facts = h("div", { class: "stack", "aria-live": "polite" });
-    this.beside = h("section", { class: "sheet", hidden: true });
+    this.comparison = h("section", { class: "sheet", hidden: true });
     this.stacks = h("div", { class: "row" });
     this.keep = h("div", { class: "row" });
     this.list = h("datalist", { id: "chart-sources" });
@@ -32,13 +32,13 @@ class Charts {
     this.against = input({ list: "chart-sources", "aria-label": "Compare with", placeholder: "nothing" });
     const show = () => this.#want({ source: this.source.value.trim(), against: this.against.value.trim() });
     for (const box of [this.source, this.against]) box.addEventListener("keydown", (event) => event.key === "Enter" && show());
-    this.charting = h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.beside);
+    this.charting = h("div", { class: "charting" }, this.lines, h("section", { class: "sheet stack" }, h("header", {}, this.title, this.keep), this.grid.element, this.legend, this.facts), this.comparison);
     this.area = h("div", {}, status("Loading…"));
-    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots and tournaments, and push-or-fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
+    fill(root, h("div", { class: "stack" }, h("div", { class: "title" }, h("h1", {}, "Charts"), h("p", { class: "soft" }, "Preflop ranges of blueprints, decisions of solved spots and tournaments, and push/fold tables: stacks in the order of action, such as push:10,10,15?payouts=50,30,20&ante=0.1.")),
       h("section", { class: "sheet stack asks" }, this.list, h("div", { class: "row" }, h("div", { class: "grow" }, field("Source", this.source)), h("div", { class: "grow" }, field("Compare with", this.against)), button("Show", show, { class: "main" })), this.offers, this.stacks), this.area));
   }
 
-  /** Learn which sources there are. */
+  /** Load the list of sources. */
   async load() {
     const agents = await api.opponents();
     const known = agents.filter((one) => ["blueprint", "spot", "tournament"].includes(one.kind)).map((one) => one.name);
@@ -48,18 +48,18 @@ class Charts {
     fill(this.offers, [...known, ...PUSH].slice(0, 12).map((source) => button(source, () => this.#want({ source }), { class: "small" })));
   }
 
-  /** Show sources that the reader has chosen. */
+  /** Show sources that the user has chosen. */
   #want(params) {
     Object.values(params).forEach(api.want);
     go("charts", params);
   }
 
-  /** Show an address. The form stays whatever happens; below it stand the charts, or what is wrong. */
+  /** Show an address. The form always stays; below it are the charts or an error. */
   async update(address) {
     const params = { ...address, source: address.source ?? this.first };
     this.source.value = params.source;
     this.against.value = params.against ?? "";
-    const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has more decisions than one list
+    const root = this.spots.has(params.source) ? (params.line ?? "") : ""; // a solved spot has too many decisions for one list
     const other = this.book?.source !== params.source || this.book.root !== root;
     if (!params.source) return fill(this.area, status("Choose a source."));
     if (other || !this.charting.isConnected) fill(this.area, status(`Loading the charts of ${params.source}…`));
@@ -73,12 +73,12 @@ class Charts {
     return undefined;
   }
 
-  /** Draw one chart of the book, all at once: the title, the list and the grid belong together. */
+  /** Draw one chart of the book: the title, the list and the grid. */
   async #show(params) {
     const groups = named(this.book.charts);
     const all = groups.flatMap((group) => group.charts);
     const chosen = params.line === undefined ? all[0] : all.find((one) => one.chart.line === params.line);
-    if (!chosen) throw new Error(`${params.source} has no chart of the line ${JSON.stringify(params.line ?? "")}.`);
+    if (!chosen) throw new Error(`${params.source} has no chart for the line ${JSON.stringify(params.line ?? "")}.`);
     const { line } = chosen.chart;
     const chart = await api.chart(params.source, line);
     this.chart = { ...chart, words: Object.fromEntries(chart.moves.map((move, k) => [move, chosen.words[k]])) };
@@ -91,13 +91,13 @@ class Charts {
       h("a", { class: "button small", href: api.pictureLink(params.source, all.slice(0, 12).map((one) => one.chart.line), "png"), target: "_blank", rel: "noopener" }, "All in one"), button("Print", () => print(), { class: "small" }));
     this.#draw(this.grid, this.chart);
     fill(this.legend, chart.moves.map((move) => h("span", {}, h("span", { class: "key", style: { "--move": chart.colours[move] } }), `${this.chart.words[move]} ${percent(chart.totals[move])}`)));
-    fill(this.facts, h("small", { class: "soft" }, isEmpty(chart) ? "This decision is never reached, so there is no strategy for it." : "Choose a hand for its figures."));
-    this.beside.hidden = true;
+    fill(this.facts, h("small", { class: "soft" }, isEmpty(chart) ? "This decision is never reached, so there is no strategy for it." : "Click a hand to see its frequencies."));
+    this.comparison.hidden = true;
     if (!this.charting.isConnected) fill(this.area, this.charting);
     await this.#compare(params, line);
   }
 
-  /** Of a tournament: the stacks that the charts are for. */
+  /** The selector of stacks for tournaments. */
   #states(params) {
     const { state, states } = this.book;
     if (!states.length) return fill(this.stacks);
@@ -121,20 +121,20 @@ class Charts {
   }
 
   async #compare(params, line) {
-    this.beside.hidden = !params.against;
+    this.comparison.hidden = !params.against;
     this.change = null;
     if (!params.against) return;
-    fill(this.beside, status(`Comparing with ${params.against}…`));
+    fill(this.comparison, status(`Comparing with ${params.against}…`));
     try {
       const [chart, change] = [await api.chart(params.against, line), await api.chartDifference(params.source, params.against, line)];
       this.change = change;
       this.#draw(this.other, chart);
       const widest = [...change.apart.keys()].sort((a, b) => change.apart[b] - change.apart[a]).slice(0, 8).filter((cell) => change.apart[cell] > 0.005);
-      fill(this.beside, h("header", {}, h("h2", {}, params.against), h("span", { class: "soft" }, `${percent(change.mean)} of hands are played otherwise`)), this.other.element,
+      fill(this.comparison, h("header", {}, h("h2", {}, params.against), h("span", { class: "soft" }, `${percent(change.mean)} of hands are played differently`)), this.other.element,
         h("div", { class: "legend" }, widest.map((cell) => h("span", {}, `${CELL_NAMES[cell]} ${percent(change.apart[cell])}`))));
     } catch (error) {
       if (wasLeft(error)) throw error;
-      fill(this.beside, failure(error, `${params.against} cannot be shown`, []));
+      fill(this.comparison, failure(error, `${params.against} cannot be shown`, []));
     }
   }
 

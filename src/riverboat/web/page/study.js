@@ -1,15 +1,15 @@
-// Study: begin, build a spot, or read what was solved, by what the address says.
+// Study: the start page, the form for a spot, or a solved run, depending on the address.
 
 import * as api from "./api.js";
 import { openedSpot } from "./opened_spot.js";
 import { again } from "./place.js";
 
-/** What the address asks for: `start`, `form`, or the kind of reading that fits a run. */
+/** The view for an address: `start`, `form`, or the view for the kind of run. */
 async function pageOf(params) {
   if (params.new) return "form";
   if (!params.run) return "start";
-  if (params.run.includes("?")) return "agent"; // its options may make it compute: only a click does that
-  if (["demo", "default"].includes(params.run)) return "blueprint"; // of the machine
+  if (params.run.includes("?")) return "agent"; // its options may need computation, which only a click starts
+  if (["demo", "default"].includes(params.run)) return "blueprint"; // outside the data folder
   const run = (await api.runs()).find((one) => one.name === params.run);
   if (run && !run.ready) return "waiting";
   if (run?.kind === "boards") return "boards";

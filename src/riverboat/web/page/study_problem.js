@@ -1,9 +1,9 @@
-// What stands in place of a page that could not be read: why, and what can be done about it.
+// An error in place of content that could not be loaded, with buttons to continue.
 
 import { button, fill, h } from "./dom.js";
 import { go } from "./place.js";
 
-/** Fill a box by what is asked of the server; where that fails, the reason stands in it. */
+/** Fill a box from the server; on failure show the reason in it. */
 export async function load(box, work) {
   try {
     await work();
@@ -12,8 +12,8 @@ export async function load(box, work) {
   }
 }
 
-/** `acts`: `[text, work]` of the buttons beside the way back to Study. */
+/** `acts`: `[text, work]` of additional buttons. */
 export function problem(error, acts = []) {
   return h("section", { class: "sheet stack problem", role: "alert" }, h("h2", {}, "This cannot be shown"), h("p", { class: "bad" }, error.message),
-    h("div", { class: "row" }, acts.map(([text, work]) => button(text, work)), button("All of Study", () => go("study", {}), { class: "quiet" })));
+    h("div", { class: "row" }, acts.map(([text, work]) => button(text, work)), button("Back to Study", () => go("study", {}), { class: "quiet" })));
 }

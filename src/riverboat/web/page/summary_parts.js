@@ -1,11 +1,11 @@
-// What stands beside the grids: the figures of both players, the moves, and the hands of a cell.
+// Summaries next to the grids: values of both players, the moves, and the hands of a cell.
 
 import { CELL_NAMES } from "./cards.js";
 import { combo } from "./card_parts.js";
 import { h } from "./dom.js";
 import { chips, combos, moveColours, moveTitle, moveWords, percent } from "./figures.js";
 
-/** A bar with a piece for each move. */
+/** A bar with one segment per move. */
 export function moveBar(labels, shares, { thin = false, pick = null, words = labels.map((label) => moveWords(label)) } = {}) {
   const colours = moveColours(labels);
   const pieces = labels.map((label, k) => {
@@ -14,11 +14,11 @@ export function moveBar(labels, shares, { thin = false, pick = null, words = lab
     if (!(shares[k] > 0.0005)) return null;
     return pick ? h("button", { type: "button", style, "aria-label": `${words[k]} ${percent(shares[k])}`, title: `${words[k]} ${percent(shares[k])}`, on: { click: () => pick(label) } }, text) : h("div", { style }, text);
   });
-  const told = words.map((word, k) => `${word} ${percent(shares[k])}`).join(", ");
-  return h("div", { class: thin ? "bar thin" : "bar", role: pick ? "group" : "img", "aria-label": told }, pieces);
+  const description = words.map((word, k) => `${word} ${percent(shares[k])}`).join(", ");
+  return h("div", { class: thin ? "bar thin" : "bar", role: pick ? "group" : "img", "aria-label": description }, pieces);
 }
 
-/** Combos, EV, equity and EQR of both. */
+/** Combos, EV, equity and EQR of both players. */
 export function bothSides(node) {
   const [first, second] = node.sides;
   const line = (name, show, key) => (first[key] === null && second[key] === null) ? null : [h("span", {}, name), h("span", {}, show(first[key])), h("span", {}, show(second[key]))];
@@ -27,11 +27,11 @@ export function bothSides(node) {
     line("Combos", combos, "combos"), line("EV", chips, "ev"), line("Equity", percent, "equity"), line("EQR", (value) => percent(value, 0), "eqr"));
 }
 
-/** The moves at a node: how often, how many combos, what they are worth where that is known. */
+/** The moves at a node: frequency, combos, and EV and equity if known. */
 export function moveTable(node, go) {
   const colours = moveColours(node.labels);
   const known = (key) => node.moves.some((move) => move[key] !== null);
-  const columns = [["Often", "frequency", percent], ["Combos", "combos", combos], ["EV", "ev", chips], ["Equity", "equity", (value) => percent(value, 0)]].filter(([, key]) => known(key));
+  const columns = [["Frequency", "frequency", percent], ["Combos", "combos", combos], ["EV", "ev", chips], ["Equity", "equity", (value) => percent(value, 0)]].filter(([, key]) => known(key));
   const rows = node.moves.map((move, k) => h("tr", {},
     h("td", {}, h("button", { type: "button", class: "quiet small", title: moveTitle(move.name, move), on: { click: () => go(move.name) } },
       h("span", { class: "key", style: { "--move": colours[k] } }), moveWords(move.name, move.kind))),
@@ -39,7 +39,7 @@ export function moveTable(node, go) {
   return h("div", { class: "scroll" }, h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Move", ...columns.map(([title]) => title)].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows)));
 }
 
-/** Combos, EV and equity in a line, as far as they are known. */
+/** Combos, EV and equity in one line, as far as they are known. */
 export function meansLine({ combos: many, ev, equity }) {
   const known = (value) => value !== null && value !== undefined;
   return [`${combos(many)} combos`, known(ev) ? `EV ${chips(ev)}` : "", known(equity) ? percent(equity) : ""].filter(Boolean).join(" · ");
@@ -48,7 +48,7 @@ export function meansLine({ combos: many, ev, equity }) {
 /** One tile for each hand of a cell. */
 export function handTiles(side, node, cell) {
   const places = side.inCell[cell];
-  if (!places.length) return h("p", { class: "empty" }, `${side.name} does not hold ${CELL_NAMES[cell]} here.`);
+  if (!places.length) return h("p", { class: "empty" }, `${CELL_NAMES[cell]} is not in the range of ${side.name}.`);
   const tile = (k) => {
     const shares = side.actions.map((_, a) => side.strategy[a][k] ?? 0);
     const moves = side.words.map((words, a) => [h("dt", {}, `${words} ${percent(shares[a], 0)}`), h("dd", {}, side.actionEv.length ? chips(side.actionEv[a][k]) : "")]);

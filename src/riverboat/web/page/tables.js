@@ -1,4 +1,4 @@
-// Tables of figures with columns that sort, as the library's report tables come from the server.
+// Sortable tables for the report tables of the server.
 
 import { fill, h } from "./dom.js";
 import { chips, combos, moveWords, percent, short } from "./figures.js";
@@ -8,7 +8,7 @@ const KINDS = { share: percent, chips, count: combos, figure: short };
 export const showCell = (value, kind) =>
   value === null || value === undefined ? "–" : typeof value === "number" ? (KINDS[kind] ?? short)(value) : String(value);
 
-/** Columns of moves are named by their labels. */
+/** Titles of columns; columns of moves show the move in words. */
 const titleOf = ({ name, title, kind }) => (kind === "share" && /^[fxcbrak]\d*$/.test(name) ? moveWords(name) : (title ?? name));
 
 /** A table: `columns: [{ name, title, kind }]`, `rows: [[…], …]`. `pick(row)` on a click; a row named `all` stays last. */

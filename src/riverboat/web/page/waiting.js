@@ -1,4 +1,4 @@
-// The line below the menu about requests that take long: what is computed, for how long, and Cancel.
+// The line below the menu about slow requests: what is computed, the elapsed time, and Cancel.
 
 import { button, fill, h } from "./dom.js";
 import { seconds } from "./figures.js";
@@ -6,10 +6,10 @@ import { seconds } from "./figures.js";
 const AFTER = 700; // ms until a request is shown
 const EVERY = 250; // ms between two drawings
 
-const open = new Set(); // requests without an answer, the oldest first
+const open = new Set(); // pending requests, the oldest first
 let timer = null;
 
-/** Show a request while it is open. `cancel` aborts it, where that is possible. Returns the function that ends it. */
+/** Show a pending request. `cancel` aborts it, if possible. Returns a function that ends it. */
 export function wait(label, cancel = null) {
   const one = { label, cancel, begun: performance.now() };
   open.add(one);

@@ -1,1 +1,1 @@
-"""Routes of the API, one module for each part of the page."""
+"""Routes of the API, one module per part of the page."""

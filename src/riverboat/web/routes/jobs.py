@@ -1,80 +1,86 @@
-"""Routes for jobs: start, list, watch, stop, go on, delete."""
+"""Routes for jobs and runs: submit, list, stop, resume and delete jobs; watch runs."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from riverboat.cards.notation import show_cards
-from riverboat.cli.solve import many_boards
+from riverboat.api import boards as many_boards
+from riverboat.api.estimate import estimate
+from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
-from riverboat.web import spot_sources
-from riverboat.web.jobs.options import check_boards, check_options
-from riverboat.web.jobs.queue import ALIVE, LIMITS, Job
-from riverboat.web.models import JobAsked, JobTold, Limits
-from riverboat.web.runs import runs
-from riverboat.web.runs.logs import last_row, tail
-from riverboat.web.runs.solutions import to_bytes
+from riverboat.web import runs, spot_sources
+from riverboat.web.jobs.queue import ACTIVE_STATES, LIMIT_OPTIONS, SolveJob, check_boards, check_options
+from riverboat.web.models import JobRequest, JobResponse, RunResponse, SeriesResponse, SolveLimitsRequest
+from riverboat.web.runs import last_line, last_row
 from riverboat.web.server import Server
+from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
 
-EVERY = 0.25  # seconds between two looks at what changes
-PING = 15.0  # seconds of silence after which a stream says that it lives
-MOST_STREAMS = 64
-CHECKPOINT = "15s"
+POLL_SECONDS = 0.25  # seconds between two checks for changes
+PING_SECONDS = 15.0  # seconds without an event after which a stream sends a keep-alive comment
+MAX_STREAMS = 64
+DEFAULT_CHECKPOINT = "15s"
 
 
-def job_of(asked: JobAsked, server: Server) -> tuple[str, Job]:
-    """The text of the spot and the job; its size is counted before it is queued."""
-    noted = spot_sources.find(asked, server.data, server.shelf)
-    spot, threads = noted.spot, asked.threads or server.cores
-    if asked.boards is None and (asked.report is not None or asked.keep):
-        raise InputError("report and keep go with boards")
-    options: dict[str, Any] = {name: getattr(asked, name) for name in LIMITS if getattr(asked, name) is not None}
-    options |= {"threads": threads, "checkpoint": asked.checkpoint or CHECKPOINT}
-    options |= {name: getattr(asked, name) for name in ("dtype", "schedule") if getattr(asked, name) is not None}
-    where = None if asked.boards is None else check_boards(asked.boards, server.data)
-    if where is not None:
-        options |= {"boards": where}
-        options |= {"line": asked.report} if asked.report else {}
-        options |= {"keep": True} if asked.keep else {}
-    kind = "spot" if where is None else "boards"
+def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
+    """Return the spot's text and the job, with an estimate of its memory."""
+    resolved = spot_sources.resolve_spot(request, server.data, server.solutions)
+    spot, threads = resolved.spot, request.threads or server.cores
+    if request.boards is None and (request.report is not None or request.keep):
+        raise InputError("report and keep need boards")
+    options: dict[str, Any] = {
+        name: getattr(request, name) for name in LIMIT_OPTIONS if getattr(request, name) is not None
+    }
+    options |= {"threads": threads, "checkpoint": request.checkpoint or DEFAULT_CHECKPOINT}
+    options |= {name: getattr(request, name) for name in ("dtype", "schedule") if getattr(request, name) is not None}
+    boards = None if request.boards is None else check_boards(request.boards, server.data)
+    if boards is not None:
+        options |= {"boards": boards}
+        options |= {"line": request.report} if request.report else {}
+        options |= {"keep": True} if request.keep else {}
+    kind = "spot" if boards is None else "boards"
     options = check_options(options, kind, server.data, spot.scale[0])
-    sizes = spot_sources.size(spot, asked.schedule, threads, where)
-    need = sizes["bytes"][asked.dtype or "compact"] + sizes["bytes_tree"]
-    name = asked.name or server.data.free_name(spot.name)
-    if "/" in name or (asked.name and server.data.path(name).exists()):
-        raise InputError(f"name {name!r}: one word, and nothing of that name in the data folder yet")
+    sizes = {"solves": 1} | estimate(spot, schedule=request.schedule, threads=threads, boards=boards)
+    num_bytes = sizes["bytes"][request.dtype or "compact"] + sizes["bytes_tree"]
+    name = request.name or server.data.free_name(spot.name)
+    if "/" in name or (request.name and server.data.path(name).exists()):
+        raise InputError(f"name {name!r}: must be a single unused name in the data folder")
     server.data.path(name)
-    facts = {"game": spot.name, "board": show_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
+    facts = {"game": spot.name, "board": format_cards(spot.board), "pot": spot.pot, "stack": spot.stack}
     facts |= {"seconds": sizes["seconds_to_target"], "infosets": sizes["infosets"], "solves": sizes["solves"]}
-    return spot_file.dumps(spot), Job(name, kind, options, int(need), facts=facts)
+    return spot_file.dumps(spot), SolveJob(name, kind, options, int(num_bytes), facts=facts)
 
 
-def told(job: Job, server: Server) -> dict[str, Any]:
-    """A job as `JobTold`."""
-    notes = server.data.notes(job.name)
+def job_to_dict(job: SolveJob, server: Server) -> dict[str, Any]:
+    """Return a job as the fields of `JobResponse`."""
+    notes = server.data.job_folder(job.name)
     last = (
-        last_row(notes / "log.jsonl") if job.kind == "spot" else last_row(server.data.path(job.name) / many_boards.DONE)
+        last_row(notes / "log.jsonl")
+        if job.kind == "spot"
+        else last_row(server.data.path(job.name) / many_boards.BOARDS_FILE)
     )
     return {
         **job.__dict__,
-        "command": ["riverboat", *server.jobs.words(job)],
-        "said": tail(notes / "said.txt") if job.state in ALIVE else "",
+        "command": ["riverboat", *server.jobs.command_line(job)],
+        "said": last_line(notes / "said.txt") if job.state in ACTIVE_STATES else "",
         "last": last if job.kind == "spot" else None,
-        "ev": _evs(last, job) if job.kind == "spot" else [None, None],
-        "resident": runs.resident(server.jobs.process(job.name)),
+        "ev": _player_evs(last, job) if job.kind == "spot" else [None, None],
+        "resident": runs.resident_bytes(server.jobs.process_id(job.name)),
         "result": runs.read_result(notes / "result.json"),
     }
 
 
-def _evs(last: dict[str, Any] | None, job: Job) -> list[float | None]:
-    """EVs of both at the last check, in chips; where a value is certified, which rake prevents, they sum to the pot."""
+def _player_evs(last: dict[str, Any] | None, job: SolveJob) -> list[float | None]:
+    """Return the EVs of both players at the last check, in chips.
+
+    If a value is certified, which rake prevents, they sum to the pot.
+    """
     if last is None or last.get("value") is None:
         return [None, None]
     pot = float(job.facts["pot"])
@@ -82,37 +88,39 @@ def _evs(last: dict[str, Any] | None, job: Job) -> list[float | None]:
     return [oop, None if last.get("value_low") is None else pot - oop]
 
 
-def routes(server: Server) -> APIRouter:
-    """The routes of this module."""
+def job_routes(server: Server) -> APIRouter:
+    """Return the routes for jobs."""
     router = APIRouter(tags=["jobs"])
     streams = 0
 
     @router.post("/jobs", status_code=201)
-    async def submit(asked: JobAsked) -> JobTold:
-        """Queue a solve; the run will be a folder of the data folder with the job's name."""
-        text, job = await server.compute_from(asked.agent, lambda: job_of(asked, server))
-        return JobTold(**told(server.jobs.submit(text, job), server))
+    async def submit(job_request: JobRequest) -> JobResponse:
+        """Queue a solve; its run will be a folder of the data folder with the job's name."""
+        text, job = await server.compute_from(job_request.agent, lambda: make_job(job_request, server))
+        return JobResponse(**job_to_dict(server.jobs.submit(text, job), server))
 
     @router.get("/jobs")
-    async def jobs() -> list[JobTold]:
-        """All jobs, the newest first."""
-        return [JobTold(**told(job, server)) for job in server.jobs.all()]
+    async def jobs() -> list[JobResponse]:
+        """Return all jobs, the newest first."""
+        return [JobResponse(**job_to_dict(job, server)) for job in server.jobs.list_jobs()]
 
     @router.get("/jobs/{name}")
-    async def job(name: str) -> JobTold:
-        """One job."""
-        return JobTold(**told(server.jobs.get(name), server))
+    async def job(name: str) -> JobResponse:
+        """Return one job."""
+        return JobResponse(**job_to_dict(server.jobs.get(name), server))
 
     @router.post("/jobs/{name}/stop")
-    async def stop(name: str) -> JobTold:
-        """Take it out of the queue, or let it write a checkpoint and end."""
-        return JobTold(**told(server.jobs.stop(name), server))
+    async def stop(name: str) -> JobResponse:
+        """Remove a job from the queue, or interrupt it after a checkpoint."""
+        return JobResponse(**job_to_dict(server.jobs.stop(name), server))
 
     @router.post("/jobs/{name}/resume")
-    async def resume(name: str, limits: Limits) -> JobTold:
-        """Go on from the last checkpoint, also after a restart of the server; limits that are given replace the old ones."""
+    async def resume(name: str, limits: SolveLimitsRequest) -> JobResponse:
+        """Continue a job from its last checkpoint, also after a restart of the server; given limits replace the old
+        ones.
+        """
         given = {key: value for key, value in limits.model_dump().items() if value is not None}
-        return JobTold(**told(server.jobs.resume(name, given), server))
+        return JobResponse(**job_to_dict(server.jobs.resume(name, given), server))
 
     @router.delete("/jobs/{name}", status_code=204)
     async def remove(name: str) -> Response:
@@ -120,10 +128,10 @@ def routes(server: Server) -> APIRouter:
         server.jobs.remove(name)
         return Response(status_code=204)
 
-    def stream(request: Request, look: Callable[[], Any], over: Callable[[Any], bool]) -> StreamingResponse:
+    def stream(request: Request, read: Callable[[], Any], is_over: Callable[[Any], bool]) -> StreamingResponse:
         nonlocal streams
-        if streams >= MOST_STREAMS:
-            raise BusyError(f"{MOST_STREAMS} streams are open already")
+        if streams >= MAX_STREAMS:
+            raise BusyError(f"{MAX_STREAMS} event streams are already open")
         streams += 1
 
         async def events() -> AsyncIterator[bytes]:
@@ -131,18 +139,18 @@ def routes(server: Server) -> APIRouter:
             try:
                 before, silent = b"", 0.0
                 while not (server.closing.is_set() or await request.is_disconnected()):
-                    value = look()
-                    body = to_bytes(value)
-                    silent += EVERY
+                    value = read()
+                    body = encode_json(value)
+                    silent += POLL_SECONDS
                     if body != before:
                         yield b"data: " + body + b"\n\n"
                         before, silent = body, 0.0
-                    elif silent >= PING:
+                    elif silent >= PING_SECONDS:
                         yield b": alive\n\n"
                         silent = 0.0
-                    if over(value):
+                    if is_over(value):
                         return
-                    await asyncio.sleep(EVERY)
+                    await asyncio.sleep(POLL_SECONDS)
             finally:
                 streams -= 1
 
@@ -150,13 +158,53 @@ def routes(server: Server) -> APIRouter:
 
     @router.get("/jobs/{name}/events", response_class=StreamingResponse)
     async def job_events(name: str, request: Request) -> StreamingResponse:
-        """Server-sent events: the job whenever it changes, until it ends."""
+        """Stream the job as server-sent events whenever it changes, until it ends."""
         server.jobs.get(name)
-        return stream(request, lambda: told(server.jobs.get(name), server), lambda job: job["state"] not in ALIVE)
+        return stream(
+            request, lambda: job_to_dict(server.jobs.get(name), server), lambda job: job["state"] not in ACTIVE_STATES
+        )
 
     @router.get("/events", response_class=StreamingResponse)
     async def all_events(request: Request) -> StreamingResponse:
-        """Server-sent events: all jobs whenever one changes."""
-        return stream(request, lambda: [told(job, server) for job in server.jobs.all()], lambda jobs: False)
+        """Stream all jobs as server-sent events whenever one changes."""
+        return stream(
+            request, lambda: [job_to_dict(job, server) for job in server.jobs.list_jobs()], lambda jobs: False
+        )
+
+    return router
+
+
+# --- Runs, started by this server or in a terminal ---
+
+MAX_RUNS_PER_RESPONSE = 50  # runs in one response
+
+
+def run_routes(server: Server) -> APIRouter:
+    """Return the routes for runs."""
+    router = APIRouter(tags=["runs"])
+
+    @router.get("/runs")
+    async def listing() -> list[RunResponse]:
+        """Return all runs of the data folder, the last changed first."""
+        return [RunResponse(**run) for run in await server.compute(lambda: runs.list_runs(server.data, server.jobs))]
+
+    def series_of(name: str) -> dict[str, Any]:
+        if server.jobs.find(name) is None:
+            server.data.run_folder(name)  # raises if there is none
+        return runs.run_series(name, server.data, server.jobs)
+
+    @router.get("/series")
+    async def series(run: Annotated[str, Query(max_length=200)]) -> SeriesResponse:
+        """Return the log of a run: iteration, seconds, exploitability, visits, strength, memory; and the remaining
+        time.
+        """
+        return SeriesResponse(**await server.compute(lambda: series_of(run)))
+
+    @router.get("/series/many")
+    async def many(run: Annotated[list[str], Query(max_length=MAX_RUNS_PER_RESPONSE)]) -> list[SeriesResponse]:
+        """Return the logs of several runs, for one plot."""
+        if len(run) > MAX_RUNS_PER_RESPONSE:
+            raise InputError(f"{len(run)} runs: at most {MAX_RUNS_PER_RESPONSE} per request")
+        return [SeriesResponse(**one) for one in await server.compute(lambda: [series_of(name) for name in run])]
 
     return router

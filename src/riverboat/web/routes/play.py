@@ -1,4 +1,4 @@
-"""Routes to play: sittings, moves, results, and what decisions cost."""
+"""Routes for play: sessions, moves, results, reviews, and hand histories."""
 
 from __future__ import annotations
 
@@ -7,226 +7,287 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from riverboat.agents.baselines import YARDSTICKS
-from riverboat.agents.registry import DEFAULT, DEMO, demo_folder
-from riverboat.api.play import Table, described
-from riverboat.core.cancellation import poll
-from riverboat.core.errors import RiverboatError
-from riverboat.formats.hand_files import phhs_text
+from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions
+from riverboat.api.play import PlayTable, describe_action
+from riverboat.cards.notation import parse_board
+from riverboat.core.cancellation import check_cancellation
+from riverboat.core.errors import InputError, RiverboatError
+from riverboat.formats import spot_file
+from riverboat.formats.hand_files import format_phhs
 from riverboat.formats.phh import is_holdem
-from riverboat.games.holdem.betting import Betting
+from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import SEATS
-from riverboat.practice.luck import results_of
-from riverboat.practice.reviews import PlayedHand, review_hand
-from riverboat.web.models import Asked, ReviewTold, Word
-from riverboat.web.practice.sessions import Desk, HeldSitting, Used
-from riverboat.web.request_costs import require_cheap
-from riverboat.web.runs.locks import walking
-from riverboat.web.runs.runs import listing
+from riverboat.practice.evaluators import (
+    RANGE_FLOOR,
+    DecisionEvaluator,
+    SolutionEvaluator,
+    TableEvaluator,
+    convert_to_spot,
+)
+from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
+from riverboat.practice.session import finished_hands_results
+from riverboat.web.models import RequestBody, ReviewResponse, ShortText
+from riverboat.web.practice import AgentUse, OpenSession, PracticeService
+from riverboat.web.runs import list_runs
 from riverboat.web.server import Server
-from riverboat.web.views.review import told_review
+from riverboat.web.solutions import hold_solution_lock
+from riverboat.web.specs import parse_agent_spec, require_cheap
+
+# --- Reviews: moves in words, and a link to Study for each decision ---
+
+
+def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> dict[str, Any]:
+    """Return a review for the page; `agent` is the reference agent as named in the request."""
+    fields = review.to_dict()
+    for row in fields["decisions"]:
+        state = BettingState.from_line(review.hand.end.rules, row["line"])
+        row["words"] = describe_action(row["move"], state)
+        if row["verdict"] is not None:
+            for option in row["verdict"]["options"]:
+                option["words"] = describe_action(option["move"], state)
+            agent_strategy = row["verdict"]["agent"]
+            row["verdict"]["agent_words"] = agent_strategy and {
+                describe_action(move, state): p for move, p in agent_strategy.items()
+            }
+        row["study"] = _study_source(state, row, agent, judge)
+    return fields
+
+
+def _study_source(
+    state: BettingState, row: dict[str, Any], agent: str, judge: DecisionEvaluator
+) -> dict[str, Any] | None:
+    """Return a node of a run, a line of an agent, or a whole spot if the table's game is not the agent's."""
+    board = parse_board(row["board"]) if row["board"] else ()
+    try:
+        if isinstance(judge, SolutionEvaluator):
+            spot_state = convert_to_spot(state, board, judge.agent)
+            return {"run": agent, "line": judge.agent.solution_line(spot_state.state, board)}
+        if state.street == 0 or not isinstance(judge, TableEvaluator):
+            return None
+        if judge.translated_state(state, board) is state:
+            return {"source": {"line": state.line, "board": row["board"], "agent": agent, "floor": RANGE_FLOOR}}
+        return {"source": {"text": spot_file.dumps(judge.spot(state, board, row["move"]))}}
+    except RiverboatError:  # nothing to study; the review contains the reason
+        return None
+
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
-SHARES = ((1 / 3, "⅓ pot"), (1 / 2, "½ pot"), (3 / 4, "¾ pot"), (1.0, "pot"), (3 / 2, "1½ pot"))
+POT_SHARES = ((1 / 3, "⅓ pot"), (1 / 2, "½ pot"), (3 / 4, "¾ pot"), (1.0, "pot"), (3 / 2, "1½ pot"))
 
 
-class StaleError(RiverboatError):
-    """A step was chosen on a state that is not the table's any more; `state` is what it is now."""
+class StaleStateError(RiverboatError):
+    """A step refers to an outdated state of the table; `state` is the current one."""
 
     def __init__(self, message: str, state: dict[str, Any]) -> None:
         super().__init__(message)
         self.state = state
 
 
-class SittingAsked(Asked):
-    """Who is played against."""
+class SessionRequest(RequestBody):
+    """The opponent of a new session."""
 
-    agent: Word
+    agent: ShortText
     seed: Seed | None = None
     seat: str | None = Field(None, pattern="^(oop|ip)$")
 
 
-class MoveAsked(Asked):
-    """A move, as tables write them: f, c, r300."""
+class MoveRequest(RequestBody):
+    """A move in ACPC notation: f, c, r300."""
 
     move: Annotated[str, Field(max_length=20)]
 
 
-class StepAsked(Asked):
-    """The state that a step was chosen on, by its `version`; without one the step is taken whatever the state is."""
+class TableStepRequest(RequestBody):
+    """The `version` of the state that a step refers to; without one the step is taken in any state."""
 
     version: Annotated[int, Field(ge=0)] | None = None
 
 
-class TableMoveAsked(MoveAsked, StepAsked):
+class TableMoveRequest(MoveRequest, TableStepRequest):
     """A move at a table."""
 
 
-class HandAsked(Asked):
-    """A hand that is over, from 0."""
+class HandRequest(RequestBody):
+    """The number of a finished hand, from 0."""
 
     hand: Annotated[int, Field(ge=0, le=10**9)]
 
 
-def routes(server: Server) -> APIRouter:
-    """The routes of this module."""
-    router, desk = APIRouter(tags=["play"], prefix="/play"), server.desk
+def play_routes(server: Server) -> APIRouter:
+    """Return the routes for sessions."""
+    router, practice = APIRouter(tags=["play"], prefix="/play"), server.practice
 
     @router.get("/agents")
     async def agents() -> list[dict[str, Any]]:
-        """Whom one may sit down with: the demo, blueprints and solved spots of the data folder, yardsticks. Tournaments have
-        charts and drills alone."""
-        return await server.compute(lambda: opponents(server))
+        """Return the opponents: the demo, blueprints and solved spots of the data folder, and baseline agents.
+
+        Tournaments have charts and drills only.
+        """
+        return await server.compute(lambda: list_opponents(server))
 
     @router.get("/sittings")
     async def sittings() -> list[dict[str, Any]]:
-        """All sittings that are kept, the last first."""
-        return await server.compute(desk.sittings)
+        """Return all stored sessions, the latest first."""
+        return await server.compute(practice.list_sessions)
 
-    async def opened(name: str, *, cheap: bool = True) -> HeldSitting:
-        """The session as it is open now. A GET opens it where that is `cheap`: a link cannot start a search."""
-        while (held := desk.opened(name)) is None or not held.state:  # its first state is on its way
-            if cheap and held is None:
-                require_cheap(desk.data, desk.named(name))
-            await server.play(lambda: published(desk.sitting(name)))
-        return held
+    async def opened(name: str, *, cheap: bool = True) -> OpenSession:
+        """Return an open session, opening it if needed; a GET only opens it if that is `cheap`, so that a link cannot
+        start a search.
+        """
+        while (
+            session := practice.find_open_session(name)
+        ) is None or not session.state:  # its first state is not computed yet
+            if cheap and session is None:
+                require_cheap(practice.data, practice.session_agent(name))
+            await server.play(lambda: refresh_state(practice.open_session(name)))
+        return session
 
     @router.post("/sittings", status_code=201)
-    async def begin(asked: SittingAsked) -> dict[str, Any]:
-        """Sit down: the first hand is dealt."""
-        seat = None if asked.seat is None else SEATS.index(asked.seat)
-        return (await server.play(lambda: published(desk.sit(asked.agent, asked.seed, seat)))).state
+    async def begin(body: SessionRequest) -> dict[str, Any]:
+        """Begin a session and deal the first hand."""
+        seat = None if body.seat is None else SEATS.index(body.seat)
+        return (await server.play(lambda: refresh_state(practice.begin_session(body.agent, body.seed, seat)))).state
 
     @router.get("/sittings/{name}")
     async def look(name: str) -> dict[str, Any]:
-        """The table as it stands."""
+        """Return the current state of the table."""
         return (await opened(name)).state
 
     @router.post("/sittings/{name}/open")
     async def reopen(name: str) -> dict[str, Any]:
-        """The same, also of a session with an agent that searches, after a restart of the server."""
+        """Return the state of a session, also with an agent that searches after a restart of the server."""
         return (await opened(name, cheap=False)).state
 
     @router.post("/sittings/{name}/move")
-    async def move(name: str, asked: TableMoveAsked) -> dict[str, Any]:
-        """Make a move; the agent answers. 409 with the state as it is where `version` is an older one."""
-        return await server.play(lambda: take_step(desk.sitting(name), asked.version, asked.move))
+    async def move(name: str, body: TableMoveRequest) -> dict[str, Any]:
+        """Make a move; the agent responds. Returns 409 with the current state if `version` is outdated."""
+        return await server.play(lambda: take_step(practice.open_session(name), body.version, body.move))
 
     @router.post("/sittings/{name}/deal")
-    async def deal(name: str, asked: StepAsked | None = None) -> dict[str, Any]:
-        """The next hand; `version` as for a move."""
-        version = None if asked is None else asked.version
-        return await server.play(lambda: take_step(desk.sitting(name), version, None))
+    async def deal(name: str, body: TableStepRequest | None = None) -> dict[str, Any]:
+        """Deal the next hand; `version` as for a move."""
+        version = None if body is None else body.version
+        return await server.play(lambda: take_step(practice.open_session(name), version, None))
 
     @router.get("/sittings/{name}/results")
     async def raw_results(name: str) -> dict[str, Any]:
-        """What was won: as played, and with all-ins by equity."""
+        """Return the result as played, and with all-ins by equity."""
         finished = (await opened(name)).finished
-        return await server.compute(lambda: results_of(finished, None).to_dict())
+        return await server.compute(lambda: finished_hands_results(finished, None).to_dict())
 
     @router.post("/sittings/{name}/results")
     async def luckless_results(name: str) -> dict[str, Any]:
-        """The same and by AIVAT, without most luck: minutes where an agent's values are made for the first time."""
-        held = await opened(name, cheap=False)
-        return await server.compute_costly(lambda: _aivat(desk, held))
+        """Return the result also with AIVAT; the first use of an agent may compute its values for minutes."""
+        session = await opened(name, cheap=False)
+        return await server.compute_costly(lambda: _aivat_results(practice, session))
 
     @router.get("/sittings/{name}/review")
-    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> ReviewTold:
-        """Where the review of a hand stands, and every decision of it once it is done; starts nothing."""
-        desk.named(name)  # refused where there is none
-        return ReviewTold(**server.reviews.look(_owner(name), hand))
+    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> ReviewResponse:
+        """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
+        practice.session_agent(name)  # raises if there is none
+        return ReviewResponse(**server.reviews.status(_session_owner(name), hand))
 
     @router.post("/sittings/{name}/review")
-    async def ask_review(name: str, asked: HandAsked) -> ReviewTold:
-        """Let a hand that is over be reviewed, behind play: what there was to do, and the EV that each decision cost."""
-        held = await opened(name, cheap=False)
-        hand = held.finished.hand(asked.hand)  # a value: what is dealt or played meanwhile does not change it
-        return ReviewTold(**server.reviews.request(_owner(name), asked.hand, lambda: judged(desk, hand, held.agent)))
+    async def ask_review(name: str, body: HandRequest) -> ReviewResponse:
+        """Queue the review of a finished hand: the options and the EV lost of each decision."""
+        session = await opened(name, cheap=False)
+        hand = session.finished.hand(body.hand)  # an immutable value, unaffected by play
+        return ReviewResponse(
+            **server.reviews.request(
+                _session_owner(name), body.hand, lambda: review_by_agent(practice, hand, session.agent)
+            )
+        )
 
     @router.delete("/sittings/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
-        """Give up reviews that wait or run: the table was left."""
-        server.reviews.cancel(_owner(name))
+        """Cancel pending reviews, because the player has left the table."""
+        server.reviews.cancel(_session_owner(name))
 
     @router.get("/sittings/{name}/hands.phhs", response_class=Response)
     async def hands(name: str) -> Response:
-        """The hands that are over, as PHH."""
+        """Return the finished hands as PHH."""
         finished = (await opened(name)).finished
-        text = await server.compute(lambda: phhs_text(finished.record()))
-        kind = {"content-disposition": f'attachment; filename="{name}.phhs"'}
-        return Response(text, media_type="text/plain; charset=utf-8", headers=kind)
+        text = await server.compute(lambda: format_phhs(finished.record()))
+        headers = {"content-disposition": f'attachment; filename="{name}.phhs"'}
+        return Response(text, media_type="text/plain; charset=utf-8", headers=headers)
 
     @router.delete("/sittings/{name}", status_code=204)
     async def leave(name: str) -> None:
-        """Delete a sitting, and give up its reviews."""
-        await server.play(lambda: desk.leave(name))
-        server.reviews.forget(_owner(name))
+        """Delete a session and cancel its reviews."""
+        await server.play(lambda: practice.delete_session(name))
+        server.reviews.forget(_session_owner(name))
 
     return router
 
 
-def _with_search(name: str, what: str) -> list[dict[str, Any]]:
+def _search_variants(name: str, what: str) -> list[dict[str, Any]]:
     return [
         {"name": name, "kind": "blueprint", "about": f"the blueprint that {what}"},
-        {"name": f"{name}?search=river", "kind": "search", "about": f"the one that {what}, solves rivers at the table"},
+        {
+            "name": f"{name}?search=river",
+            "kind": "search",
+            "about": f"the blueprint that {what}, with search on the river",
+        },
         {
             "name": f"{name}?search=turn",
             "kind": "search",
-            "about": "the same, solves from the turn on: half a second a move, a second at most",
+            "about": "the same with search from the turn on: half a second per move, at most one",
         },
     ]
 
 
-def opponents(server: Server) -> list[dict[str, Any]]:
-    """Agents by name, with what they are."""
-    told = _with_search(DEFAULT, "comes with Riverboat")
-    if demo_folder().is_dir():
-        told += _with_search(DEMO, "riverboat demo builds")
-    for run in listing(server.data, server.jobs):
+def list_opponents(server: Server) -> list[dict[str, Any]]:
+    """Return the opponents by name, with descriptions."""
+    opponents = _search_variants(DEFAULT, "comes with Riverboat")
+    if agent_folder(DEMO).is_dir():
+        opponents += _search_variants(DEMO, "riverboat demo builds")
+    for run in list_runs(server.data, server.jobs):
         if run["ready"] and run["kind"] == "solution" and run["board"]:
-            told.append({"name": run["name"], "kind": "spot", "about": f"solved spot on {run['board']}"})
+            opponents.append({"name": run["name"], "kind": "spot", "about": f"solved spot on {run['board']}"})
         elif run["ready"] and run["kind"] == "blueprint":
-            told.append({"name": run["name"], "kind": "blueprint", "about": f"blueprint of {run['game']}"})
+            opponents.append({"name": run["name"], "kind": "blueprint", "about": f"blueprint of {run['game']}"})
         elif run["ready"] and run["kind"] == "tournament":
-            told.append({"name": run["name"], "kind": "tournament", "about": run["game"]})
-    return told + [{"name": name, "kind": "yardstick", "about": about} for name, (_, about) in YARDSTICKS.items()]
+            opponents.append({"name": run["name"], "kind": "tournament", "about": run["game"]})
+    return opponents + [
+        {"name": name, "kind": "yardstick", "about": about} for name, about in baseline_descriptions().items()
+    ]
 
 
-def _owner(name: str) -> str:
+def _session_owner(name: str) -> str:
     return f"sitting/{name}"
 
 
-def take_step(held: HeldSitting, version: int | None, move: str | None) -> dict[str, Any]:
-    """Make a move, or deal where there is none; refused where it was chosen on an older state than the table's."""
-    with held.lock, walking(held.sitting.table.agent):
-        now = held.sitting.table.version
+def take_step(session: OpenSession, version: int | None, move: str | None) -> dict[str, Any]:
+    """Make a move, or deal if `move` is None; raise an error if it refers to an outdated state."""
+    with session.lock, hold_solution_lock(session.session.table.agent):
+        now = session.session.table.version
         if version is not None and version != now:
-            held.state = _state(held)
-            raise StaleError(
-                f"this session went on in another window (version {now}, not {version}); this is how it stands",
-                held.state,
+            session.state = _session_state(session)
+            raise StaleStateError(
+                f"this session was continued in another window (version {now}, not {version}); showing its current state",
+                session.state,
             )
         if move is None:
-            held.sitting.deal()
+            session.session.deal()
         else:
-            held.sitting.act(move)
-        held.state = _state(held)
-        return held.state
+            session.session.act(move)
+        session.state = _session_state(session)
+        return session.state
 
 
-def published(held: HeldSitting) -> HeldSitting:
-    """A session with the state that the person sees."""
-    with held.lock, walking(held.sitting.table.agent):
-        held.state = _state(held)
-    return held
+def refresh_state(session: OpenSession) -> OpenSession:
+    """Compute the state of a session that the player sees."""
+    with session.lock, hold_solution_lock(session.session.table.agent):
+        session.state = _session_state(session)
+    return session
 
 
-def _state(held: HeldSitting) -> dict[str, Any]:
-    table = held.sitting.table
+def _session_state(session: OpenSession) -> dict[str, Any]:
+    table = session.session.table
     state, you = table.state, table.seat
-    facts = table.to_dict() | {"name": held.name, "agent": held.agent, "version": table.version}
+    facts = table.to_dict() | {"name": session.name, "agent": session.agent, "version": table.version}
     stacks = table.rules.stacks
-    on_street = [spent - state.before for spent in state.spent]
+    on_street = [spent - state.committed_before_street for spent in state.spent]
     facts |= {
         "street": table.rules.streets[state.street],
         "streets": list(table.rules.streets[table.rules.begins :]),
@@ -234,10 +295,10 @@ def _state(held: HeldSitting) -> dict[str, Any]:
         "behind": None if stacks is None else [stack - spent for stack, spent in zip(stacks, state.spent, strict=True)],
         "bets": on_street,
         "big_blind": table.rules.big_blind or None,
-        "moves": [] if table.over else moves_of(table),
-        "raise": None if table.over or table.rules.begins or table.rules.limit else _span(state),
-        "sizes": [] if table.over or table.rules.begins or table.rules.limit else sizes_of(state),
-        "history": history(table),
+        "moves": [] if table.over else moves_to_dicts(table),
+        "raise": None if table.over or table.rules.begins or table.rules.limit else _raise_range_to_dict(state),
+        "sizes": [] if table.over or table.rules.begins or table.rules.limit else bet_sizes_to_dicts(state),
+        "history": history_rows(table),
         "result": next((event.won for event in table.events if event.kind == "won"), None),
         "phh": is_holdem(table.rules),
         "you": you,
@@ -245,38 +306,43 @@ def _state(held: HeldSitting) -> dict[str, Any]:
     return facts
 
 
-def moves_of(table: Table) -> list[dict[str, Any]]:
-    """The moves in words; of raises that span a range, none."""
-    return [{"move": label, "words": described(label, table.state)} for label in table.legal() if " to " not in label]
+def moves_to_dicts(table: PlayTable) -> list[dict[str, Any]]:
+    """Return the moves with descriptions; a range of raises is left out."""
+    return [
+        {"move": label, "words": describe_action(label, table.state)} for label in table.legal() if " to " not in label
+    ]
 
 
-def _span(state: Betting) -> dict[str, Any] | None:
+def _raise_range_to_dict(state: BettingState) -> dict[str, Any] | None:
     span = state.raise_range()
-    return None if span is None else {"least": span.least, "most": span.most, "before": state.before}
+    return None if span is None else {"least": span.least, "most": span.most, "before": state.committed_before_street}
 
 
-def sizes_of(state: Betting) -> list[dict[str, Any]]:
-    """Totals of raises by shares of the pot, with their words; those that come out alike once."""
+def bet_sizes_to_dicts(state: BettingState) -> list[dict[str, Any]]:
+    """Return raises by shares of the pot with descriptions, without duplicates."""
     span = state.raise_range()
     if span is None:
         return []
     high = max(state.spent)
     pot = state.pot + state.to_call
-    wanted = [
-        (span.least, "least"),
-        *((round(high + share * pot), name) for share, name in SHARES),
+    candidates = [
+        (span.least, "min"),
+        *((round(high + share * pot), name) for share, name in POT_SHARES),
         (span.most, "all-in"),
     ]
-    told: dict[int, str] = {}
-    for total, name in wanted:
-        fitted = min(max(total, span.least), span.most)
-        told.setdefault(fitted, "all-in" if fitted == span.most else name)
-    return [{"move": f"r{total}", "name": name, "words": described(f"r{total}", state)} for total, name in told.items()]
+    names: dict[int, str] = {}
+    for total, name in candidates:
+        legal_total = min(max(total, span.least), span.most)
+        names.setdefault(legal_total, "all-in" if legal_total == span.most else name)
+    return [
+        {"move": f"r{total}", "name": name, "words": describe_action(f"r{total}", state)}
+        for total, name in names.items()
+    ]
 
 
-def history(table: Table) -> list[dict[str, Any]]:
-    """What both saw in this hand."""
-    told: list[dict[str, Any]] = []
+def history_rows(table: PlayTable) -> list[dict[str, Any]]:
+    """Return the public events of the current hand."""
+    rows: list[dict[str, Any]] = []
     for event in table.events:
         row: dict[str, Any] = {
             "kind": event.kind,
@@ -284,21 +350,119 @@ def history(table: Table) -> list[dict[str, Any]]:
             "pot": event.state.pot,
         }
         if event.kind == "move":
-            row |= {"you": event.who == table.seat, "move": event.move, "words": described(event.move, event.state)}
+            row |= {
+                "you": event.who == table.seat,
+                "move": event.move,
+                "words": describe_action(event.move, event.state),
+            }
         elif event.kind == "won":
             row["won"] = event.won
-        told.append(row)
-    return told
+        rows.append(row)
+    return rows
 
 
-def _aivat(desk: Desk, held: HeldSitting) -> dict[str, Any]:
-    agent = desk.agent(held.agent, held.sitting.table.seed, Used.VALUES)
-    with walking(agent):
-        return results_of(held.finished, agent, progress=lambda share: poll()).to_dict()
+def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
+    agent = desk.agent(session.agent, session.session.table.seed, AgentUse.VALUES)
+    with hold_solution_lock(agent):
+        return finished_hands_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 
 
-def judged(desk: Desk, hand: PlayedHand, agent: str) -> dict[str, Any]:
-    """A review of a finished hand by an agent, as the page draws it."""
+def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict[str, Any]:
+    """Review a finished hand with an agent as reference, for the page."""
     judge = desk.judge(agent)
-    with walking(judge):
-        return told_review(review_hand(judge, hand), agent, judge)
+    with hold_solution_lock(judge):
+        return review_to_dict(review_hand(judge, hand), agent, judge)
+
+
+# --- Hand histories: files, players, hands and reviews ---
+
+PlayerQuery = Annotated[str, Query(max_length=200)]
+
+
+class HistoryRequest(RequestBody):
+    """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
+
+    text: Annotated[str, Field(max_length=1 << 20)] | None = None
+    title: ShortText = Field("hands", description="title of the file")
+    file: ShortText | None = None
+
+
+class HistoryReviewRequest(HandRequest):
+    """A hand in which a player's cards are known, and the reference agent."""
+
+    player: ShortText
+    judge: ShortText
+
+
+def history_routes(server: Server) -> APIRouter:
+    """Return the routes for hand histories."""
+    router, practice, histories = (
+        APIRouter(tags=["play"], prefix="/play/histories"),
+        server.practice,
+        server.practice.histories,
+    )
+
+    @router.get("")
+    async def listed() -> list[dict[str, Any]]:
+        """Return all stored hand histories, the latest first."""
+        return await server.compute(histories.list_histories)
+
+    @router.post("", status_code=201)
+    async def keep(body: HistoryRequest) -> dict[str, Any]:
+        """Store a hand history; return its players and rejected hands."""
+
+        def work() -> dict[str, Any]:
+            if (body.text is None) == (body.file is None):
+                raise InputError("give either text or file")
+            name = (
+                histories.add_file(body.file)
+                if body.file is not None
+                else histories.add_text(body.text or "", body.title)
+            )
+            return histories.describe(name)
+
+        return await server.write(work)
+
+    @router.get("/{name}")
+    async def look(name: str) -> dict[str, Any]:
+        """Return the contents of a file."""
+        return await server.compute(lambda: histories.describe(name))
+
+    @router.get("/{name}/hands")
+    async def hands(name: str, player: PlayerQuery) -> dict[str, Any]:
+        """Return the hands in which a player's cards are known."""
+        return await server.compute(lambda: histories.list_hands(name, player))
+
+    @router.get("/{name}/review")
+    async def review(
+        name: str, player: PlayerQuery, judge: PlayerQuery, hand: Annotated[int, Query(ge=0, le=10**9)]
+    ) -> ReviewResponse:
+        """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
+        return ReviewResponse(**server.reviews.status(_history_owner(name), (player, judge, hand)))
+
+    @router.post("/{name}/review")
+    async def ask_review(name: str, body: HistoryReviewRequest) -> ReviewResponse:
+        """Queue the review of a hand with an agent as reference."""
+        parse_agent_spec(body.judge, server.data)  # raises if there is none
+        hand = await server.compute(lambda: histories.hand(name, body.player, body.hand))
+        key = body.player, body.judge, body.hand
+        return ReviewResponse(
+            **server.reviews.request(_history_owner(name), key, lambda: review_by_agent(practice, hand, body.judge))
+        )
+
+    @router.delete("/{name}/reviews", status_code=204)
+    async def cancel_reviews(name: str) -> None:
+        """Cancel pending reviews, because nobody looks at these hands any more."""
+        server.reviews.cancel(_history_owner(name))
+
+    @router.delete("/{name}", status_code=204)
+    async def remove(name: str) -> None:
+        """Delete a file of hand histories and cancel its reviews."""
+        await server.write(lambda: histories.remove(name))
+        server.reviews.forget(_history_owner(name))
+
+    return router
+
+
+def _history_owner(name: str) -> str:
+    return f"history/{name}"

@@ -1,4 +1,4 @@
-"""Routes for ranges, boards and spots: what the page builds a spot with, and what it comes to before it is solved."""
+"""Routes for ranges, boards and spots: what the page needs to build a spot, and its estimated cost."""
 
 from __future__ import annotations
 
@@ -9,142 +9,195 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from riverboat import __version__
+from riverboat.api.estimate import estimate
+from riverboat.api.spot_proposal import DEFAULT_SECONDS, MenuProposal, propose
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
-from riverboat.cards.hand_classes import DRAWS, MADE
-from riverboat.cards.notation import parse_board, show_cards
+from riverboat.cards.hand_classes import DRAWS, MADE_HANDS
+from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
-from riverboat.cli.solve.spot_proposal import SECONDS, Proposal, propose
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.games.holdem.menus import SEATS
-from riverboat.strategies.queries import hand_names
-from riverboat.web import presets, spot_sources
-from riverboat.web.gateway import MOST_BODY
-from riverboat.web.jobs.options import check_boards
+from riverboat.web import spot_sources
+from riverboat.web.gateway import MAX_BODY_BYTES
+from riverboat.web.jobs.queue import check_boards
 from riverboat.web.models import (
-    About,
-    CandidateTold,
-    Example,
-    Hands,
-    Preset,
-    ProposalAsked,
-    ProposalTold,
-    RangeAsked,
-    RangeTold,
-    SizeAsked,
-    Source,
-    SpotTold,
+    CandidateResponse,
+    EstimateRequest,
+    ExampleLine,
+    HandNames,
+    ProposalRequest,
+    ProposalResponse,
+    RangePreset,
+    RangeRequest,
+    RangeResponse,
+    ServerInfo,
+    SpotResponse,
+    SpotSource,
 )
 from riverboat.web.server import Server
-from riverboat.web.views.node import numbers
+from riverboat.web.views.node import round_array
+
+# --- Range presets by position: rough shapes for 100 big blinds to start from, not solutions ---
+
+RANGE_PRESETS: tuple[tuple[str, str, str], ...] = (
+    ("all", "every hand", "random"),
+    ("6-max: open raise", "under the gun", "66+,A2s+,K9s+,Q9s+,J9s+,T9s,98s,87s,76s,ATo+,KJo+,QJo"),
+    ("6-max: open raise", "cutoff", "33+,A2s+,K6s+,Q8s+,J8s+,T8s+,97s+,86s+,75s+,65s,54s,A8o+,KTo+,QTo+,JTo"),
+    (
+        "6-max: open raise",
+        "button",
+        "22+,A2s+,K2s+,Q4s+,J6s+,T6s+,96s+,85s+,75s+,64s+,53s+,43s,A2o+,K8o+,Q9o+,J9o+,T8o+,98o,87o",
+    ),
+    (
+        "6-max: open raise",
+        "small blind",
+        "22+,A2s+,K2s+,Q4s+,J6s+,T6s+,96s+,86s+,75s+,64s+,54s,A2o+,K7o+,Q9o+,J9o+,T9o",
+    ),
+    (
+        "big blind calls",
+        "against under the gun",
+        "JJ-22,AQs-A2s,K9s+,Q9s+,J9s+,T8s+,97s+,86s+,75s+,65s,54s,AQo-ATo,KQo",
+    ),
+    (
+        "big blind calls",
+        "against the button",
+        "99-22,AJs-A2s,K2s+,Q2s+,J4s+,T6s+,95s+,85s+,74s+,63s+,53s+,43s,AJo-A2o,K9o+,Q9o+,J9o+,T8o+,97o+,87o,76o",
+    ),
+    (
+        "3-bet",
+        "big blind against the button",
+        "TT+,AQs+,A5s-A2s:0.5,KTs+:0.5,QTs+:0.5,J9s+:0.5,T9s:0.5,AQo+,KQo:0.5",
+    ),
+    (
+        "3-bet",
+        "button calls",
+        "JJ-55,AQs-ATs,A9s-A2s:0.5,KTs+,QTs+,J9s+,T9s,98s,87s,76s,65s,AQo-AJo:0.75,KQo:0.75",
+    ),
+    (
+        "heads-up",
+        "button raises",
+        "22+,A2s+,K2s+,Q2s+,J2s+,T2s+,94s+,84s+,73s+,63s+,52s+,42s+,32s,A2o+,K2o+,Q3o+,J6o+,T6o+,96o+,86o+,76o",
+    ),
+    (
+        "heads-up",
+        "big blind calls",
+        "77-22,A9s-A2s,KJs-K2s,Q2s+,J2s+,T3s+,94s+,84s+,73s+,63s+,52s+,42s+,32s,ATo-A2o,KJo-K2o,QJo-Q5o,"
+        "J7o+,T7o+,96o+,86o+,76o,65o",
+    ),
+)
 
 
-def read_range(asked: RangeAsked) -> Range:
-    """A range from text or weights; files are not read here."""
-    if (asked.text is None) == (asked.weights is None):
-        raise InputError("a range: give text or weights")
-    if asked.weights is not None:
-        return Range(np.array(asked.weights))
-    assert asked.text is not None
-    if asked.text.lstrip().startswith("@"):
-        raise InputError("range: no file is read here; write the range itself")
-    return Range.parse(asked.text, allow_empty=True)
+def read_range(request: RangeRequest) -> Range:
+    """Return a range from text or weights; files are not read."""
+    if (request.text is None) == (request.weights is None):
+        raise InputError("range: give either text or weights")
+    if request.weights is not None:
+        return Range(np.array(request.weights))
+    assert request.text is not None
+    if request.text.lstrip().startswith("@"):
+        raise InputError("range: files are not read here; write the range itself")
+    return Range.parse(request.text, allow_empty=True)
 
 
-def proposal_told(noted: spot_sources.NotedSpot, made: Proposal, memory: int, seconds: float) -> ProposalTold:
-    """Return a proposal as the page reads it."""
-    spot = noted.spot
+def proposal_response(
+    spot_with_notes: spot_sources.SpotWithNotes, proposal: MenuProposal, memory: int, seconds: float
+) -> ProposalResponse:
+    """Return a proposal for the page."""
+    spot = spot_with_notes.spot
     candidates = [
-        CandidateTold(
+        CandidateResponse(
             spot=spot_file.to_table(each.spot), dtype=each.dtype, left_out=list(each.left_out), infosets=each.infosets,
             bytes=each.bytes, seconds=each.seconds, fits=each.fits,
         )
-        for each in made.candidates
+        for each in proposal.candidates
     ]  # fmt: skip
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
-    chosen = None if made.chosen is None else made.candidates.index(made.chosen)
-    return ProposalTold(
-        name=spot.name, board=show_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
-        seconds=seconds, chosen=chosen, candidates=candidates, notes=noted.notes,
+    chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
+    return ProposalResponse(
+        name=spot.name, board=format_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
+        seconds=seconds, chosen=chosen, candidates=candidates, notes=spot_with_notes.notes,
     )  # fmt: skip
 
 
-def routes(server: Server) -> APIRouter:
-    """The routes of this module."""
+def spot_routes(server: Server) -> APIRouter:
+    """Return the routes for ranges and spots."""
     router = APIRouter(tags=["spots"])
 
     @router.get("/about")
-    async def about() -> About:
-        """The server and its limits."""
+    async def about() -> ServerInfo:
+        """Return the server and its limits."""
         jobs = server.jobs
-        return About(
-            version=__version__, data=str(server.data.root), cores=server.cores, jobs_at_once=jobs.most,
-            memory=jobs.memory, most_body=MOST_BODY,
+        return ServerInfo(
+            version=__version__, data=str(server.data.root), cores=server.cores, jobs_at_once=jobs.max_running,
+            memory=jobs.memory, most_body=MAX_BODY_BYTES,
         )  # fmt: skip
 
     @router.get("/hands")
-    async def hands() -> Hands:
-        """Names of hands, cells and classes, in the order of all arrays."""
-        return Hands(
-            hands=list(hand_names(FULL_DECK)), cells=list(CLASS_NAMES), cell_of_hand=CLASS_OF_HAND.tolist(),
-            made=list(MADE), draws=list(DRAWS),
+    async def hands() -> HandNames:
+        """Return the names of hands, cells and classes, in the order of all arrays."""
+        names = [format_cards(hand[::-1]) for hand in FULL_DECK.hands.tolist()]  # the higher card first
+        return HandNames(
+            hands=names, cells=list(CLASS_NAMES), cell_of_hand=CLASS_OF_HAND.tolist(),
+            made=list(MADE_HANDS), draws=list(DRAWS),
         )  # fmt: skip
 
     @router.get("/ranges/presets")
-    async def preset_ranges() -> list[Preset]:
-        """Ranges with names."""
-        return [Preset(group=group, name=name, text=text) for group, name, text in presets.RANGES]
+    async def preset_ranges() -> list[RangePreset]:
+        """Return the range presets."""
+        return [RangePreset(group=group, name=name, text=text) for group, name, text in RANGE_PRESETS]
 
     @router.post("/ranges")
-    async def ranges(asked: RangeAsked) -> RangeTold:
-        """A range in all forms: its shortest text, 1,326 weights, 169 cells."""
-        held, board = read_range(asked), parse_board(asked.board)
-        left = held.remove(board)
-        return RangeTold(
-            text=held.text(digits=6), weights=numbers(held.weights, 6),
-            cells=numbers(held.class_weights(board).ravel(), 6), combos=left.combos,
-            percent=100 * left.combos / comb(52 - len(board), 2),
+    async def ranges(body: RangeRequest) -> RangeResponse:
+        """Return a range as its shortest text, 1,326 weights and 169 cells."""
+        parsed, board = read_range(body), parse_board(body.board)
+        live = parsed.remove(board)
+        return RangeResponse(
+            text=parsed.text(digits=6), weights=round_array(parsed.weights, 6),
+            cells=round_array(parsed.class_weights(board).ravel(), 6), combos=live.combos,
+            percent=100 * live.combos / comb(52 - len(board), 2),
         )  # fmt: skip
 
     @router.post("/spots")
-    async def spots(source: Source) -> SpotTold:
-        """A spot, checked: as entries, as a file, and its first moves."""
+    async def spots(source: SpotSource) -> SpotResponse:
+        """Validate a spot; return its entries, its file and its first actions."""
 
         def work() -> dict[str, Any]:
-            return spot_sources.told(spot_sources.find(source, server.data, server.shelf))
+            return spot_sources.spot_to_dict(spot_sources.resolve_spot(source, server.data, server.solutions))
 
-        return SpotTold(**await server.compute_from(source.agent, work))
+        return SpotResponse(**await server.compute_from(source.agent, work))
 
     @router.post("/spots/size")
-    async def size(asked: SizeAsked) -> dict[str, Any]:
-        """Nodes, memory and seconds of a solve, as `riverboat solve --estimate --json` tells them; with `boards` the seconds
-        of all of them."""
+    async def size(body: EstimateRequest) -> dict[str, Any]:
+        """Estimate nodes, memory and seconds of a solve, as `riverboat solve --estimate --json`; with `boards` the
+        seconds of all boards.
+        """
 
         def work() -> dict[str, Any]:
-            spot = spot_sources.find(asked, server.data, server.shelf).spot
-            boards = None if asked.boards is None else check_boards(asked.boards, server.data)
-            return spot_sources.size(spot, None, asked.threads or server.cores, boards)
+            spot = spot_sources.resolve_spot(body, server.data, server.solutions).spot
+            boards = None if body.boards is None else check_boards(body.boards, server.data)
+            return {"solves": 1} | estimate(spot, threads=body.threads or server.cores, boards=boards)
 
-        return await server.compute_from(asked.agent, work)
+        return await server.compute_from(body.agent, work)
 
     @router.post("/spots/proposal")
-    async def proposal(asked: ProposalAsked) -> ProposalTold:
-        """The spot with leaner and leaner menus, and the richest that fits into the memory and the time."""
+    async def proposal(body: ProposalRequest) -> ProposalResponse:
+        """Propose simpler betting menus, and the richest within the memory and time limits."""
 
-        def work() -> ProposalTold:
-            noted = spot_sources.find(asked, server.data, server.shelf)
-            seconds = SECONDS if asked.seconds is None else asked.seconds
-            memory, threads = server.jobs.memory, asked.threads or server.cores
-            return proposal_told(
-                noted, propose(noted.spot, memory=memory, seconds=seconds, threads=threads), memory, seconds
+        def work() -> ProposalResponse:
+            resolved = spot_sources.resolve_spot(body, server.data, server.solutions)
+            seconds = DEFAULT_SECONDS if body.seconds is None else body.seconds
+            memory, threads = server.jobs.memory, body.threads or server.cores
+            return proposal_response(
+                resolved, propose(resolved.spot, memory=memory, seconds=seconds, threads=threads), memory, seconds
             )
 
         return await server.compute(work)
 
     @router.get("/spots/examples")
-    async def examples(agent: Annotated[str, Query(max_length=200)]) -> list[Example]:
-        """Lines that a blueprint plays often, one for each street from the flop on; of other agents none."""
-        return [Example(**row) for row in await server.compute(lambda: server.shelf.examples(agent))]
+    async def examples(agent: Annotated[str, Query(max_length=200)]) -> list[ExampleLine]:
+        """Return frequent lines of a blueprint, one per street from the flop on; empty for other agents."""
+        return [ExampleLine(**row) for row in await server.compute(lambda: server.solutions.examples(agent))]
 
     return router

@@ -1,1 +1,1 @@
-"""JSON for the page."""
+"""JSON views of nodes for the page."""

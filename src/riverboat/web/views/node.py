@@ -1,29 +1,31 @@
-"""A node of a solution for the page: every figure of the library's reports, with arrays over the hands that can be there."""
+"""A node of a solution as JSON: the summary, and arrays over the hands that are possible there."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riverboat.cards.deck import HANDS, card_name
-from riverboat.cards.hand_classes import Classes, classify_all
-from riverboat.cards.notation import show_cards
+from riverboat.cards.deck import NUM_HANDS, card_name
+from riverboat.cards.hand_classes import HandClasses, classify_all
+from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.tables import Cell
 from riverboat.games.base import CHANCE
-from riverboat.games.boards.board_game import Dealt
+from riverboat.games.boards.board_game import DealtCards
 from riverboat.games.spots.locks import locked_hands
 from riverboat.games.spots.spot import Spot
 from riverboat.strategies.reports import node as node_report
-from riverboat.strategies.solution import Solution, Spotlight
+
+if TYPE_CHECKING:
+    from riverboat.strategies.solution import Solution, SolutionNode
 
 DIGITS = 5
-KINDS = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise", "a": "bet"}
+ACTION_KINDS = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise", "a": "bet"}
 
 
-def numbers(values: Array, digits: int = DIGITS) -> list[Any]:
-    """Rounded, and null where they are not known."""
+def round_array(values: Array, digits: int = DIGITS) -> list[Any]:
+    """Return rounded values as a list, with None for NaN and infinity."""
     rounded = np.round(np.asarray(values, float), digits)
     listed: list[Any] = rounded.tolist()
     for k in np.flatnonzero(~np.isfinite(rounded)).tolist():
@@ -31,108 +33,110 @@ def numbers(values: Array, digits: int = DIGITS) -> list[Any]:
     return listed
 
 
-def number(value: Cell, digits: int = DIGITS) -> float | None:
-    """One of them."""
+def round_or_none(value: Cell, digits: int = DIGITS) -> float | None:
+    """Return a rounded value, or None for NaN and infinity."""
     return None if value is None or not np.isfinite(float(value)) else round(float(value), digits)
 
 
-def solution_node(solution: Solution, line: str) -> dict[str, Any]:
-    """A node, whoever acts there."""
+def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
+    """Return a node of any kind as JSON fields."""
     node = solution[line]
-    solution.street(node).walk()
-    told = node_report.summary(node)
-    cards = node.player == CHANCE
+    solution.street_values(node).compute()
+    summary = node_report.node_summary(node)
+    is_deal = node.player == CHANCE
     return {
         "line": node.line,
-        "kind": "decision" if node.player >= 0 else "deal" if cards else "end",
-        "board": show_cards(node.board),
-        "street": told.street,
-        "pot": told.pot,
-        "stacks": told.stacks,
-        "player": told.player,
-        "played": number(node.played, 8),
-        "names": list(told.names),
+        "kind": "decision" if node.player >= 0 else "deal" if is_deal else "end",
+        "board": format_cards(node.board),
+        "street": summary.street,
+        "pot": summary.pot,
+        "stacks": summary.stacks,
+        "player": summary.player,
+        "played": round_or_none(node.reach_probability, 8),
+        "names": list(summary.names),
         "joiner": node.tree.game.joiner,
-        "moves": [_move(node, row) for row in told.actions],
-        "cards": cards_of(node) if cards else [],
-        "path": path(node),
-        "players": _sides(node, told),
-        "locked": np.flatnonzero(_locked(node, node.place, node.dealt)).tolist(),
+        "moves": [_action_to_dict(node, row) for row in summary.actions],
+        "cards": possible_cards(node) if is_deal else [],
+        "path": path_to_node(node),
+        "players": _players_to_dict(node, summary),
+        "locked": np.flatnonzero(_locked_hands(node, node.betting_node, node.dealt_cards)).tolist(),
     }
 
 
-def _locked(node: Spotlight, place: int, dealt: Dealt) -> Array:
-    """Return which hands of the player to act are locked at a node of the betting. bool [1326]"""
+def _locked_hands(node: SolutionNode, place: int, dealt: DealtCards) -> Array:
+    """Return which hands of the player to act are locked at a betting node. bool [1326]"""
     game = node.tree.game
-    return locked_hands(game, place, dealt) if isinstance(game, Spot) and game.locks else np.zeros(HANDS, bool)
+    return locked_hands(game, place, dealt) if isinstance(game, Spot) and game.locks else np.zeros(NUM_HANDS, bool)
 
 
-def _move(node: Spotlight, row: dict[str, Any]) -> dict[str, Any]:
+def _action_to_dict(node: SolutionNode, row: dict[str, Any]) -> dict[str, Any]:
     name = str(row["action"])
     joined = f"{node.line}{node.tree.game.joiner}{name}" if node.line else name
-    figures = {key: number(row[key]) for key in ("frequency", "combos", "ev", "equity", "eqr")}
-    return {"name": name, **move_facts(node, name), "line": joined} | figures
+    figures = {key: round_or_none(row[key]) for key in ("frequency", "combos", "ev", "equity", "eqr")}
+    return {"name": name, **describe_action(node, name), "line": joined} | figures
 
 
-def move_facts(node: Spotlight, name: str) -> dict[str, Any]:
-    """What kind of move it is, the chips that it adds, how large a bet or raise is against the pot, and if all is in then."""
-    betting, me, kind = node.tree.betting, node.player, KINDS.get(name[:1], "bet")
-    below = next(c for c in betting.children(node.place) if betting.label[c] == name)
-    spent = betting.spent[node.place]
-    paid = float(betting.spent[below, me] - spent[me])
-    to_call = float(max(spent[1 - me] - spent[me], 0.0))
-    behind, raised = node_report.stacks(node), paid > to_call
-    share = (paid - to_call) / (node_report.pot(node) + to_call) if raised else None
-    everything = raised and behind is not None and paid >= behind[me]
-    return {"kind": kind, "chips": paid, "share": number(share, 4), "allin": everything}
+def describe_action(node: SolutionNode, name: str) -> dict[str, Any]:
+    """Return the kind of an action, the chips that it adds, its size as a share of the pot, and whether it is all-in."""
+    betting, player, kind = node.tree.betting, node.player, ACTION_KINDS.get(name[:1], "bet")
+    child = next(c for c in betting.children(node.betting_node) if betting.label[c] == name)
+    spent = betting.spent[node.betting_node]
+    paid = float(betting.spent[child, player] - spent[player])
+    to_call = float(max(spent[1 - player] - spent[player], 0.0))
+    stacks, is_raise = node_report.stacks(node), paid > to_call
+    share = (paid - to_call) / (node_report.pot(node) + to_call) if is_raise else None
+    all_in = is_raise and stacks is not None and paid >= stacks[player]
+    return {"kind": kind, "chips": paid, "share": round_or_none(share, 4), "allin": all_in}
 
 
-def cards_of(node: Spotlight) -> list[str]:
-    """The cards that may come."""
+def possible_cards(node: SolutionNode) -> list[str]:
+    """Return the cards that can be dealt next."""
     return [card_name(int(c)) for c in node.tree.game.deck.cards if int(c) not in node.board]
 
 
-def path(node: Spotlight) -> list[dict[str, Any]]:
-    """The way from the root: every decision and deal with what was chosen there and what else could be."""
+def path_to_node(node: SolutionNode) -> list[dict[str, Any]]:
+    """Return the path from the root: every decision and deal with its options and the choice."""
     betting, joiner, steps = node.tree.betting, node.tree.game.joiner, []
-    line, dealt = "", list(node.dealt)
-    seen = 0  # deals so far
-    names = node_report.names(node.tree.game)
-    way = node.way
-    for here, after in zip(way, [*way[1:], None], strict=True):
-        actor = int(betting.actor[here])
+    line, dealt = "", list(node.dealt_cards)
+    num_deals = 0
+    names = node_report.player_names(node.tree.game)
+    path = node.path
+    for betting_node, child in zip(path, [*path[1:], None], strict=True):
+        actor = int(betting.actor[betting_node])
         step: dict[str, Any] = {"line": line, "player": names[actor] if actor >= 0 else None}
         step |= {"kind": "decision" if actor >= 0 else "deal" if actor == CHANCE else "end"}
-        step |= {"moves": list(betting.moves(here)) if actor >= 0 else [], "chosen": None}
-        step["locked"] = actor >= 0 and bool(_locked(node, here, node.dealt[:seen]).any())
-        seen += actor == CHANCE
-        if after is not None:
-            chosen = betting.label[after] if actor >= 0 else show_cards(dealt.pop(0))
+        step |= {"moves": list(betting.actions(betting_node)) if actor >= 0 else [], "chosen": None}
+        step["locked"] = actor >= 0 and bool(_locked_hands(node, betting_node, node.dealt_cards[:num_deals]).any())
+        num_deals += actor == CHANCE
+        if child is not None:
+            chosen = betting.label[child] if actor >= 0 else format_cards(dealt.pop(0))
             step["chosen"] = chosen
             line = f"{line}/{chosen}" if actor < 0 else f"{line}{joiner}{chosen}" if line else chosen
         steps.append(step)
     return steps
 
 
-def _sides(node: Spotlight, told: node_report.Summary) -> dict[str, Any]:
+def _players_to_dict(node: SolutionNode, summary: node_report.NodeSummary) -> dict[str, Any]:
     classes = classify_all(node.board, node.tree.game.deck) if node.board else None
-    return {name: _side(node, told, who, classes) for who, name in enumerate(told.names)}
+    return {name: _player_to_dict(node, summary, player, classes) for player, name in enumerate(summary.names)}
 
 
-def _side(node: Spotlight, told: node_report.Summary, who: int, classes: Classes | None) -> dict[str, Any]:
-    """One player: means, and every hand."""
-    mine, acts = node_report.figures(node, who), node.player == who
-    hands = np.flatnonzero(mine.here)
-    side: dict[str, Any] = {key: number(getattr(told, key)[who]) for key in ("combos", "ev", "equity", "eqr")}
+def _player_to_dict(
+    node: SolutionNode, summary: node_report.NodeSummary, who: int, classes: HandClasses | None
+) -> dict[str, Any]:
+    """Return the means and all hands of one player."""
+    figures, acts = node_report.hand_figures(node, who), node.player == who
+    hands = np.flatnonzero(figures.in_range)
+    side: dict[str, Any] = {key: round_or_none(getattr(summary, key)[who]) for key in ("combos", "ev", "equity", "eqr")}
     side["hands"] = {
         "index": hands.tolist(),
-        "weight": numbers(mine.reach[hands]),
-        "deals": numbers(mine.deals[hands] / max(mine.deals.sum(), 1e-300), 7),
-        "ev": numbers(mine.ev[hands], 3),
-        "equity": numbers(mine.equity[hands], 4),
-        "eqr": numbers(mine.eqr[hands], 3),
-        "strategy": [numbers(row[hands], 4) for row in node.strategy] if acts else [],
-        "action_ev": [numbers(row[hands], 3) for row in node.action_ev()] if acts else [],
+        "weight": round_array(figures.reach[hands]),
+        "deals": round_array(figures.deals[hands] / max(figures.deals.sum(), 1e-300), 7),
+        "ev": round_array(figures.ev[hands], 3),
+        "equity": round_array(figures.equity[hands], 4),
+        "eqr": round_array(figures.eqr[hands], 3),
+        "strategy": [round_array(row[hands], 4) for row in node.strategy] if acts else [],
+        "action_ev": [round_array(row[hands], 3) for row in node.action_ev()] if acts else [],
     }
     if classes is not None:
         made, draws = classes

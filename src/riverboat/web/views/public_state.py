@@ -1,78 +1,56 @@
-"""A decision of a blueprint or an agent for the page, told as nodes of solutions are; EVs and equities are not known."""
+"""A decision of a blueprint or an agent as JSON, in the format of solution nodes; EVs and equities are unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riverboat.api.nodes import PublicNode
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.hand_classes import classify_all
-from riverboat.cards.notation import parse_board, show_cards
+from riverboat.cards.notation import format_cards, parse_board
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.holdem.actions import moves_of, play_move, show_move
-from riverboat.games.holdem.betting import Betting
-from riverboat.games.holdem.match_state import settled
-from riverboat.games.holdem.menus import SEATS, Choices, Menu, menu_from
-from riverboat.games.holdem.rules import Rules
-from riverboat.strategies.blueprint import BlueprintStrategy
-from riverboat.strategies.public_strategy import Answering
-from riverboat.strategies.reports.blueprint import at_line
-from riverboat.strategies.reports.public_state import PlaceNode, hand_numbers, player_node
-from riverboat.web.views.node import number, numbers
+from riverboat.games.holdem.actions import format_action
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuActions, menu_from_table
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.reports.blueprint import BlueprintNode, first_street_nodes, node_at_line
+from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
+from riverboat.web.views.node import round_array, round_or_none
 
-NO_BETS = menu_from({"preflop": ""})
-KINDS = {"f": "fold", "c": "call", "r": "raise"}
+if TYPE_CHECKING:
+    from riverboat.strategies.blueprint import Blueprint
 
-
-def blueprint_node(strategy: BlueprintStrategy, line: str, board: str) -> dict[str, Any]:
-    """Return a decision of a blueprint's own tree; a deal where the cards of the street are not given."""
-    return _node(strategy.rules, strategy.menu, line, board, lambda cards: at_line(strategy, line, cards))
+NO_BETS = menu_from_table({"preflop": ""})
+ACTION_KINDS = {"f": "fold", "c": "call", "r": "raise"}
 
 
-def agent_node(agent: Answering, rules: Rules, line: str, board: str) -> dict[str, Any]:
-    """Return a decision of an agent at any line. Actions of its blueprint's tree are listed even if it never plays them."""
-    return _node(rules, own_menu(agent), line, board, lambda cards: player_node(agent, rules, line, cards))
+def public_node_to_dict(node: PublicNode) -> dict[str, Any]:
+    """Return a decision, a deal whose cards are not given, or the end of a hand.
 
-
-def own_menu(agent: Answering) -> Menu | None:
-    """Return the menu of the blueprint that an agent plays or is made of; None where it has none."""
-    parts = (getattr(each, "strategy", None) for each in (agent, *getattr(agent, "made_of", ())))
-    return next((part.menu for part in parts if isinstance(part, BlueprintStrategy)), None)
-
-
-def _node(rules: Rules, menu: Menu | None, line: str, board: str, read: Callable[[str], PlaceNode]) -> dict[str, Any]:
-    state = settled(Betting.from_line(rules, line))
-    line, board = state.line, _cut(rules, state.street, board)
-    path = _path(rules, menu, state)
-    if state.actor < 0:
-        return {"kind": "end"} | _empty(rules, line, board) | {"path": path}
-    told = _missing(rules, state.street, line, board)
+    Actions of the blueprint's tree are listed even if no hand plays them.
+    """
+    rules, state = node.rules, node.state
+    path = _path_to_state(rules, node.menu, state)
+    if node.kind == "end":
+        return {"kind": "end"} | _empty_node(rules, state.line, node.board) | {"path": path}
     on_tree = all(step["chosen"] in step["menu"] for step in path)
-    own = _moves(rules, menu, state) if on_tree else []
-    if told is None:
-        told = place_node(read(board), own)
-        own = [move["name"] for move in told["moves"]]
-    last = {"line": line, "kind": "decision", "player": SEATS[state.actor], "moves": own, "chosen": None}
-    return told | {"path": [*({key: step[key] for key in last} for step in path), last]}
+    tree_actions = _menu_actions(rules, node.menu, state) if on_tree else []
+    if node.public is None:
+        needs = {"needs": rules.board_sizes[state.street]}
+        fields = {"kind": "deal"} | needs | _empty_node(rules, state.line, node.board)
+    else:
+        fields = _decision_to_dict(node.public, tree_actions)
+        tree_actions = [move["name"] for move in fields["moves"]]
+    last = {"line": state.line, "kind": "decision", "player": SEATS[state.actor], "moves": tree_actions, "chosen": None}
+    return fields | {"path": [*({key: step[key] for key in last} for step in path), last]}
 
 
-def _cut(rules: Rules, street: int, board: str) -> str:
-    """The cards of a board that are there on a street: who walks back keeps those that come later."""
-    return show_cards(parse_board(board)[: rules.board_sizes[street]])
-
-
-def _missing(rules: Rules, street: int, line: str, board: str) -> dict[str, Any] | None:
-    """The deal, where the cards of a street are not given."""
-    if len(parse_board(board)) >= rules.board_sizes[street]:
-        return None
-    return {"kind": "deal", "needs": rules.board_sizes[street]} | _empty(rules, line, board)
-
-
-def _empty(rules: Rules, line: str, board: str) -> dict[str, Any]:
-    state = settled(Betting.from_line(rules, line))
+def _empty_node(rules: PokerRules, line: str, board: str) -> dict[str, Any]:
+    state = BettingState.from_line(rules, line).deal_due_streets()
     side: dict[str, Any] = {
         "combos": None,
         "ev": None,
@@ -87,47 +65,51 @@ def _empty(rules: Rules, line: str, board: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def place_node(node: PlaceNode, own: Sequence[str] = ()) -> dict[str, Any]:
-    """A place with what both seats hold there; actions of `own` are listed even if no hand plays them."""
+def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a public state with the ranges of both seats; actions of `own_actions` are listed even if no hand plays
+    them.
+    """
     rules = node.rules
-    names = sorted({*node.moves, *own}, key=_size)
+    names = sorted({*node.moves, *own_actions}, key=_action_order)
     if rules.deck != FULL_DECK:
-        raise InputError(f"{rules.name}: hands of another deck than hold'em's have no grid; riverboat show prints them")
+        raise InputError(f"{rules.name}: only hands of the standard deck have a grid; use riverboat show")
     stacks = None
     if rules.stacks is not None:
         stacks = [float(stack - put) for stack, put in zip(rules.stacks, node.spent, strict=True)]
     return {
         "line": node.line,
         "kind": "decision",
-        "board": show_cards(node.board),
+        "board": format_cards(node.board),
         "street": rules.streets[node.street],
         "pot": float(sum(node.spent)),
         "stacks": stacks,
         "player": SEATS[node.seat],
-        "played": number(node.chance, 8),
+        "played": round_or_none(node.reach_probability, 8),
         "names": list(SEATS),
         "joiner": "",
-        "moves": [_move(node, name) for name in names],
+        "moves": [_action_to_dict(node, name) for name in names],
         "cards": [],
-        "players": {name: _side(node, seat, names) for seat, name in enumerate(SEATS)},
+        "players": {name: _player_to_dict(node, seat, names) for seat, name in enumerate(SEATS)},
     }
 
 
-def _size(name: str) -> tuple[int, int]:
-    """Order of actions: fold, call, raises upwards; of a span of raises its first total."""
+def _action_order(name: str) -> tuple[int, int]:
+    """Return the sort key of an action: fold, call, raises upwards; for a range of raises its first total."""
     return "fcr".index(name[0]), int(name[1:].partition("-")[0] or 0)
 
 
-def _played(node: PlaceNode, name: str) -> Array:
-    """Probability of an action with each hand. float64 [n]"""
-    probabilities: Array = node.played[:, node.moves.index(name)] if name in node.moves else np.zeros(len(node.hands))
+def _action_probabilities(node: PublicStateNode, name: str) -> Array:
+    """Return the probability of an action with each hand. float64 [n]"""
+    probabilities: Array = (
+        node.action_probabilities[:, node.moves.index(name)] if name in node.moves else np.zeros(len(node.hands))
+    )
     return probabilities
 
 
-def _move(node: PlaceNode, name: str) -> dict[str, Any]:
-    spent, kind = node.spent, KINDS.get(name[:1], "raise")
+def _action_to_dict(node: PublicStateNode, name: str) -> dict[str, Any]:
+    spent, kind = node.spent, ACTION_KINDS.get(name[:1], "raise")
     to_call = max(spent[1 - node.seat] - spent[node.seat], 0)
-    if not to_call:  # a big blind that nobody raised is a bet already
+    if not to_call:  # preflop, the big blind counts as a bet
         blinds = node.rules.blinds
         opened = node.street == 0 and blinds[0] != blinds[1]
         kind = {"call": "check", "raise": "raise" if opened else "bet"}.get(kind, kind)
@@ -136,45 +118,111 @@ def _move(node: PlaceNode, name: str) -> dict[str, Any]:
     share = None if total is None else (total - max(spent)) / (sum(spent) + to_call)
     stacks = node.rules.stacks
     return {
-        "name": name, "kind": kind, "chips": paid, "share": number(share, 4), "line": node.line + name,
+        "name": name, "kind": kind, "chips": paid, "share": round_or_none(share, 4), "line": node.line + name,
         "allin": total is not None and stacks is not None and total >= stacks[node.seat],
-        "frequency": number(node.frequencies.get(name, 0.0)),
-        "combos": number(float(node.reach[node.seat] @ _played(node, name))),
+        "frequency": round_or_none(node.frequencies.get(name, 0.0)),
+        "combos": round_or_none(float(node.reach[node.seat] @ _action_probabilities(node, name))),
         "ev": None, "equity": None, "eqr": None,
     }  # fmt: skip
 
 
-def _side(node: PlaceNode, seat: int, names: Sequence[str]) -> dict[str, Any]:
-    """All hands that are held there; the board's classes where there is one."""
-    held = np.flatnonzero(node.reach[seat] > 0)
-    index = hand_numbers(node.hands)[held]
+def _player_to_dict(node: PublicStateNode, seat: int, names: Sequence[str]) -> dict[str, Any]:
+    """Return all hands in a player's range, with their classes if there is a board."""
+    rows = np.flatnonzero(node.reach[seat] > 0)
+    index = hand_indices(node.hands)[rows]
     order = np.argsort(index)
-    held, index = held[order], index[order]
-    deals = node.deals[seat]
-    nothing = [None] * len(held)
+    rows, index = rows[order], index[order]
+    deals = node.deal_weights[seat]
+    unknown = [None] * len(rows)
     hands: dict[str, Any] = {
-        "index": index.tolist(), "weight": numbers(node.reach[seat][held]),
-        "deals": numbers(deals[held] / max(deals.sum(), 1e-300), 7), "ev": nothing, "equity": nothing, "eqr": nothing,
-        "strategy": [numbers(_played(node, name)[held], 4) for name in names] if node.seat == seat else [],
+        "index": index.tolist(), "weight": round_array(node.reach[seat][rows]),
+        "deals": round_array(deals[rows] / max(deals.sum(), 1e-300), 7), "ev": unknown, "equity": unknown, "eqr": unknown,
+        "strategy": [round_array(_action_probabilities(node, name)[rows], 4) for name in names] if node.seat == seat else [],
         "action_ev": [],
     }  # fmt: skip
     if node.board:
         made, draws = classify_all(node.board)
         hands |= {"made": made[index].tolist(), "draws": (draws[index] @ (1 << np.arange(draws.shape[1]))).tolist()}
-    return {"combos": number(float(node.reach[seat].sum())), "ev": None, "equity": None, "eqr": None, "hands": hands}
+    return {
+        "combos": round_or_none(float(node.reach[seat].sum())),
+        "ev": None,
+        "equity": None,
+        "eqr": None,
+        "hands": hands,
+    }
 
 
-def _path(rules: Rules, menu: Menu | None, end: Betting) -> list[dict[str, Any]]:
+def _path_to_state(rules: PokerRules, menu: ActionMenu | None, end: BettingState) -> list[dict[str, Any]]:
     """Return the decisions before a state: the actions of the menu there, and the one that was chosen."""
-    state, steps = Betting.start(rules), []
-    for move in moves_of(rules, end.line):
-        chosen, own = show_move(move, rules), _moves(rules, menu, state)
+    state, steps = BettingState.start(rules), []
+    for move in end.actions:
+        chosen, own = format_action(move, rules), _menu_actions(rules, menu, state)
         step = {"line": state.line, "kind": "decision", "player": SEATS[state.actor], "chosen": chosen, "menu": own}
-        steps.append(step | {"moves": sorted({*own, chosen}, key=_size)})
-        state = play_move(state, move)
+        steps.append(step | {"moves": sorted({*own, chosen}, key=_action_order)})
+        state = state.play(move)
     return steps
 
 
-def _moves(rules: Rules, menu: Menu | None, state: Betting) -> list[str]:
+def _menu_actions(rules: PokerRules, menu: ActionMenu | None, state: BettingState) -> list[str]:
     """Return the labels of the actions that a menu has at a state; without one, fold and call."""
-    return [show_move(move, rules) for move in Choices(rules, menu or NO_BETS).moves(state.at)]
+    return [format_action(move, rules) for move in MenuActions(rules, menu or NO_BETS).actions(state.compact)]
+
+
+# --- Example lines: frequent lines of a blueprint, one per street from the flop on ---
+
+EXAMPLE_BOARD = "Kh7c2s9d3h"
+EXAMPLE_HAND = "QdJd"  # hole cards of match states, which do not overlap with the board
+FOLD = "f"
+
+
+def example_lines(strategy: Blueprint) -> list[dict[str, Any]]:
+    """Return a line for each street after the first deal: the most frequent line to the flop, continued by frequent actions.
+
+    Games with another deck have no grid and no examples.
+    """
+    tree, rules = strategy.tree, strategy.rules
+    if rules.deck != FULL_DECK or rules.rounds < 2:
+        return []
+    cards, examples = parse_board(EXAMPLE_BOARD), []
+    node: int | None = _most_frequent_flop(strategy)
+    while node is not None:
+        street = int(tree.street[node])
+        board = cards[: rules.board_sizes[street]]
+        current = node_at_line(strategy, tree.line(node), board)
+        examples.append(_example_to_dict(current))
+        node = _follow_to_next_street(current)
+    return examples
+
+
+def _most_frequent_flop(strategy: Blueprint) -> int | None:
+    """Return the flop node that is reached most often; None if no line leads there."""
+    tree = strategy.tree
+    reached: dict[int, float] = {}
+    for here in first_street_nodes(strategy):
+        for child, share in zip(tree.children(here.node), here.frequencies.values(), strict=True):
+            if tree.street[child] > 0 and tree.actor[child] >= 0:
+                reached[child] = here.reach_probability * share
+    return max(reached, key=lambda child: reached[child], default=None)
+
+
+def _follow_to_next_street(here: BlueprintNode) -> int | None:
+    """Follow the most frequent actions to the next street; None if the hand ends first."""
+    tree, street = here.strategy.tree, here.street
+    while tree.street[here.node] == street:
+        shares = {k: share for k, (name, share) in enumerate(here.frequencies.items()) if name != FOLD}
+        child = here.child(max(shares, key=lambda k: shares[k]))
+        if tree.actor[child.node] < 0:
+            return None
+        here = child
+    return here.node
+
+
+def _example_to_dict(here: BlueprintNode) -> dict[str, Any]:
+    shown = [format_cards(here.board[a:b]) for a, b in zip((0, 3, 4), (3, 4, 5), strict=True) if len(here.board) >= b]
+    return {
+        "street": here.rules.streets[here.street],
+        "line": here.line,
+        "board": format_cards(here.board),
+        "combos": {name: round(float(here.reach[seat].sum()), 2) for seat, name in enumerate(SEATS)},
+        "state": f"MATCHSTATE:1:0:{here.line}:|{'/'.join([EXAMPLE_HAND, *shown])}",
+    }

@@ -1,11 +1,12 @@
-"""Compiled loops of k-means: seeding, and one pass that assigns points to centres and sums them up.
+"""Compiled loops of k-means and of public clustering.
 
-Points are mapped to rows, one at a time, in a scratch row: a histogram becomes its cumulative sum at mass one, other points
-stay as they are. In the space of rows the earth mover's distance is the L1 distance, and a mean of rows is the row of a mean.
-So there is one pass for both metrics.
+Points are mapped to rows, one at a time, in a scratch row: a histogram becomes its normalized cumulative sum, other points
+stay unchanged. In the space of rows the earth mover's distance is the L1 distance, and the mean of rows is the row of the
+mean. So one pass serves both metrics.
 
-Bounds are kept in float32. Computed distances are off by a few parts in ten million, so a bound has to win by SLACK before
-it replaces a comparison: the pass then finds the same labels, bit for bit, as one that compares all points with all centres.
+Bounds are stored in float32. Computed distances have errors of a few parts in ten million. So a bound must hold by
+DISTANCE_TOLERANCE before it replaces a comparison: the pass then finds the same labels, bit for bit, as a comparison of
+all points with all centroids.
 """
 
 from __future__ import annotations
@@ -14,63 +15,63 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random
 from riverboat.core.arrays import Array
 
-SLACK = np.float32(1e-5)
-NEAR = np.float32(1e-3)  # of a cumulative share: weights that fall with the distance do not grow beyond this
+DISTANCE_TOLERANCE = np.float32(1e-5)
+MIN_MEDIAN_DISTANCE = np.float32(1e-3)  # smallest distance in the weights of medians, which are inverse to the distance
 FAR = np.float32(np.inf)
-HOP = 24  # neighbours of a first guess, none of which may be nearer
-BLOCK = 4096  # points whose chances in seeding are summed before they are compared
-# What a pass counts, in its `count` array.
-CHANGED, EVALUATED, SEARCHED, EMPTY_ROWS = range(4)
+MAX_GUESS_NEIGHBOURS = 24  # neighbours that are compared with a first guess
+SEEDING_BLOCK = 4096  # points whose seeding probabilities are summed in one block
+# Counters of a pass, indices in its `counts` array.
+CHANGED, DISTANCES, SEARCHED, EMPTY_ROWS = range(4)
 
 
-class Sample(NamedTuple):
-    """Points, what they weigh, and how they become rows."""
+class KMeansPoints(NamedTuple):
+    """Points, weights, and how points become rows."""
 
     points: Array  # [n, d]
     weights: Array  # float64 [n]
     emd: bool
-    zero: Any  # of the type in which a histogram is summed
+    zero: Any  # zero of the type in which a histogram is summed
 
 
-class Centres(NamedTuple):
-    """Centres, and how they lie to each other."""
+class KMeansCentroids(NamedTuple):
+    """Centroids and the distances between them."""
 
     rows: Array  # float32 [k, width]
     sums: Array  # float32 [k] ascending: sums of the rows
-    by_sum: Array  # int32 [k]: their numbers
-    order: Array  # int32 [k, m]: the other centres by distance, the nearest m
+    by_sum: Array  # int32 [k]: index of the centroid with each sum
+    order: Array  # int32 [k, m]: the m nearest other centroids, by distance
     between: Array  # float32 [k, m]: their distances
-    near: Array  # float32 [k]: how far the nearest m have moved at most since the last pass
-    beyond: Array  # float32 [k]: distance of the nearest centre that is not in the list
+    near: Array  # float32 [k]: largest shift of these neighbours since the last pass
+    beyond: Array  # float32 [k]: distance of the nearest centroid that is not listed
 
 
-class Gathered(NamedTuple):
-    """What the centres got in a pass."""
+class KMeansSums(NamedTuple):
+    """Sums over the points of each centroid in a pass."""
 
     total: Array  # float64 [k, width]: weighted sums of the rows
-    norm: Array  # float64 [k, width]: and of the weights, which then fall with the distance; empty: they do not
+    norm: Array  # float64 [k, width]: sums of the median weights, which decrease with the distance; empty for means
     size: Array  # float64 [k]: weights
-    cost: Array  # float64 [3]: sums of weight × distance and weight × distance², and the weight that changed centres
-    farthest: Array  # float64 [2]: the largest distance and the point it belongs to
-    counts: Array  # int64 [4]: CHANGED, EVALUATED, …
+    cost: Array  # float64 [3]: sums of weight × distance and weight × distance², and the weight that changed centroids
+    farthest: Array  # float64 [2]: the largest distance and its point
+    counts: Array  # int64 [4]: CHANGED, DISTANCES, …
 
 
-def zero(dtype: Any) -> Any:
-    """Where the sum of a histogram of this type begins: whole numbers are summed as such, exactly."""
+def histogram_zero(dtype: Any) -> Any:
+    """Return the zero to sum a histogram of this type from: whole numbers are summed exactly."""
     return np.int64(0) if dtype.kind == "u" else np.float32(0.0)
 
 
-@part
+@inline
 def map_row(
-    sample,  # Sample
+    sample,  # KMeansPoints
     i,
-    row,  # float32 [width] OUT, zeros behind what is used
+    row,  # float32 [width] OUT, padded with zeros
 ):
-    """A point as a row; False for a histogram without mass."""
+    """Map a point to a row; return False for a histogram without mass."""
     points = sample.points
     d = points.shape[1]
     if not sample.emd:
@@ -90,14 +91,14 @@ def map_row(
     return True
 
 
-@part
+@inline
 def distance(
     row,  # float32 [width]
     centres,  # float32 [k, width]
     c,
     emd,
 ):
-    """L1 or L2 distance of a row and a centre."""
+    """Return the L1 or L2 distance of a row and a centroid."""
     total = np.float32(0.0)
     at = np.uintp(c)
     if emd:
@@ -111,14 +112,14 @@ def distance(
 
 
 @kernel
-def centre_distances(
+def centroid_distances(
     centres,  # float32 [k, width]
-    first,  # rows from here
+    first,  # first centroid
     emd,
     row,  # float32 [width] scratch
     out,  # float32 [rows, k] OUT
 ):
-    """Distances of some centres to all centres."""
+    """Compute the distances of some centroids to all centroids."""
     for r in range(out.shape[0]):
         for j in range(centres.shape[1]):
             row[j] = centres[first + r, j]
@@ -127,22 +128,22 @@ def centre_distances(
 
 
 @kernel
-def seed(
-    sample,  # Sample
-    first,  # centres that are there already
-    last,  # and how many there shall be
-    state,  # uint64 [1] INOUT: random numbers
+def seed_centroids(
+    sample,  # KMeansPoints
+    first,  # number of centroids drawn so far
+    last,  # number of centroids after this call
+    state,  # uint64 [1] INOUT: state of the random number generator
     row,  # float32 [width] scratch
     gap,  # float32 [k] scratch
     chance,  # float64 [blocks] scratch: weight × distance², summed
     centres,  # float32 [k, width] INOUT
-    nearest,  # float32 [n] INOUT: distance to the nearest centre so far, infinite at first
-    labels,  # int32 [n] INOUT: which one that is
+    nearest,  # float32 [n] INOUT: distance to the nearest centroid so far, initially infinite
+    labels,  # int32 [n] INOUT: nearest centroid so far
 ):
-    """k-means++ (Arthur & Vassilvitskii 2007): centres are points, drawn by weight × squared distance to those before.
+    """Draw centroids by k-means++ (Arthur & Vassilvitskii 2007), by weight × squared distance to those drawn before.
 
-    A point whose centre is at least twice as far from the new one as from the point cannot be nearer to the new one.
-    Returns how many centres there are: fewer than `last` where no point is away from all of them.
+    A point whose centroid is at least twice as far from the new one as from the point cannot be nearer to the new one.
+    Returns the number of centroids: fewer than `last` if all points equal a centroid.
     """
     weights, emd = sample.weights, sample.emd
     n = len(weights)
@@ -151,7 +152,7 @@ def seed(
         total = 0.0
         for b in range(blocks):
             here = 0.0
-            for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
+            for i in range(b * SEEDING_BLOCK, min(n, (b + 1) * SEEDING_BLOCK)):
                 here += weights[i] if k == 0 else weights[i] * np.float64(nearest[i]) * np.float64(nearest[i])
             chance[b] = here
             total += here
@@ -163,14 +164,14 @@ def seed(
             left -= chance[b]
             b += 1
         chosen = -1
-        for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
+        for i in range(b * SEEDING_BLOCK, min(n, (b + 1) * SEEDING_BLOCK)):
             here = weights[i] if k == 0 else weights[i] * np.float64(nearest[i]) * np.float64(nearest[i])
             if here > 0:
-                chosen = i  # the last with a chance, where rounding leaves something over
+                chosen = i  # the last with positive probability, in case rounding leaves a remainder
                 left -= here
                 if left < 0:
                     break
-        if chosen < 0:  # rounding again: the block had no chance at all
+        if chosen < 0:  # rounding: the block had no positive probability
             for i in range(n):
                 if nearest[i] > 0:
                     chosen = i
@@ -179,7 +180,7 @@ def seed(
         for j in range(centres.shape[1]):
             centres[k, j] = row[j]
         for c in range(k):
-            gap[c] = distance(row, centres, c, emd) * (np.float32(1.0) - SLACK)
+            gap[c] = distance(row, centres, c, emd) * (np.float32(1.0) - DISTANCE_TOLERANCE)
         for i in range(n):
             if k > 0 and gap[labels[i]] >= np.float32(2.0) * nearest[i]:
                 continue
@@ -191,15 +192,18 @@ def seed(
     return last
 
 
-@part
+@inline
 def first_guess(
     row,  # float32 [width]
-    before,  # the centre of the point before, which is often alike
-    centres,  # Centres
+    previous_centroid,  # centroid of the previous point, which is often similar
+    centres,  # KMeansCentroids
     emd,
     count,  # int64 [4] INOUT
 ):
-    """A centre near a row: that of the point before or the one with the nearest sum, then downhill by neighbours."""
+    """Find a centroid near a row.
+
+    It starts with the centroid of the previous point or the one with the nearest sum, then moves to nearer neighbours.
+    """
     rows, sums, order = centres.rows, centres.sums, centres.order
     total = np.float32(0.0)
     for j in range(len(row)):
@@ -209,15 +213,15 @@ def first_guess(
         at -= 1
     c = centres.by_sum[at]
     best = distance(row, rows, c, emd)
-    d = distance(row, rows, before, emd)
+    d = distance(row, rows, previous_centroid, emd)
     if d < best:
         best = d
-        c = before
-    count[EVALUATED] += 2
+        c = previous_centroid
+    count[DISTANCES] += 2
     j = 0
-    while j < min(HOP, order.shape[1]):
+    while j < min(MAX_GUESS_NEIGHBOURS, order.shape[1]):
         d = distance(row, rows, order[c, j], emd)
-        count[EVALUATED] += 1
+        count[DISTANCES] += 1
         if d < best:
             best = d
             c = order[c, j]
@@ -228,20 +232,20 @@ def first_guess(
 
 
 @kernel
-def assign(
-    sample,  # Sample
-    prune,  # False: compare every point with every centre
-    centres,  # Centres
+def assign_points(
+    sample,  # KMeansPoints
+    prune,  # False: compare every point with every centroid
+    centres,  # KMeansCentroids
     row,  # float32 [width] scratch
-    labels,  # int32 [n] INOUT: -1 for a point without a centre yet
-    lower,  # float32 [n] INOUT: no other centre was nearer than this in the last pass
-    out,  # Gathered OUT
+    labels,  # int32 [n] INOUT: -1 for a point without a centroid
+    lower,  # float32 [n] INOUT: lower bound on the distance to all other centroids in the last pass
+    out,  # KMeansSums OUT
 ):
-    """Give every point to its nearest centre, the lowest of equals, and sum up what each centre got.
+    """Assign every point to its nearest centroid, the lowest index in a tie, and update the sums of each centroid.
 
-    Hamerly 2010: a point stays while its own centre is nearer than the lower bound for the others. Else the others are tried
-    from the nearest to its own centre outwards, until the triangle inequality rules out the rest (exponion, Newling &
-    Fleuret 2016). The bound falls by the movement of near centres alone: the others are at least `beyond` away.
+    Hamerly 2010: a point stays while its own centroid is nearer than the lower bound for the others. Otherwise the others
+    are tried by their distance from its own centroid, until the triangle inequality rules out the rest (exponion, Newling &
+    Fleuret 2016). The bound decreases only by the shift of near centroids: the others are at least `beyond` away.
     """
     weights, emd, rows = sample.weights, sample.emd, centres.rows
     order, between, near, beyond = centres.order, centres.between, centres.near, centres.beyond
@@ -249,7 +253,7 @@ def assign(
     n = len(weights)
     k = rows.shape[0]
     m = order.shape[1]
-    less, more = np.float32(1.0) - SLACK, np.float32(1.0) + SLACK
+    less, more = np.float32(1.0) - DISTANCE_TOLERANCE, np.float32(1.0) + DISTANCE_TOLERANCE
     farthest[0] = -1.0
     label = 0
     for i in range(n):
@@ -264,12 +268,12 @@ def assign(
                 if d < best:
                     best = d
                     label = c
-            count[EVALUATED] += k
+            count[DISTANCES] += k
         else:
             a = old if old >= 0 else first_guess(row, label, centres, emd, count)
             label = a
             best = distance(row, rows, a, emd)
-            count[EVALUATED] += 1
+            count[DISTANCES] += 1
             bound = np.float32(-1.0)
             if old >= 0:
                 bound = min(lower[i] * less - near[a] * more, beyond[a] * less - best * more)
@@ -280,24 +284,24 @@ def assign(
                 done = False
                 while not done:
                     a = label
-                    mine = best
+                    own = best
                     second = FAR
                     for j in range(m):
-                        if between[a, j] * less > mine + second:
+                        if between[a, j] * less > own + second:
                             done = True
                             break
                         c = order[a, j]
                         d = distance(row, rows, c, emd)
-                        count[EVALUATED] += 1
+                        count[DISTANCES] += 1
                         if d < best or (d == best and c < label):
                             second = best
                             best = d
                             label = c
                         elif d < second:
                             second = d
-                    if label == a or m == k - 1:  # else the list ended on the way: go on from the better one
+                    if label == a or m == k - 1:  # otherwise the list ended early: continue from the better centroid
                         break
-                if not done and m < k - 1 and beyond[a] * less <= mine + second:
+                if not done and m < k - 1 and beyond[a] * less <= own + second:
                     second = FAR
                     for c in range(k):
                         d = distance(row, rows, c, emd)
@@ -309,7 +313,7 @@ def assign(
                             label = c
                         elif d < second:
                             second = d
-                    count[EVALUATED] += k
+                    count[DISTANCES] += k
                 bound = second
             lower[i] = bound
         w = weights[i]
@@ -320,7 +324,7 @@ def assign(
         size[label] += w
         if norm.size:
             for j in range(np.uintp(len(row))):
-                share = w / np.float64(abs(row[j] - rows[np.uintp(label), j]) + NEAR)
+                share = w / np.float64(abs(row[j] - rows[np.uintp(label), j]) + MIN_MEDIAN_DISTANCE)
                 total[np.uintp(label), j] += share * np.float64(row[j])
                 norm[np.uintp(label), j] += share
         else:
@@ -334,16 +338,16 @@ def assign(
 
 
 @kernel
-def measure(
-    sample,  # Sample
+def measure_clusters(
+    sample,  # KMeansPoints
     centres,  # float32 [k, width]
     labels,  # int32 [n]
     row,  # float32 [width] scratch
-    ends,  # float64 [k, 2] INOUT: the smallest and the largest distance to each centre
-    who,  # int64 [k, 2] INOUT: the points they belong to, the first of equals
+    distance_range,  # float64 [k, 2] INOUT: smallest and largest distance to each centroid
+    extreme_points,  # int64 [k, 2] INOUT: the points with these distances, the first in a tie
     total,  # float64 [k, 2] INOUT: sums of weight × distance, and weights
 ):
-    """Distances of points to their own centres."""
+    """Measure the distances of points to their own centroids."""
     weights = sample.weights
     for i in range(len(weights)):
         map_row(sample, i, row)
@@ -351,9 +355,83 @@ def measure(
         d = np.float64(distance(row, centres, c, sample.emd))
         total[c, 0] += weights[i] * d
         total[c, 1] += weights[i]
-        if d < ends[c, 0]:
-            ends[c, 0] = d
-            who[c, 0] = i
-        if d > ends[c, 1]:
-            ends[c, 1] = d
-            who[c, 1] = i
+        if d < distance_range[c, 0]:
+            distance_range[c, 0] = d
+            extreme_points[c, 0] = i
+        if d > distance_range[c, 1]:
+            distance_range[c, 1] = d
+            extreme_points[c, 1] = i
+
+
+# --- public clustering --------------------------------------------------------------------------------
+
+OVERLAP_BLOCK = 16  # rows that stay in the cache while all other rows are read
+
+
+@inline
+def overlap(a, b):
+    """Return the sum of the minimum of two counts, bucket by bucket."""
+    total = np.int32(0)
+    for k in range(len(a)):
+        total += np.int32(min(a[k], b[k]))
+    return total
+
+
+@kernel
+def overlaps(
+    table,  # uint16 or int32 [states, buckets]
+    first,  # rows first to last - 1
+    last,
+    out,  # int32 [states, states] OUT: rows first to last, from the diagonal on
+):
+    """Count the private states that two public states map to the same buckets."""
+    for block in range(first, last, OVERLAP_BLOCK):
+        for j in range(block, len(table)):
+            for i in range(block, min(block + OVERLAP_BLOCK, last, j + 1)):
+                out[i, j] = overlap(table[i], table[j])
+
+
+@kernel
+def distance_sums(
+    distance,  # float64 [states, states]
+    weight,  # float64 [states]
+    label,  # int32 [states]
+    out,  # float64 [states, clusters] OUT
+):
+    """Compute the weighted sum of distances to a cluster's members for each state and cluster."""
+    for i in range(len(out)):
+        for c in range(out.shape[1]):
+            out[i, c] = 0
+        for j in range(len(label)):
+            out[i, label[j]] += weight[j] * distance[i, j]
+
+
+@kernel
+def move_states(
+    distance,  # float64 [states, states]
+    weight,  # float64 [states]
+    sums,  # float64 [states, clusters] INOUT: from `distance_sums`
+    size,  # int64 [clusters] INOUT
+    label,  # int32 [states] INOUT
+):
+    """Move one state after the other to the cluster with the smallest sum, and return the number of moves.
+
+    Every move decreases the sum over all pairs that share a cluster, so the algorithm terminates. A single state stays.
+    """
+    moves = 0
+    for i in range(len(label)):
+        old = label[i]
+        new = old
+        if size[old] > 1:
+            for c in range(sums.shape[1]):
+                if sums[i, c] < sums[i, new] * (1 - 1e-12):  # ignore differences by rounding
+                    new = c
+        if new != old:
+            label[i] = new
+            size[old] -= 1
+            size[new] += 1
+            moves += 1
+            for j in range(len(label)):
+                sums[j, old] -= weight[i] * distance[i, j]
+                sums[j, new] += weight[i] * distance[i, j]
+    return moves

@@ -1,6 +1,7 @@
 """Compiled loops over sparse histograms: building them, greedy earth mover's distances, nearest means.
 
-A point is the histogram of one hand over the clusters of the next street; a mean is a dense one.
+A point is the histogram of one hand over the clusters of the next street; a mean is a dense histogram. The greedy distance
+is Algorithm 2 of Ganzfried & Sandholm 2014.
 """
 
 from __future__ import annotations
@@ -9,46 +10,47 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards._kernels.isomorphism import index_one, unindex_one
-from riverboat.compiled.jit import kernel, part
+from riverboat.cards._kernels.isomorphism import index_deal, unindex_deal
+from riverboat.cards._kernels.ranking import next_combination
+from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
 
 L1 = 1
 L2 = 2
 MAX = 3
-SPENT = np.float32(1e-6)  # mass that is left over by rounding
+MIN_MASS = np.float32(1e-6)  # remaining mass that counts as rounding error
 
 
-class Histograms(NamedTuple):
-    """Sparse histograms over clusters: entries start[i] to start[i + 1] belong to hand i, ascending by cluster."""
+class SparseHistograms(NamedTuple):
+    """Sparse histograms over clusters: entries start[i] to start[i + 1] - 1 belong to hand i, ascending by cluster."""
 
     start: Array  # int64 [hands + 1]
     cluster: Array  # int32 [entries]
-    mass: Array  # float32 [entries], of sum one for each hand
+    mass: Array  # float32 [entries], sums to one for each hand
 
 
-class Ground(NamedTuple):
-    """Distances between clusters, and places for them that are never further apart than the distances say."""
+class GroundDistances(NamedTuple):
+    """Distances between clusters, and an embedding that gives lower bounds for them."""
 
     distance: Array  # float32 [clusters, clusters]
-    order: Array  # uint16 [clusters, clusters]: all clusters by distance from each, itself first
+    order: Array  # uint16 [clusters, clusters]: all clusters sorted by distance from each, itself first
     ladder: Array  # float32 [clusters, clusters]: their distances in that order
-    places: Array  # float32 [clusters, dims]
-    norm: int  # L1, L2 or MAX, of differences of places
-    slack: Array  # float32 [1]: by how much bounds in single precision may be too large
+    places: Array  # float32 [clusters, dims]: embedding of each cluster
+    norm: int  # L1, L2 or MAX: norm of the embedding
+    slack: Array  # float32 [1]: how much bounds in single precision may be too large
 
 
-class Room(NamedTuple):
-    """Scratch for greedy distances."""
+class GreedyEmdScratch(NamedTuple):
+    """Scratch memory for greedy distances."""
 
-    left: Array  # float32 [clusters]: what the mean still has
-    need: Array  # float32 [clusters]: what entries of the point still need
-    rank: Array  # int32 [clusters]: where the entries have got to
-    open: Array  # int32 [clusters]: entries that still need something
+    left: Array  # float32 [clusters]: remaining mass of the mean
+    need: Array  # float32 [clusters]: remaining mass of the point's entries
+    rank: Array  # int32 [clusters]: position of each entry in its sorted clusters
+    open: Array  # int32 [clusters]: entries with remaining mass
 
 
-class DealRoom(NamedTuple):
-    """Scratch for going through the next cards of a hand."""
+class SuccessorScratch(NamedTuple):
+    """Scratch memory for enumerating the next cards of a hand."""
 
     deal: Array  # uint8 [width + fresh]
     left: Array  # uint8 [cards]
@@ -58,8 +60,8 @@ class DealRoom(NamedTuple):
     counts: Array  # int64 [clusters], zeros
 
 
-class Nearby(NamedTuple):
-    """Scratch for the search of the nearest mean."""
+class NearestMeanScratch(NamedTuple):
+    """Scratch memory for the search of the nearest mean."""
 
     place: Array  # float32 [dims]
     bound: Array  # float32 [means]
@@ -67,27 +69,27 @@ class Nearby(NamedTuple):
 
 
 @kernel
-def count_next(
-    here,  # IndexTables of this street
-    after,  # IndexTables of the next street: the same rounds, with more cards in the last or with another round
+def successor_histograms(
+    street_tables,  # IndexTables of this street
+    next_street_tables,  # IndexTables of the next street: the same rounds, with more cards in the last or one more round
     hands,  # int64 [hands]: canonical indices on this street
     label,  # int32 [canonical hands of the next street]: cluster, or -1
     deck,  # uint8 [cards]
     width,  # cards of a deal on this street
-    fresh,  # cards dealt between the streets
-    room,  # DealRoom
-    out,  # Histograms OUT, with places for as many entries as there may be
+    num_new_cards,  # cards dealt between the streets
+    scratch,  # SuccessorScratch
+    out,  # SparseHistograms OUT, large enough for all entries
 ):
-    """Where the next cards lead each hand: clusters and the share of the cards that lead there.
+    """Compute the histogram of each hand over the clusters that the next cards lead to.
 
     Returns the first hand that leads to one without a cluster, or -1.
     """
-    deal, left, pick, count = room.deal, room.left, room.pick, room.counts
+    deal, left, pick, count = scratch.deal, scratch.left, scratch.pick, scratch.counts
     start, cluster, mass = out.start, out.cluster, out.mass
     start[0] = 0
     at = 0
     for i in range(len(hands)):
-        unindex_one(here, hands[i], room.suits, room.colex, deal, 0)
+        unindex_deal(street_tables, hands[i], scratch.suits, scratch.colex, deal, 0)
         cards = 0
         for c in range(len(deck)):
             free = True
@@ -96,52 +98,45 @@ def count_next(
             if free:
                 left[cards] = deck[c]
                 cards += 1
-        for k in range(fresh):
+        for k in range(num_new_cards):
             pick[k] = k
-        ways = 0
+        total = 0
         more = True
         while more:
-            for k in range(fresh):
+            for k in range(num_new_cards):
                 deal[width + k] = left[pick[k]]
-            c = label[index_one(after, deal, 0)]
+            c = label[index_deal(next_street_tables, deal, 0)]
             if c < 0:
                 return i
             count[c] += 1
-            ways += 1
-            k = fresh - 1  # the next choice of cards, in lexicographic order
-            while k >= 0 and pick[k] == cards - fresh + k:
-                k -= 1
-            more = k >= 0
-            if more:
-                pick[k] += 1
-                for j in range(k + 1, fresh):
-                    pick[j] = pick[j - 1] + 1
+            total += 1
+            more = next_combination(pick, num_new_cards, cards)
         for c in range(len(count)):
             if count[c]:
                 cluster[at] = c
-                mass[at] = np.float32(count[c]) / np.float32(ways)
+                mass[at] = np.float32(count[c]) / np.float32(total)
                 at += 1
                 count[c] = 0
         start[i + 1] = at
     return -1
 
 
-@part
-def greedy(
-    h,  # Histograms
+@inline
+def greedy_emd(
+    h,  # SparseHistograms
     i,  # the hand
     mean,  # float32 [clusters]
-    g,  # Ground
-    room,  # Room
-    limit,  # above it any number above it will do
+    g,  # GroundDistances
+    scratch,  # GreedyEmdScratch
+    limit,  # if the distance is above it, any number above it may be returned
 ):
-    """Greedy earth mover's distance of a point and a mean (Ganzfried & Sandholm 2014, Algorithm 2).
+    """Compute the greedy earth mover's distance of a point and a mean (Ganzfried & Sandholm 2014, Algorithm 2).
 
-    In round r every entry takes what it can from the r-th nearest cluster that the mean has mass in. What it takes leaves
-    the mean before the entry is marked as served (the printed algorithm has the two lines the other way round).
+    In round r every entry takes as much mass as it can from the r-th nearest cluster with mass in the mean. The mass leaves
+    the mean before the entry is marked as served; the printed algorithm has these two lines in the other order.
     """
     clusters = len(mean)
-    left, need, rank, open = room.left, room.need, room.rank, room.open
+    left, need, rank, open = scratch.left, scratch.need, scratch.rank, scratch.open
     for c in range(clusters):
         left[c] = mean[c]
     begin = h.start[i]
@@ -151,10 +146,10 @@ def greedy(
         rank[j] = 0
         open[j] = j
     total = np.float32(0)
-    ahead = np.float32(0)  # what is still open costs at least this: clusters only get further away
-    while live and total + ahead <= limit + g.slack[0]:
-        still = 0
-        ahead = np.float32(0)
+    lower_bound = np.float32(0)  # cost of the remaining mass at least: later clusters are further away
+    while live and total + lower_bound <= limit + g.slack[0]:
+        remaining = 0
+        lower_bound = np.float32(0)
         for a in range(live):
             j = open[a]
             c = h.cluster[begin + j]
@@ -168,106 +163,100 @@ def greedy(
                 left[q] -= moved
                 need[j] -= moved
                 rank[j] = r + 1
-                if need[j] > SPENT:
-                    ahead += need[j] * g.ladder[c, r]
-                    open[still] = j
-                    still += 1
-        live = still
-    return total + ahead
+                if need[j] > MIN_MASS:
+                    lower_bound += need[j] * g.ladder[c, r]
+                    open[remaining] = j
+                    remaining += 1
+        live = remaining
+    return total + lower_bound
 
 
-@part
-def place_of(h, i, places, out):
-    """The mean place of a point. places float32 [clusters, dims], out float32 [dims] OUT"""
+@inline
+def mean_embedding(h, i, embedding, out):
+    """Compute the mean place of a point. places float32 [clusters, dims], out float32 [dims] OUT"""
     for d in range(len(out)):
         out[d] = 0
     for e in range(h.start[i], h.start[i + 1]):
         for d in range(len(out)):
-            out[d] += h.mass[e] * places[h.cluster[e], d]
+            out[d] += h.mass[e] * embedding[h.cluster[e], d]
 
 
-@part
-def gaps_l1(x, column, bound):
-    """One dimension's part of the norms; a loop of its own, so that it is vectorised."""
-    for m in range(len(bound)):
-        bound[m] += abs(column[m] - x)
+@inline
+def add_gaps(norm, x, column, bound):
+    """Add one dimension to the norms, squared for L2; separate loops, so that they are vectorized."""
+    if norm == L1:
+        for m in range(len(bound)):
+            bound[m] += abs(column[m] - x)
+    elif norm == L2:
+        for m in range(len(bound)):
+            bound[m] += (column[m] - x) * (column[m] - x)
+    else:
+        for m in range(len(bound)):
+            bound[m] = max(bound[m], abs(column[m] - x))
 
 
-@part
-def gaps_l2(x, column, bound):
-    """The same for squares."""
-    for m in range(len(bound)):
-        bound[m] += (column[m] - x) * (column[m] - x)
+@inline
+def lower_bounds(g, point, columns, bound):
+    """Compute lower bounds on the distances of a point to all means: norms of point - columns[:, m].
 
-
-@part
-def gaps_max(x, column, bound):
-    """The same for the maximum norm."""
-    for m in range(len(bound)):
-        bound[m] = max(bound[m], abs(column[m] - x))
-
-
-@part
-def bounds(g, place, columns, bound):
-    """Norms of place - columns[:, m] for all means. columns float32 [dims, means], bound float32 [means] OUT"""
+    columns float32 [dims, means], bound float32 [means] OUT
+    """
     for m in range(len(bound)):
         bound[m] = 0
-    for d in range(len(place)):
-        if g.norm == L1:
-            gaps_l1(place[d], columns[d], bound)
-        elif g.norm == L2:
-            gaps_l2(place[d], columns[d], bound)
-        else:
-            gaps_max(place[d], columns[d], bound)
+    for d in range(len(point)):
+        add_gaps(g.norm, point[d], columns[d], bound)
     for m in range(len(bound)):
         bound[m] = (np.sqrt(bound[m]) if g.norm == L2 else bound[m]) - g.slack[0]
 
 
 @kernel
-def pairs(
-    h,  # Histograms
+def greedy_distances(
+    h,  # SparseHistograms
     rows,  # int64 [pairs]: hands
-    which,  # int64 [pairs]: means
+    mean_index,  # int64 [pairs]: means
     means,  # float32 [means, clusters]
-    g,  # Ground
-    room,  # Room
+    g,  # GroundDistances
+    scratch,  # GreedyEmdScratch
     out,  # float32 [pairs] OUT
 ):
-    """Greedy distances of chosen hands and means."""
+    """Compute the greedy distances of chosen pairs of hands and means."""
     for k in range(len(rows)):
-        out[k] = greedy(h, rows[k], means[which[k]], g, room, np.float32(np.inf))
+        out[k] = greedy_emd(h, rows[k], means[mean_index[k]], g, scratch, np.float32(np.inf))
 
 
 @kernel
-def nearest(
-    h,  # Histograms
-    first,  # hands first to last are done
+def nearest_means(
+    h,  # SparseHistograms
+    first,  # hands first to last - 1
     last,
     means,  # float32 [means, clusters]
-    columns,  # float32 [dims, means]: the mean places of the means
-    g,  # Ground
-    nearby,  # Nearby
-    room,  # Room
-    label,  # int32 [hands] INOUT: a guess, such as the last label, or -1; then the nearest mean, the lowest of equals
-    distance,  # float32 [hands] OUT: how far it is
+    mean_columns,  # float32 [dims, means]: places of the means
+    g,  # GroundDistances
+    mean_scratch,  # NearestMeanScratch
+    scratch,  # GreedyEmdScratch
+    label,  # int32 [hands] INOUT: initial guess or -1; then the nearest mean, the lowest index in a tie
+    distance,  # float32 [hands] OUT: distance to it
 ):
-    """The nearest mean of each hand; those whose lower bound is too large are not looked at. Returns distances taken."""
-    place, bound, queue = nearby.place, nearby.bound, nearby.queue
-    taken = 0
+    """Find the nearest mean of each hand and return the number of computed distances.
+
+    Means whose lower bound is too large are skipped.
+    """
+    place, bound, queue = mean_scratch.place, mean_scratch.bound, mean_scratch.queue
+    evaluated = 0
     for i in range(first, last):
-        place_of(h, i, g.places, place)
-        bounds(g, place, columns, bound)
+        mean_embedding(h, i, g.places, place)
+        lower_bounds(g, place, mean_columns, bound)
         closest = label[i]
         if closest < 0:
             closest = 0
             for m in range(1, len(bound)):
                 if bound[m] < bound[closest]:
                     closest = m
-        best = greedy(h, i, means[closest], g, room, np.float32(np.inf))
-        taken += 1
+        best = greedy_emd(h, i, means[closest], g, scratch, np.float32(np.inf))
+        evaluated += 1
         guess = closest
         count = 0
-        for m in range(len(bound)):  # ascending by bound: the distance falls early
+        for m in range(len(bound)):  # ascending by bound, so that the best distance decreases early
             if bound[m] <= best and m != guess:
                 k = count
                 while k > 0 and bound[queue[k - 1]] > bound[m]:
@@ -279,54 +268,54 @@ def nearest(
             m = queue[k]
             if bound[m] > best:
                 break
-            d = greedy(h, i, means[m], g, room, best)
-            taken += 1
+            d = greedy_emd(h, i, means[m], g, scratch, best)
+            evaluated += 1
             if d < best or (d == best and m < closest):
                 best = d
                 closest = m
         label[i] = closest
         distance[i] = best
-    return taken
+    return evaluated
 
 
 @kernel
-def nearer(
-    h,  # Histograms
-    mean,  # float32 [clusters]: the new one
-    column,  # float32 [dims, 1]: its mean place
-    spot,  # float32 [hands, dims]: the mean places of the hands
-    g,  # Ground
+def update_nearest_distance(
+    h,  # SparseHistograms
+    mean,  # float32 [clusters]: the new mean
+    column,  # float32 [dims, 1]: its place
+    embedding,  # float32 [hands, dims]: places of the hands
+    g,  # GroundDistances
     bound,  # float32 [1] scratch
-    room,  # Room
-    distance,  # float32 [hands] INOUT: to the nearest so far
+    scratch,  # GreedyEmdScratch
+    distance,  # float32 [hands] INOUT: distance to the nearest mean so far
 ):
-    """Distances to the nearest mean when another one comes: one step of k-means++."""
+    """Update the distances to the nearest mean after a new mean: one step of k-means++."""
     for i in range(len(distance)):
-        bounds(g, spot[i], column, bound)
+        lower_bounds(g, embedding[i], column, bound)
         if bound[0] < distance[i]:
-            distance[i] = min(distance[i], greedy(h, i, mean, g, room, distance[i]))
+            distance[i] = min(distance[i], greedy_emd(h, i, mean, g, scratch, distance[i]))
 
 
 @kernel
-def spots(
-    h,  # Histograms
-    places,  # float32 [clusters, dims]
+def mean_embeddings(
+    h,  # SparseHistograms
+    embedding,  # float32 [clusters, dims]
     out,  # float32 [hands, dims] OUT
 ):
-    """The mean places of hands."""
+    """Compute the places of hands."""
     for i in range(len(out)):
-        place_of(h, i, places, out[i])
+        mean_embedding(h, i, embedding, out[i])
 
 
 @kernel
-def sums(
-    h,  # Histograms
+def sum_by_cluster(
+    h,  # SparseHistograms
     weight,  # float64 [hands]
     label,  # int32 [hands]
     total,  # float64 [means, clusters] INOUT
     size,  # float64 [means] INOUT
 ):
-    """Weighted sums of the hands of each mean."""
+    """Add the weighted histograms of the hands to the sums of their means."""
     for i in range(len(label)):
         m = label[i]
         size[m] += weight[i]

@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled kernels of runouts and showdowns: arrays and scalars in, arrays out."""

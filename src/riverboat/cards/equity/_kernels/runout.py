@@ -1,4 +1,4 @@
-"""Compiled loops over the runouts of given hands: two of them, several, hands drawn from ranges, or all of a street."""
+"""Kernels over runouts: equities of two or several hands or ranges, and features of all hands of a street."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards._kernels.isomorphism import index_one, unindex_one
-from riverboat.cards._kernels.ranking import START, ranked
-from riverboat.compiled.jit import kernel, part
+from riverboat.cards._kernels.isomorphism import index_deal, unindex_deal
+from riverboat.cards._kernels.ranking import board_keys, hand_rank, list_free_cards, next_combination
+from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random
 from riverboat.core.arrays import Array
 
 
-class Pots(NamedTuple):
-    """What several players have won."""
+class PotShares(NamedTuple):
+    """Shares of pots won by several players."""
 
     best: Array  # uint16 [players] scratch
-    share: Array  # float64 [players]: pots won, ties divided
-    square: Array  # float64 [players]: sum of squares, for the error of samples
-    wins: Array  # int64 [players, 2]: pots won alone, pots divided
+    share: Array  # float64 [players]: pots won, ties split
+    square: Array  # float64 [players]: sum of squares, for the standard error
+    wins: Array  # int64 [players, 2]: pots won alone, pots split
 
 
-class NextRoom(NamedTuple):
-    """Scratch for going through the next cards of a hand."""
+class NextCardWorkspace(NamedTuple):
+    """Scratch memory for enumerating the next cards of a hand."""
 
     deal: Array  # uint8 [width + 1]
     suits: Array  # int64 [4]
@@ -31,16 +31,16 @@ class NextRoom(NamedTuple):
     following: Array  # int64 [52]
 
 
-class Strengths(NamedTuple):
-    """Of many hands."""
+class StrengthSums(NamedTuple):
+    """Mean, mean square and histogram of the strength of many hands."""
 
     mean: Array  # float [hands]
     square: Array  # float [hands]
     histogram: Array  # int [hands, bins]
 
 
-@part
-def compare(a, b, out):
+@inline
+def count_result(a, b, out):
     """Count a win, a tie or a loss."""
     if a > b:
         out[0] += 1
@@ -51,45 +51,35 @@ def compare(a, b, out):
 
 
 @kernel
-def versus(
+def enumerate_heads_up(
     first,  # uint8 [2]
     second,  # uint8 [2]
     board,  # uint8 [known]
-    gone,  # uint64: a bit for each card that is not in the deck
+    excluded_cards,  # uint64: bits of the cards that are not in the deck
     t,  # RankTables
     deck,  # uint8 [52] scratch
     chosen,  # int64 [5] scratch
     out,  # int64 [3] INOUT: wins, ties, losses of the first
 ):
-    """Two hands over every runout of a board of none to five cards."""
+    """Compare two hands on every runout of a board of zero to five cards."""
     key, mask, offset, value, flush = t.key, t.mask, t.offset, t.value, t.flush
-    dead = gone
-    k1, m1, k2, m2 = START, np.uint64(0), START, np.uint64(0)
+    k1, m1, dead = board_keys(t, board, len(board))
+    k2, m2 = k1, m1
     for k in range(2):
         k1 += key[first[k]]
         m1 += mask[first[k]]
         k2 += key[second[k]]
         m2 += mask[second[k]]
-        dead |= np.uint64(1) << np.uint64(first[k])
-        dead |= np.uint64(1) << np.uint64(second[k])
-    for k in range(len(board)):
-        k1 += key[board[k]]
-        m1 += mask[board[k]]
-        k2 += key[board[k]]
-        m2 += mask[board[k]]
-        dead |= np.uint64(1) << np.uint64(board[k])
-    left = 0
-    for c in range(52):
-        if not (dead >> np.uint64(c)) & np.uint64(1):
-            deck[left] = c
-            left += 1
+        dead |= (np.uint64(1) << np.uint64(first[k])) | (np.uint64(1) << np.uint64(second[k]))
+    left = list_free_cards(dead | excluded_cards, deck)
     need = 5 - len(board)
     if need == 0:
-        compare(ranked(k1, m1, offset, value, flush), ranked(k2, m2, offset, value, flush), out)
+        count_result(hand_rank(k1, m1, offset, value, flush), hand_rank(k2, m2, offset, value, flush), out)
         return
     for k in range(need):
         chosen[k] = k
-    while True:
+    more = True
+    while more:
         kb, mb = np.uint64(0), np.uint64(0)
         for k in range(need - 1):
             kb += key[deck[chosen[k]]]
@@ -97,35 +87,28 @@ def versus(
         low = chosen[need - 2] + 1 if need > 1 else 0
         for x in range(low, left):
             kx, mx = kb + key[deck[x]], mb + mask[deck[x]]
-            compare(ranked(k1 + kx, m1 + mx, offset, value, flush), ranked(k2 + kx, m2 + mx, offset, value, flush), out)
-        # the next combination of all cards but the last
-        k = need - 2
-        while k >= 0 and chosen[k] == left - need + k:
-            k -= 1
-        if k < 0:
-            return
-        chosen[k] += 1
-        for j in range(k + 1, need - 1):
-            chosen[j] = chosen[j - 1] + 1
+            one = hand_rank(k1 + kx, m1 + mx, offset, value, flush)
+            count_result(one, hand_rank(k2 + kx, m2 + mx, offset, value, flush), out)
+        more = next_combination(chosen, need - 1, left - 1)  # all cards but the last
 
 
-@part
-def split(
+@inline
+def split_pot(
     hands,  # uint8 [players, 2]
     board_key,
     board_mask,
     t,  # RankTables
-    times,
-    pots,  # Pots INOUT
+    weight,
+    pots,  # PotShares INOUT
 ):
-    """Give one pot to the best of several hands."""
+    """Split one pot among the best of several hands."""
     best, players = pots.best, len(hands)
     top = np.uint16(0)
     count = 0
     for p in range(players):
         k = board_key + t.key[hands[p, 0]] + t.key[hands[p, 1]]
         m = board_mask + t.mask[hands[p, 0]] + t.mask[hands[p, 1]]
-        best[p] = ranked(k, m, t.offset, t.value, t.flush)
+        best[p] = hand_rank(k, m, t.offset, t.value, t.flush)
         if best[p] > top:
             top = best[p]
             count = 1
@@ -133,57 +116,41 @@ def split(
             count += 1
     for p in range(players):
         if best[p] == top:
-            part_won = times / count
-            pots.share[p] += part_won
-            pots.square[p] += part_won * part_won
+            pot_share = weight / count
+            pots.share[p] += pot_share
+            pots.square[p] += pot_share * pot_share
             pots.wins[p, 0 if count == 1 else 1] += 1
 
 
 @kernel
-def multiway(
+def enumerate_multiway(
     hands,  # uint8 [players, 2]
     board,  # uint8 [known]
-    gone,  # uint64: a bit for each card that is not in the deck
+    excluded_cards,  # uint64: bits of the cards that are not in the deck
     t,  # RankTables
-    times,
+    weight,
     deck,  # uint8 [52] scratch
     chosen,  # int64 [5] scratch
-    pots,  # Pots INOUT
+    pots,  # PotShares INOUT
 ):
-    """Several hands over every runout of a board; the number of runouts."""
-    dead = gone
+    """Split the pots of several hands over every runout of a board; return the number of runouts."""
+    base, base_mask, dead = board_keys(t, board, len(board))
     for p in range(len(hands)):
-        dead |= np.uint64(1) << np.uint64(hands[p, 0])
-        dead |= np.uint64(1) << np.uint64(hands[p, 1])
-    base, base_mask = START, np.uint64(0)
-    for k in range(len(board)):
-        base += t.key[board[k]]
-        base_mask += t.mask[board[k]]
-        dead |= np.uint64(1) << np.uint64(board[k])
-    left = 0
-    for c in range(52):
-        if not (dead >> np.uint64(c)) & np.uint64(1):
-            deck[left] = c
-            left += 1
+        dead |= (np.uint64(1) << np.uint64(hands[p, 0])) | (np.uint64(1) << np.uint64(hands[p, 1]))
+    left = list_free_cards(dead | excluded_cards, deck)
     need = 5 - len(board)
     for k in range(need):
         chosen[k] = k
-    runouts = 0
-    while True:
+    runouts, more = 0, True
+    while more:
         kb, mb = base, base_mask
         for k in range(need):
             kb += t.key[deck[chosen[k]]]
             mb += t.mask[deck[chosen[k]]]
-        split(hands, kb, mb, t, times, pots)
+        split_pot(hands, kb, mb, t, weight, pots)
         runouts += 1
-        k = need - 1
-        while k >= 0 and chosen[k] == left - need + k:
-            k -= 1
-        if k < 0:
-            return runouts
-        chosen[k] += 1
-        for j in range(k + 1, need):
-            chosen[j] = chosen[j - 1] + 1
+        more = next_combination(chosen, need, left)
+    return runouts
 
 
 @kernel
@@ -191,25 +158,24 @@ def sample_multiway(
     cards,  # uint8 [1326, 2]
     cumulative,  # float64 [players, 1326]: running sums of each range's weights
     board,  # uint8 [known]
-    gone,  # uint64: a bit for each card that is not in the deck
+    excluded_cards,  # uint64: bits of the cards that are not in the deck
     samples,
     t,  # RankTables
     rng,  # uint64 [1] INOUT
     hands,  # uint8 [players, 2] scratch
-    pots,  # Pots INOUT
+    pots,  # PotShares INOUT
 ):
-    """Several ranges over sampled hands and runouts; hands that collide are drawn again. Draws it took."""
+    """Split pots of sampled hands of several ranges on sampled runouts; return the number of draws.
+
+    Deals in which hands share cards are rejected and drawn again.
+    """
     players = len(hands)
     draws = 0
     done = 0
     while done < samples and draws < 1000 * (samples + 1000):
         draws += 1
-        dead = gone
-        base, base_mask = START, np.uint64(0)
-        for k in range(len(board)):
-            base += t.key[board[k]]
-            base_mask += t.mask[board[k]]
-            dead |= np.uint64(1) << np.uint64(board[k])
+        base, base_mask, dead = board_keys(t, board, len(board))
+        dead |= excluded_cards
         fits = True
         for p in range(players):
             x = random(rng) * cumulative[p, 1325]
@@ -237,25 +203,25 @@ def sample_multiway(
             dead |= np.uint64(1) << c
             base += t.key[c]
             base_mask += t.mask[c]
-        split(hands, base, base_mask, t, 1.0, pots)
+        split_pot(hands, base, base_mask, t, 1.0, pots)
         done += 1
     return draws
 
 
 @kernel
-def sum_next(
-    here,  # IndexTables of a street
-    after,  # IndexTables of the next, which deals one card more
-    first,  # canonical hands first, first + 1, … of this street
-    width,  # cards of a deal on this street
-    room,  # NextRoom
-    known,  # Strengths of the next street's hands
-    out,  # Strengths OUT
+def sum_over_next_cards(
+    street_tables,  # IndexTables of a street
+    next_tables,  # IndexTables of the next street, which deals one more card
+    first,  # process canonical hands first, first + 1, … of this street
+    width,  # cards per deal on this street
+    workspace,  # NextCardWorkspace
+    known,  # StrengthSums of the next street's hands
+    out,  # StrengthSums OUT
 ):
-    """Over all next cards of each hand: mean values, and the sum of the histograms."""
-    deal, following = room.deal, room.following
+    """Average the strengths of each hand over all next cards, and sum the histograms."""
+    deal, following = workspace.deal, workspace.following
     for i in range(len(out.mean)):
-        unindex_one(here, first + i, room.suits, room.colex, deal, 0)
+        unindex_deal(street_tables, first + i, workspace.suits, workspace.colex, deal, 0)
         cards = 0
         for c in range(52):
             free = True
@@ -263,7 +229,7 @@ def sum_next(
                 free = free and deal[k] != c
             if free:
                 deal[width] = c
-                following[cards] = index_one(after, deal, 0)
+                following[cards] = index_deal(next_tables, deal, 0)
                 cards += 1
         out.mean[i] = 0.0
         out.square[i] = 0.0

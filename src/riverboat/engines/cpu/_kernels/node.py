@@ -1,7 +1,9 @@
-"""Compiled steps at the nodes of a street: what is played, reach down, values up, and what is learnt.
+"""Compiled steps at the nodes of a street: regret matching, reach down, values up, updates of regrets and averages.
 
-Vectors over the rows of a board are taken sixteen at a time (`riverboat.compiled.simd`). `play` and `absorb` are regret matching and
-its update; a user's rule takes their place as in `riverboat.solvers.tabular.rules`.
+Vectors over the rows of a board are processed sixteen elements at a time (`riverboat.compiled.simd`). A user-defined rule
+replaces `regret_matching` and `update_regrets`, as in `riverboat.solvers.tabular.cfr`. The module also has the loops of rows
+that share a bucket, and the gadgets at the root of a subgame. Regret matching: Zinkevich et al. 2007; discounts: Brown &
+Sandholm 2019; predictions: Farina et al. 2021.
 """
 
 from __future__ import annotations
@@ -10,171 +12,234 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import part
-from riverboat.compiled.simd import LANES, fetch, keep, larger, load, prefetch, same, store, where_above
+from riverboat.compiled.atomics import fetch_add
+from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.simd import (
+    SIMD_WIDTH,
+    broadcast,
+    load,
+    load_masked,
+    maximum,
+    prefetch,
+    select_greater,
+    store,
+    store_masked,
+)
 from riverboat.core.arrays import Array
 
-LEARN, EVALUATE, RESPOND = 0, 1, 2
+UPDATE, EVALUATE, BEST_RESPONSE = 0, 1, 2
 U = np.uint64
-L = U(LANES)
-TINY = 1e-30  # positive regrets that sum to less count as none
-# Added and taken away again, this makes zeros of regrets that have faded to almost nothing. Left alone they would end as
-# denormal numbers, on which some processors are a hundred times slower.
-DUST = 2.0**-40
+L = U(SIMD_WIDTH)
+MIN_REGRET_SUM = 1e-30  # smaller sums of positive regrets count as zero
+# Added and subtracted again, this turns regrets that have decayed to almost nothing into zeros. Otherwise they would
+# become denormal numbers, on which some processors are a hundred times slower.
+ROUNDING_DUST = 2.0**-40
 
 
 class BoardTables(NamedTuple):
-    """What is learnt: [board][player][betting row, action][row], flat."""
+    """Tables of an engine: [board][player][betting row, action][row], flat."""
 
     regret: Array  # float or int16 INOUT
-    average: Array  # float or uint16 INOUT: weighted mean of reach × strategy; in EVALUATE and RESPOND what is played
+    average: Array  # float or uint16 INOUT: weighted mean of reach × strategy; played except in UPDATE
     prediction: Array  # float or int16 INOUT, or empty
-    opp_regret: Array  # what the opponent plays from
+    opp_regret: Array  # regrets from which the opponent plays
     opp_prediction: Array
-    lock: Array  # int32 [locks, 3]: board, node, where its strategy begins in locked; ascending
-    locked: Array  # float [numbers]: probabilities [action][row] of a locked node, below zero where a row is free
+    lock: Array  # int32 [locks, 3]: board, node, offset of its strategy in locked; ascending
+    locked: Array  # float [numbers]: probabilities [action][row] of a locked node, negative where a row is free
 
 
-@part
-def matched(
+@inline
+def proportional_strategy(
     table,  # regrets or averages
-    guess,  # table that is added to the first, or the same one again
-    guesses,  # whether it is
-    at,  # first number of the information sets
-    width,
-    rows,
+    prediction,  # table that is added to the first, or the same table if not predictive
+    predictive,  # whether the prediction is added
+    at,  # offset of the information sets of this node
+    num_actions,
+    num_hands,
     stride,
-    reach,  # float: how hands come here
+    reach,  # float [hand] from offset `begin`: the player's reach at this node
     begin,
-    sigma,  # float OUT: probabilities, one vector for each action
-    keeps,  # whether they are wanted
-    out,  # float OUT: reach after each action
-    to,  # where both are written
+    strategy,  # float [action, hand] OUT, from offset `to`
+    stores_strategy,  # whether the strategy is written
+    child_reach,  # float [action, hand] OUT: reach × strategy, from offset `to`
+    to,  # offset of both outputs
 ):
-    """Proportional to the positive part, uniform where there is none."""
-    kind = out.dtype.type
-    zero, tiny, one = same(out, kind(0)), same(out, kind(TINY)), same(out, kind(1))
-    uniform = same(out, kind(1) / kind(width))
-    for h in range(U(0), rows, L):
-        some = min(rows - h, L)
+    """Compute a strategy in proportion to the positive part of a table, and push reach to the children.
+
+    The strategy is uniform where no entry is positive.
+    """
+    kind = child_reach.dtype.type
+    zero, tiny, one = (
+        broadcast(child_reach, kind(0)),
+        broadcast(child_reach, kind(MIN_REGRET_SUM)),
+        broadcast(child_reach, kind(1)),
+    )
+    uniform = broadcast(child_reach, kind(1) / kind(num_actions))
+    for h in range(U(0), num_hands, L):
+        count = min(num_hands - h, L)
         total = zero
-        for a in range(width):
-            x = fetch(table, at + a * rows + h, some)
-            prefetch(table, at + (width + a) * rows + h)  # the player's next node follows
-            if guesses:
-                x = x + fetch(guess, at + a * rows + h, some)
-            x = larger(x, zero)
-            store(out, to + a * stride + h, x)
+        for a in range(num_actions):
+            x = load_masked(table, at + a * num_hands + h, count)
+            prefetch(table, at + (num_actions + a) * num_hands + h)  # table of the player's next node
+            if predictive:
+                x = x + load_masked(prediction, at + a * num_hands + h, count)
+            x = maximum(x, zero)
+            store(child_reach, to + a * stride + h, x)
             total = total + x
-        share = where_above(total, tiny, one / larger(total, tiny), zero)
-        rest = where_above(total, tiny, zero, uniform)
+        scale = select_greater(total, tiny, one / maximum(total, tiny), zero)
+        uniform_part = select_greater(total, tiny, zero, uniform)
         weight = load(reach, begin + h)
-        for a in range(width):
-            x = load(out, to + a * stride + h) * share + rest
-            if keeps:
-                store(sigma, to + a * stride + h, x)
-            store(out, to + a * stride + h, x * weight)
+        for a in range(num_actions):
+            x = load(child_reach, to + a * stride + h) * scale + uniform_part
+            if stores_strategy:
+                store(strategy, to + a * stride + h, x)
+            store(child_reach, to + a * stride + h, x * weight)
 
 
-@part
-def play(regret, prediction, at, width, rows, t, stride, reach, begin, sigma, keeps, out, to):
-    """Regret matching."""
-    guesses = len(prediction) > 0
-    matched(regret, prediction, guesses, at, width, rows, stride, reach, begin, sigma, keeps, out, to)
+@inline
+def regret_matching(
+    regret, prediction, at, num_actions, num_hands, t, stride, reach, begin, strategy, stores_strategy, child_reach, to
+):
+    """Compute the strategy by regret matching and push reach probabilities to the children.
+
+    Actions are played in proportion to their positive regrets, uniformly where no regret is positive (Zinkevich et al. 2007).
+    """
+    predictive = len(prediction) > 0
+    proportional_strategy(
+        regret,
+        prediction,
+        predictive,
+        at,
+        num_actions,
+        num_hands,
+        stride,
+        reach,
+        begin,
+        strategy,
+        stores_strategy,
+        child_reach,
+        to,
+    )
 
 
-@part
-def mean_play(average, at, width, rows, stride, reach, begin, sigma, keeps, out, to):
-    """The strategy that a table of averages stands for."""
-    matched(average, average, False, at, width, rows, stride, reach, begin, sigma, keeps, out, to)
+@inline
+def average_strategy(
+    average, at, num_actions, num_hands, stride, reach, begin, strategy, stores_strategy, child_reach, to
+):
+    """Compute the average strategy from a table of averages and push reach probabilities to the children."""
+    proportional_strategy(
+        average,
+        average,
+        False,
+        at,
+        num_actions,
+        num_hands,
+        stride,
+        reach,
+        begin,
+        strategy,
+        stores_strategy,
+        child_reach,
+        to,
+    )
 
 
-@part
-def absorb(
+@inline
+def update_regrets(
     regret,  # table INOUT
     prediction,  # table INOUT, or empty
     at,
-    width,
-    rows,
+    num_actions,
+    num_hands,
     step,  # float64 [6]
     stride,
-    value,  # float: value of each action at offsets kids
-    kids,  # int64 [width]
-    node,  # offset in value of the node's own value, which is written
-    sigma,  # float: the node's strategy; no longer needed afterwards
+    value,  # float: counterfactual values; of each action at `child_offsets`
+    child_offsets,  # int64 [actions]
+    node,  # offset in value of the node's own value OUT
+    strategy,  # float: the node's strategy; a user-defined rule may overwrite it
     to,
-    weight,  # float [width]: how much each action counts
+    weight,  # float [actions]: weight of each action's regret
 ):
-    """The node's value; discount the regrets, add what each action would have gained, floor.
+    """Compute the node's value and update its regrets: discount, add the instantaneous regrets, apply the floor.
 
-    Regret matching may weigh actions as it likes: the potential that falls is then a weighted sum of squares.
+    Regret matching may weight actions freely: the decreasing potential is then a weighted sum of squares.
     """
     kind = value.dtype.type
-    up, down, floor = same(value, kind(step[0])), same(value, kind(step[1])), same(value, kind(step[2]))
-    zero, dust = same(value, kind(0)), same(value, kind(DUST))
-    predicts, turn = len(prediction) > 0, U(step[4])
-    for h in range(U(0), rows, L):
-        some = min(rows - h, L)
-        mean = load(sigma, to + h) * load(value, U(kids[0]) + h)
-        for a in range(U(1), width):
-            mean = mean + load(sigma, to + a * stride + h) * load(value, U(kids[a]) + h)
+    positive_factor, negative_factor, floor = (
+        broadcast(value, kind(step[0])),
+        broadcast(value, kind(step[1])),
+        broadcast(value, kind(step[2])),
+    )
+    zero, dust = broadcast(value, kind(0)), broadcast(value, kind(ROUNDING_DUST))
+    predictive, t = len(prediction) > 0, U(step[4])
+    for h in range(U(0), num_hands, L):
+        count = min(num_hands - h, L)
+        mean = load(strategy, to + h) * load(value, U(child_offsets[0]) + h)
+        for a in range(U(1), num_actions):
+            mean = mean + load(strategy, to + a * stride + h) * load(value, U(child_offsets[a]) + h)
         store(value, node + h, mean)
-        for a in range(width):
-            here = at + a * rows + h
-            gain = (load(value, U(kids[a]) + h) - mean) * same(value, weight[a])
-            r = fetch(regret, here, some)
-            r = (r * where_above(r, zero, up, down) + gain + dust) - dust
-            keep(regret, here, larger(r, floor), some, turn)
-            if predicts:
-                keep(prediction, here, gain, some, turn)
+        for a in range(num_actions):
+            entry = at + a * num_hands + h
+            gain = (load(value, U(child_offsets[a]) + h) - mean) * broadcast(value, weight[a])
+            r = load_masked(regret, entry, count)
+            r = (r * select_greater(r, zero, positive_factor, negative_factor) + gain + dust) - dust
+            store_masked(regret, entry, maximum(r, floor), count, t)
+            if predictive:
+                store_masked(prediction, entry, gain, count, t)
 
 
-@part
-def add_average(
+@inline
+def update_average(
     average,  # table INOUT
     at,
-    width,
-    rows,
+    num_actions,
+    num_hands,
     step,  # float64 [6]
     stride,
-    own,  # float: reach after each action
+    own,  # float [action, hand] from offset `below`: the player's reach after each action
     below,
 ):
-    """The mean of reach × strategy so far."""
+    """Update the weighted mean of reach × strategy."""
     kind = own.dtype.type
-    old, new, turn = same(own, kind(step[3])), same(own, kind(step[5])), U(step[4])
-    for a in range(width):
-        for h in range(U(0), rows, L):
-            some = min(rows - h, L)
-            here = at + a * rows + h
-            keep(average, here, fetch(average, here, some) * old + load(own, below + a * stride + h) * new, some, turn)
+    old, new, t = broadcast(own, kind(step[3])), broadcast(own, kind(step[5])), U(step[4])
+    for a in range(num_actions):
+        for h in range(U(0), num_hands, L):
+            count = min(num_hands - h, L)
+            entry = at + a * num_hands + h
+            store_masked(
+                average,
+                entry,
+                load_masked(average, entry, count) * old + load(own, below + a * stride + h) * new,
+                count,
+                t,
+            )
 
 
-@part
+@inline
 def find_lock(lock, board, node):
-    """Which lock stands at a node of a board, or -1."""
+    """Return the lock at a node of a board, or -1."""
     for i in range(len(lock)):
         if lock[i, 0] == board and lock[i, 1] == node:
             return i
     return -1
 
 
-@part
-def down(
-    forest,  # Forest
-    seat,  # Seat of `me`
+@inline
+def push_reach_down(
+    forest,  # BettingForest
+    seat,  # SeatLayout of `me`
     me,
     first,
     end,  # nodes first … end - 1
-    base,  # int64 [2]: where the players' tables of the board begin
+    base,  # int64 [2]: offsets of the players' tables of the board
     rows,  # int32 [2]
     stride,
     tables,  # BoardTables
     step,  # float64 [6]
     mode,
-    f,  # WalkVectors
+    f,  # TraversalVectors
 ):
-    """Reach at all nodes of a street, from reach at its roots."""
+    """Compute the reach at all nodes of a street from the reach at its roots."""
     for n in range(first, end):
         who = forest.actor[n]
         if who < 0:
@@ -184,28 +249,28 @@ def down(
         below = U(seat.below[n])
         if who == me:
             begin = U(seat.own[n])
-            if mode == LEARN:
-                play(
+            if mode == UPDATE:
+                regret_matching(
                     tables.regret, tables.prediction, at, width, count, step[4], stride, f.own, begin, f.sigma, True,
                     f.own, below,
                 )  # fmt: skip
                 for k in range(U(0), width * count, L):
-                    prefetch(tables.average, at + k)  # for the way up
+                    prefetch(tables.average, at + k)  # for the pass up
             elif mode == EVALUATE:
-                mean_play(tables.average, at, width, count, stride, f.own, begin, f.sigma, True, f.own, below)
+                average_strategy(tables.average, at, width, count, stride, f.own, begin, f.sigma, True, f.own, below)
         else:
             begin = U(seat.opp[n])
-            if mode == LEARN:
-                play(
+            if mode == UPDATE:
+                regret_matching(
                     tables.opp_regret, tables.opp_prediction, at, width, count, step[4], stride, f.opp, begin, f.sigma,
                     False, f.opp, below,
                 )  # fmt: skip
             else:
-                mean_play(tables.average, at, width, count, stride, f.opp, begin, f.sigma, False, f.opp, below)
+                average_strategy(tables.average, at, width, count, stride, f.opp, begin, f.sigma, False, f.opp, below)
 
 
-@part
-def up(
+@inline
+def pull_values_up(
     forest,
     seat,
     me,
@@ -220,8 +285,8 @@ def up(
     mode,
     f,
 ):
-    """Values at all nodes of a street, from values at its leaves; regrets and averages on the way."""
-    kids, weight, value = f.kids, f.weight, f.value
+    """Compute the values at all nodes of a street from the values at its leaves, and update regrets and averages."""
+    child_offsets, weight, value = f.child_offsets, f.weight, f.value
     count = U(rows[me])
     for k in range(end - first):
         n = end - 1 - k
@@ -231,53 +296,211 @@ def up(
         width, to, below = U(forest.width[n]), U(seat.value[n]), U(seat.below[n])
         child = n + 1
         for a in range(width):
-            kids[a] = seat.value[child]
+            child_offsets[a] = seat.value[child]
             weight[a] = forest.share[child]
             child = forest.end[child]
         if who != me:
             for h in range(U(0), count, L):
-                total = load(value, U(kids[0]) + h)
+                total = load(value, U(child_offsets[0]) + h)
                 for a in range(U(1), width):
-                    total = total + load(value, U(kids[a]) + h)
+                    total = total + load(value, U(child_offsets[a]) + h)
                 store(value, to + h, total)
             continue
         at = U(base[me]) + U(forest.slot[n]) * count
-        if mode == RESPOND:
+        if mode == BEST_RESPONSE:
             for h in range(U(0), count, L):
-                best = load(value, U(kids[0]) + h)
+                best = load(value, U(child_offsets[0]) + h)
                 for a in range(U(1), width):
-                    best = larger(best, load(value, U(kids[a]) + h))
+                    best = maximum(best, load(value, U(child_offsets[a]) + h))
                 store(value, to + h, best)
-        elif mode == LEARN:
-            absorb(
-                tables.regret, tables.prediction, at, width, count, step, stride, value, kids, to, f.sigma, below, weight
+        elif mode == UPDATE:
+            update_regrets(
+                tables.regret, tables.prediction, at, width, count, step, stride, value, child_offsets, to, f.sigma, below,
+                weight,
             )  # fmt: skip
-            add_average(tables.average, at, width, count, step, stride, f.own, below)
+            update_average(tables.average, at, width, count, step, stride, f.own, below)
         else:
             for h in range(U(0), count, L):
-                total = load(f.sigma, below + h) * load(value, U(kids[0]) + h)
+                total = load(f.sigma, below + h) * load(value, U(child_offsets[0]) + h)
                 for a in range(U(1), width):
-                    total = total + load(f.sigma, below + a * stride + h) * load(value, U(kids[a]) + h)
+                    total = total + load(f.sigma, below + a * stride + h) * load(value, U(child_offsets[a]) + h)
                 store(value, to + h, total)
         if len(tables.lock) > 0 and mode != EVALUATE:
-            hold(tables, find_lock(tables.lock, board, n), at, width, count, mode, value, kids, to)
+            apply_lock(tables, find_lock(tables.lock, board, n), at, width, count, mode, value, child_offsets, to)
 
 
-@part
-def hold(tables, lock, at, width, rows, mode, value, kids, to):
-    """At a locked node: regrets that play the given strategy, or in RESPOND its value."""
+@inline
+def apply_lock(tables, lock, at, width, rows, mode, value, child_offsets, to):
+    """Apply a lock: write regrets that play its strategy, or in BEST_RESPONSE use its value."""
     if lock < 0:
         return
-    given = U(tables.lock[lock, 2])
+    offset = U(tables.lock[lock, 2])
     for h in range(rows):
-        if tables.locked[given + h] >= 0:
+        if tables.locked[offset + h] >= 0:
             total = value[to + h] * 0
             for a in range(width):
-                p = tables.locked[given + a * rows + h]
-                total += p * value[U(kids[a]) + h]
-                if mode == LEARN:
+                p = tables.locked[offset + a * rows + h]
+                total += p * value[U(child_offsets[a]) + h]
+                if mode == UPDATE:
                     tables.regret[at + a * rows + h] = p
                     if len(tables.prediction) > 0:
                         tables.prediction[at + a * rows + h] = 0
-            if mode == RESPOND:
+            if mode == BEST_RESPONSE:
                 value[to + h] = total
+
+
+# --- rows that share a bucket -------------------------------------------------------------------------
+
+
+class TiedStreetRows(NamedTuple):
+    """Rows of one player on the boards of one street, with their buckets."""
+
+    base: Array  # int64 [boards]: offset of the player's table of each board
+    rows: Array  # int64 [boards]
+    first: Array  # int64 [boards]: offset of the rows of each board in bucket and weight
+    bucket: Array  # int32 [rows of all boards]
+    weight: Array  # float64 [rows of all boards]: share of the row in its bucket, by the hands and boards that it represents
+    slots: int  # vectors of a board: decisions × actions
+    buckets: int
+
+
+@kernel
+def average_tied_rows(
+    table,  # INOUT: regrets, predictions or averages, in any format
+    street,  # TiedStreetRows
+    floor,
+    rounding_step,  # iteration, for the dithered rounding of 16-bit tables
+    counter,  # int64 [1] INOUT: next slot, shared by all threads
+    mean,  # float [buckets] scratch
+    vector,  # float [stride] scratch
+):
+    """Replace all rows of a bucket by their weighted mean, not below the floor, slot by slot."""
+    base, rows, first, bucket, weight = street.base, street.rows, street.first, street.bucket, street.weight
+    kind = mean.dtype.type
+    low, dust = kind(floor), kind(ROUNDING_DUST)
+    while True:
+        slot = fetch_add(counter)
+        if slot >= street.slots:
+            break
+        for k in range(len(mean)):
+            mean[k] = 0
+        for b in range(len(rows)):
+            count, at = U(rows[b]), U(base[b] + slot * rows[b])
+            for h in range(U(0), count, L):
+                store(vector, h, load_masked(table, at + h, min(count - h, L)))
+            for r in range(rows[b]):
+                mean[bucket[first[b] + r]] += weight[first[b] + r] * vector[r]
+        for k in range(len(mean)):
+            mean[k] = max((mean[k] + dust) - dust, low)  # rounding errors of zero become zero
+        for b in range(len(rows)):
+            count, at = U(rows[b]), U(base[b] + slot * rows[b])
+            for r in range(rows[b]):
+                vector[r] = mean[bucket[first[b] + r]]
+            for h in range(U(0), count, L):
+                store_masked(table, at + h, load(vector, h), min(count - h, L), U(rounding_step))
+
+
+# --- gadget at the root of a subgame: a stop pay-off for each hand, or the choice of a hand ---------------
+
+NO_GADGET, STOP, CHOOSE = 0, 1, 2
+TINY = 1e-30  # smaller sums of positive regrets count as zero
+
+
+class GadgetState(NamedTuple):
+    """State of a gadget.
+
+    STOP has one information set for each row and draw, with the actions stop and enter. CHOOSE has one information set with
+    an action for each hand.
+    """
+
+    kind: int
+    player: int
+    regret: Array  # float64 [actions, infosets] INOUT
+    average: Array  # float64 [actions, infosets] INOUT: weighted mean of the strategy
+    prediction: Array  # float64 [actions, infosets] INOUT, or empty
+    opp_regret: Array  # regrets that the opponent faces
+    opp_prediction: Array
+    row: Array  # int32 [rows × draws, or hands]: row at the root
+    share: Array  # float64 […]: probability of the draw
+    factor: Array  # float64 […]: factor on the row's value
+    offset: Array  # float64 […]: value of stopping; or shift of a chosen hand
+    entry: Array  # float64 […]: reach at the root, as the opponent sees it, if it enters or is chosen with certainty
+    sigma: Array  # float64 [actions, infosets] scratch
+    instant: Array  # float64 [actions, infosets] scratch
+
+
+@inline
+def root_regret_matching(regret, prediction, t, out):
+    """Compute the strategy by regret matching, for any number of information sets."""
+    num_actions, num_infosets = regret.shape
+    for s in range(num_infosets):
+        total = 0.0
+        for a in range(num_actions):
+            x = regret[a, s]
+            if len(prediction) > 0:
+                x += prediction[a, s]
+            x = max(x, 0.0)
+            out[a, s] = x
+            total += x
+        for a in range(num_actions):
+            out[a, s] = out[a, s] / total if total > TINY else 1.0 / num_actions
+
+
+@inline
+def update_root_regrets(regret, prediction, step, instant):
+    """Update the regrets: discount, add the instantaneous regrets, apply the floor."""
+    num_actions, num_infosets = regret.shape
+    for a in range(num_actions):
+        for s in range(num_infosets):
+            r = regret[a, s]
+            r = r * (step[0] if r > 0 else step[1]) + instant[a, s]
+            r = 0.0 if -TINY < r < TINY else r  # before it decays into denormal numbers, which are slow
+            regret[a, s] = max(r, step[2])
+            if len(prediction) > 0:
+                prediction[a, s] = instant[a, s]
+
+
+@kernel
+def enter_root(gadget, me, rows, t, own, opp):
+    """Compute the reach at the root through the gadget.
+
+    It is the player's own reach if it is the gadget's player, else the opponent's.
+    """
+    is_gadget_player = me == gadget.player
+    if is_gadget_player:
+        root_regret_matching(gadget.regret, gadget.prediction, t, gadget.sigma)
+    else:
+        root_regret_matching(gadget.opp_regret, gadget.opp_prediction, t, gadget.sigma)
+    out = own if is_gadget_player else opp
+    for r in range(rows):
+        out[r] = 0
+    for k in range(len(gadget.row)):
+        p = gadget.sigma[1, k] if gadget.kind == STOP else gadget.sigma[k, 0]
+        if gadget.kind == STOP:
+            out[gadget.row[k]] += p * gadget.share[k] if is_gadget_player else p * gadget.entry[k]
+        else:
+            out[gadget.row[k]] = p if is_gadget_player else p * gadget.entry[k]
+
+
+@kernel
+def update_root(gadget, step, value, at):
+    """Update the gadget's regrets and averages from the values of its rows, which begin at offset `at`."""
+    if gadget.kind == STOP:
+        for k in range(len(gadget.row)):
+            enter_value, stop_value = value[at + gadget.row[k]] * gadget.factor[k], gadget.offset[k]
+            mean = gadget.sigma[0, k] * stop_value + gadget.sigma[1, k] * enter_value
+            gadget.instant[0, k] = stop_value - mean
+            gadget.instant[1, k] = enter_value - mean
+    else:
+        mean = 0.0
+        for k in range(len(gadget.row)):
+            x = value[at + gadget.row[k]] * gadget.factor[k] - gadget.offset[k]
+            gadget.instant[k, 0] = x
+            mean += gadget.sigma[k, 0] * x
+        for k in range(len(gadget.row)):
+            gadget.instant[k, 0] -= mean
+    num_actions, num_infosets = gadget.regret.shape
+    for a in range(num_actions):
+        for s in range(num_infosets):
+            gadget.average[a, s] = gadget.average[a, s] * step[3] + gadget.sigma[a, s] * step[5]
+    update_root_regrets(gadget.regret, gadget.prediction, step, gadget.instant)

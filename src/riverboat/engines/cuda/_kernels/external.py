@@ -1,12 +1,13 @@
-"""External sampling over betting tree × buckets on a GPU: the walk of `_blueprint_kernels` by many threads.
+"""External sampling MCCFR over betting tree × buckets on a GPU (Lanctot et al. 2009).
 
-A thread draws a deal, finds its buckets and ranks its hands. Then a block of threads walks a group of deals, two walks each:
-on the way down its threads take the decisions that wait, and note those that follow, level by level; on the way up they
-value them, the last level first. All blocks read and write one table, as threads that race do on processors.
+This is the traversal of `riverboat.engines.sampling._kernels.external` by many threads. A thread draws a deal, finds its
+buckets and compares its hands. Then a thread block traverses a group of deals, two traversals each. On the pass down its
+threads take the pending decisions and append those that follow, level by level. On the pass up they compute values, from
+the last level on. All blocks read and write one table, like racing threads on processors.
 
-A deal draws the same random numbers as on processors, from its key. One block and the groups of the processor therefore
-learn what one thread learns, but for the order in which sums are taken. Parts of the processor's loops that are used here
-are compiled for the device by `riverboat.solvers.mccfr.cuda_external`, which sets the names that are None here.
+A deal draws the same random numbers as on processors, from its key. So one block with the groups of the processor gives
+the result of one thread, up to the order of sums. Functions of the processor's kernels that are used here are compiled for
+the device by `riverboat.solvers.mccfr.cuda_trainer`, which sets the names that are None here.
 """
 
 from __future__ import annotations
@@ -15,35 +16,42 @@ from typing import Any
 
 import numpy as np
 
-from riverboat.abstraction.cards._kernels.lookup import bucket_at, places
+from riverboat.abstraction.cards._kernels import bucket_at, locate_labels
 from riverboat.engines.cuda.compilation import cuda
-from riverboat.engines.sampling._kernels.deal import compare, deal_cards, draw, low_bits, share_of
-from riverboat.engines.sampling._kernels.external import COUNT_AT, FOR_NODES, OVER, ROW, SEAT, SHOWDOWN
+from riverboat.engines.sampling._kernels.deal import compare_hands, deal_cards, low_bits, random_bits, uniform_from_bits
+from riverboat.engines.sampling._kernels.external import (
+    COUNT_SHIFT,
+    FIRST_NODE_DRAW,
+    ROW_MASK,
+    SEAT_BIT,
+    SHOWDOWN_BIT,
+    TERMINAL_BIT,
+)
 
-# Types of numbers, for memory of threads and blocks.
+# Number types of local and shared memory.
 UINT8: Any = None
 INT32: Any = None
 INT64: Any = None
 
 real = np.float32
 U = np.uint64
-CARDS, PLAYERS, STREETS = 16, 2, 4  # at most in a deal
-OWN, OTHER, SLOTS, COUNTERS = 0, 1, 2, 3  # lengths of a block's lists
-LEVELS = 512  # decisions on the longest line
-FINEST = real(2.0**-10)  # averages are sums of multiples of this, or of what their size allows
-PLACES = real(2.0**23)  # of a float32: what is larger than so many steps needs larger steps
-SMALLEST = real(2.0**-32)  # 32 random bits as a share
+CARDS, PLAYERS, STREETS = 16, 2, 4  # most in a deal
+OWN, OTHER, SLOTS, COUNTERS = 0, 1, 2, 3  # indices of a block's list lengths
+LEVELS = 512  # most decisions on a line
+MIN_INCREMENT = real(2.0**-10)  # averages grow in multiples of this, or of the step that their size allows
+MANTISSA_STEPS = real(2.0**23)  # steps of a float32: larger numbers need larger steps
+BITS_TO_UNIFORM = real(2.0**-32)  # converts 32 random bits to a uniform number
 
 
-def deal(
-    dealer,  # Dealer
-    look,  # LookUp
+def deal_hands(
+    dealer,  # CudaDealer
+    look,  # BucketLookup
     seed,  # uint64
     begin,  # deals begin … begin + count - 1 of a run
     count,
-    dealt,  # Dealt OUT
+    dealt,  # CudaDeals OUT
 ):
-    """Draw deals, look up their buckets, rank their hands: a thread each."""
+    """Draw deals, look up their buckets and compare their hands: one thread for each deal."""
     k = cuda.grid(1)
     if k >= count:
         return
@@ -53,20 +61,20 @@ def deal(
     streets = len(dealer.base)
     for r in range(streets):
         layers[r] = 0
-    key = draw(seed, begin + k)
+    key = random_bits(seed, begin + k)
     dealt.keys[k] = key
     deal_cards(dealer.deck, key, U(0), 0, cards, 0, PLAYERS * dealer.hole + dealer.board)
-    places(look, cards, 0, PLAYERS, streets, layers, numbers)
+    locate_labels(look, cards, 0, PLAYERS, streets, layers, numbers)
     for p in range(PLAYERS):
         bucket = np.int64(0)
         for r in range(streets):
             bucket = bucket_at(look, r, layers[r], numbers[p, r], bucket)
             dealt.rows[8 * k + 4 * p + r] = dealer.base[r] + bucket * dealer.width[r]
-    dealt.result[k] = compare(dealer, cards, 0)
+    dealt.result[k] = compare_hands(dealer, cards, 0)
 
 
-def scale_of(cells, at, count):
-    """Regret matching: what positive regrets are multiplied by, and what is added to all."""
+def regret_matching_scale(cells, at, count):
+    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
     total = real(0)
     for a in range(count):
         total += max(cells[at + a], real(0))
@@ -75,42 +83,42 @@ def scale_of(cells, at, count):
     return real(0), real(1) / real(count)
 
 
-def visit(tree, dealt, k, node, slot, walk, lengths, notes, block):
-    """Value a terminal, or note a decision."""
+def visit_node(tree, dealt, k, node, slot, traversal, lengths, notes, block):
+    """Evaluate a terminal, or append a decision to the lists."""
     word = tree.nodes[4 * node]
-    if word & OVER:
+    if word & TERMINAL_BIT:
         x = tree.pay[4 * node + 3]
-        if walk & 1:
+        if traversal & 1:
             x = -x
-        notes.value[block, slot] = x * dealt.result[k] if word & SHOWDOWN else x
+        notes.value[block, slot] = x * dealt.result[k] if word & SHOWDOWN_BIT else x
         return
-    entry = U(node) << U(35) | U(slot) << U(7) | U(walk)
-    if (word & SEAT != 0) == (walk & 1 == 1):
+    entry = U(node) << U(35) | U(slot) << U(7) | U(traversal)
+    if (word & SEAT_BIT != 0) == (traversal & 1 == 1):
         notes.own[block, cuda.atomic.add(lengths, OWN, 1)] = entry
     else:
         notes.other[block, cuda.atomic.add(lengths, OTHER, 1)] = entry
 
 
-def grown(average, amount, noise):
-    """What an average grows by: a multiple of the step that its size allows, up or down at random.
+def average_increment(average, amount, noise):
+    """Return the increment of an average, rounded up or down at random to a step that its size allows.
 
-    Past 2^24 a float32 would not grow by one any more, and small shares would be lost long before.
+    Beyond 2^24 a float32 no longer grows by one, and small increments are lost long before.
     """
-    step = FINEST
-    while average >= step * PLACES:
+    step = MIN_INCREMENT
+    while average >= step * MANTISSA_STEPS:
         step += step
     return step * real(np.int32(amount / step + noise))
 
 
-def pass_on(tree, cells, dealt, begin, share, entry, lengths, notes, block):
-    """A decision of the opponent: one move is drawn, its average grows."""
-    node, slot, walk = np.int64(entry >> U(35)), np.int64(entry >> U(7) & U(0xFFFFFFF)), np.int64(entry & U(127))
-    k = begin + (walk >> 1)
+def opponent_decision(tree, cells, dealt, begin, share, entry, lengths, notes, block):
+    """Sample one action at a decision of the opponent, and update its average."""
+    node, slot, traversal = np.int64(entry >> U(35)), np.int64(entry >> U(7) & U(0xFFFFFFF)), np.int64(entry & U(127))
+    k = begin + (traversal >> 1)
     word = tree.nodes[4 * node]
-    count, at = word >> COUNT_AT, dealt.rows[8 * k + (word & ROW)] + tree.nodes[4 * node + 2]
-    scale, rest = scale_of(cells, at, count)
-    bits = draw(dealt.keys[k], FOR_NODES + (node << 1 | walk & 1))
-    x, noise = share_of(bits), real(low_bits(bits)) * SMALLEST
+    count, at = word >> COUNT_SHIFT, dealt.rows[8 * k + (word & ROW_MASK)] + tree.nodes[4 * node + 2]
+    scale, rest = regret_matching_scale(cells, at, count)
+    bits = random_bits(dealt.keys[k], FIRST_NODE_DRAW + (node << 1 | traversal & 1))
+    x, noise = uniform_from_bits(bits), real(low_bits(bits)) * BITS_TO_UNIFORM
     chosen, sum_so_far = 0, real(0)
     for a in range(count):
         p = max(cells[at + a], real(0)) * scale + rest
@@ -118,31 +126,31 @@ def pass_on(tree, cells, dealt, begin, share, entry, lengths, notes, block):
         if x >= sum_so_far:
             chosen += 1
         if p > real(0):
-            more = grown(cells[at + count + a], p * share, noise)
-            if more > real(0):
-                cuda.atomic.add(cells, at + count + a, more)
-    chosen = min(chosen, count - 1)  # where rounding leaves the sum below x
-    visit(tree, dealt, k, tree.nodes[4 * node + 1] + chosen, slot, walk, lengths, notes, block)
+            increment = average_increment(cells[at + count + a], p * share, noise)
+            if increment > real(0):
+                cuda.atomic.add(cells, at + count + a, increment)
+    chosen = min(chosen, count - 1)  # in case rounding leaves the sum below x
+    visit_node(tree, dealt, k, tree.nodes[4 * node + 1] + chosen, slot, traversal, lengths, notes, block)
 
 
-def spread_out(tree, cells, dealt, begin, i, lengths, notes, block):
-    """A decision of the traverser: all moves."""
+def traverser_decision(tree, cells, dealt, begin, i, lengths, notes, block):
+    """Visit all actions at a decision of the traverser."""
     entry = notes.own[block, i]
-    node, walk = np.int64(entry >> U(35)), np.int64(entry & U(127))
-    k = begin + (walk >> 1)
+    node, traversal = np.int64(entry >> U(35)), np.int64(entry & U(127))
+    k = begin + (traversal >> 1)
     word = tree.nodes[4 * node]
-    count, at = word >> COUNT_AT, dealt.rows[8 * k + (word & ROW)] + tree.nodes[4 * node + 2]
-    scale, rest = scale_of(cells, at, count)
+    count, at = word >> COUNT_SHIFT, dealt.rows[8 * k + (word & ROW_MASK)] + tree.nodes[4 * node + 2]
+    scale, rest = regret_matching_scale(cells, at, count)
     first = np.int64(cuda.atomic.add(lengths, SLOTS, count))
     notes.at[block, i] = at
     notes.first[block, i] = first << 8 | count
     for a in range(count):
         notes.sigma[block, first + a] = max(cells[at + a], real(0)) * scale + rest
-        visit(tree, dealt, k, tree.nodes[4 * node + 1] + a, first + a, walk, lengths, notes, block)
+        visit_node(tree, dealt, k, tree.nodes[4 * node + 1] + a, first + a, traversal, lengths, notes, block)
 
 
-def learn(cells, i, notes, block):
-    """Value a decision of the traverser, whose moves are valued, and add its regrets."""
+def update_regrets(cells, i, notes, block):
+    """Compute the value of a decision of the traverser from its actions, and add its regrets."""
     entry, at, packed = notes.own[block, i], notes.at[block, i], notes.first[block, i]
     first, count, total = packed >> 8, packed & 255, real(0)
     for a in range(count):
@@ -152,49 +160,49 @@ def learn(cells, i, notes, block):
         cuda.atomic.add(cells, at + a, notes.value[block, first + a] - total)
 
 
-def walk(
-    tree,  # Nodes
+def traverse(
+    tree,  # CudaBettingNodes
     cells,  # float32 [cells] INOUT
-    dealt,  # Dealt
+    dealt,  # CudaDeals
     count,  # deals
-    group,  # deals that a block walks at a time
-    share,  # what one visit adds to an average
-    notes,  # Notes: a row for each block
-    tally,  # Tally INOUT
+    group,  # deals that a block traverses at a time
+    share,  # increment of an average by one visit
+    notes,  # CudaTraversalNotes: a row for each block
+    tally,  # CudaTally INOUT
 ):
-    """External sampling, both walks of each deal; blocks take groups in turn."""
+    """Run external sampling, two traversals for each deal; blocks take groups in turn."""
     t, threads, block = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.x
     lengths = cuda.shared.array(COUNTERS, INT32)
     level = cuda.shared.array(LEVELS, INT32)
     decisions = 0
     for begin in range(block * group, count, cuda.gridDim.x * group):
-        walks = PLAYERS * min(group, count - begin)
+        traversals = PLAYERS * min(group, count - begin)
         if t == 0:
-            lengths[OWN], lengths[OTHER], lengths[SLOTS] = 0, 0, walks
+            lengths[OWN], lengths[OTHER], lengths[SLOTS] = 0, 0, traversals
         cuda.syncthreads()
-        for w in range(t, walks, threads):
-            visit(tree, dealt, begin + (w >> 1), 0, w, w, lengths, notes, block)
+        for w in range(t, traversals, threads):
+            visit_node(tree, dealt, begin + (w >> 1), 0, w, w, lengths, notes, block)
         i, j, depth = 0, 0, 0
         while True:
             cuda.syncthreads()
             own, other = lengths[OWN], lengths[OTHER]
             if t == 0:
                 level[depth] = i
-            cuda.syncthreads()  # all know what waits, before more is noted
+            cuda.syncthreads()  # all threads know the pending decisions before more are appended
             if i == own and j == other:
                 break
             for e in range(j + t, other, threads):
                 entry = notes.other[block, e]
-                pass_on(tree, cells, dealt, begin, share, entry, lengths, notes, block)
+                opponent_decision(tree, cells, dealt, begin, share, entry, lengths, notes, block)
             for e in range(i + t, own, threads):
-                spread_out(tree, cells, dealt, begin, e, lengths, notes, block)
+                traverser_decision(tree, cells, dealt, begin, e, lengths, notes, block)
             i, j, depth = own, other, depth + 1
         for up in range(depth):
             d = depth - 1 - up
             for e in range(level[d] + t, level[d + 1], threads):
-                learn(cells, e, notes, block)
+                update_regrets(cells, e, notes, block)
             cuda.syncthreads()
-        for w in range(t, walks, threads):
+        for w in range(t, traversals, threads):
             cuda.atomic.add(tally.paid, w & 1, np.float64(notes.value[block, w]))
         decisions += i + j
         cuda.syncthreads()
@@ -204,14 +212,14 @@ def walk(
 
 def discount(
     cells,  # float32 [cells] INOUT
-    base,  # int64: where a street's rows begin
-    end,  # and end
+    base,  # int64: first cell of a street's rows
+    end,  # int64: end of its cells
     averages,  # bool [cells of a row]: which of them are averages
     positive,
     negative,
     decay,
 ):
-    """Multiply the regrets of a street above and below zero, and its averages: a thread each."""
+    """Multiply the positive and negative regrets of a street, and its averages, by factors: one thread for each cell."""
     cell = base + cuda.grid(1)
     if cell >= end:
         return

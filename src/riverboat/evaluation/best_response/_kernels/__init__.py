@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled loops of best responses: arrays and scalars in, arrays out."""

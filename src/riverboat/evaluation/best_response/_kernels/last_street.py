@@ -1,10 +1,11 @@
-"""The last street of a best response, where nearly all of its time goes: many subtrees of betting side by side.
+"""Kernels of the last street of a best response, which takes nearly all of the time: many betting subtrees at once.
 
-Betting does not depend on the cards, so many subtrees of the last street have the same shape. As many of one shape as there
-are *lanes* are a *batch*, walked as one subtree whose numbers are vectors (`riverboat.compiled.simd`): sixteen in float32, for large
-trees, four in float64. Within the street the opponent's
-reach is what it came with times the weight of its *sequence* of moves, which depends on its bucket alone and is worked out
-beforehand. So there is no way down: for each sequence one sweep over the hands, then the values on the way up.
+Betting does not depend on the cards, so many subtrees of the last street have the same shape. A *batch* is a group of
+subtrees of one shape, one per SIMD lane, evaluated as one subtree with vectors of numbers
+(`riverboat.compiled.simd`): sixteen lanes in float32, for large trees, four in float64. Within the street the
+opponent's reach is its reach at the entry times the weight of its *sequence* of actions, which depends only on the
+bucket and is precomputed. So no downward pass is needed: one pass over the hands for each sequence, then the backup
+of values.
 """
 
 from __future__ import annotations
@@ -13,131 +14,146 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
-from riverboat.compiled.simd import lanes_of, larger, prefetch
-from riverboat.compiled.simd import load_fitting as load
-from riverboat.compiled.simd import same_fitting as same
-from riverboat.compiled.simd import store_fitting as store
+from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.simd import broadcast_native as same
+from riverboat.compiled.simd import load_native as load
+from riverboat.compiled.simd import maximum, native_width_of, prefetch
+from riverboat.compiled.simd import store_native as store
 from riverboat.core.arrays import Array
 
 U = np.uint64
-CARDS = 53  # and the one that a hand of one card has as its second
-AHEAD = 8  # hands whose weights are asked for before they are needed: rows lie anywhere in a large table
-HANDS = 32  # whose values are worked out together: they stay in the nearest cache
-FOLDED, SHOWN, MOVE = 0, 1, 2  # operations: pay a fold, pay a showdown, take what was worked out one level below
-SET, BEST, SUM = 0, 1, 2  # what becomes of it one level above
-ALL, NOTHING, MOVES = 0, 1, 2  # places of weights: one, zero, then those of the street's moves
+NUM_CARDS = 53  # 52 cards, and the dummy second card of one-card hands
+PREFETCH_DISTANCE = 8  # hands ahead whose weights are prefetched: rows are scattered over a large table
+HANDS_PER_BLOCK = 32  # hands whose values are computed together: they stay in the nearest cache
+OP_FOLD, OP_SHOWDOWN, OP_CHILD = (
+    0,
+    1,
+    2,
+)  # operations: value of a fold, of a showdown, of a child one level below
+REDUCE_SET, REDUCE_MAX, REDUCE_SUM = 0, 1, 2  # how it is combined at the parent
+WEIGHT_ONE, WEIGHT_ZERO, FIRST_ACTION_WEIGHT = 0, 1, 2  # indices of weights: one, zero, then the actions of the street
 
 
 class LastStreet(NamedTuple):
-    """Batches, and how their values are worked out."""
+    """Batches of subtrees, and the operations that compute their values."""
 
     batch: (
-        Array  # int64 [batches, 5]: first sequence in a row, how many meet a showdown, how many, operations from … to
+        Array  # int64 [batches, 5]: first sequence in a row, those with a showdown, all sequences, operations from … to
     )
-    entry: Array  # int64 [batches, lanes]: exits of the street before, or roots; -1 in lanes that are not used
-    op: Array  # int64 [operations, 6]: kind; sequence, or level; level above; SET, BEST, SUM; row of pay; own weights or -1
-    pay: Array  # float [rows · lanes]: what the responder wins after a fold; the stake of a showdown
-    first: Array  # int64 [decisions]: where the moves of the street's decisions begin in a row of the table
-    moves: Array  # int64 [decisions]
-    above: Array  # int64 [decisions]: place of the same seat's move on the street that leads there; ALL where there is none
-    source: Array  # uint64 [length of a row of weights]: the place of the weight that stands there
-    steps: Array  # uint8 [buckets · moves of the street]: the opponent's table, or empty
-    sums: Array  # float [buckets · moves of the street]: the same where it does not hold steps
-    stride: int  # from one bucket to the next in the table
-    weight: Array  # float [buckets · length]: rows of weights of all buckets; empty where they are made board by board
+    entry: Array  # int64 [batches, lanes]: street ends of the previous street, or roots; -1 in unused lanes
+    op: Array  # int64 [operations, 6]: kind; sequence, or level; parent's level; REDUCE_*; row of pay; own weights or -1
+    pay: Array  # float [rows · lanes]: payoff of the responder after a fold; stake of a showdown
+    first: Array  # int64 [decisions]: first action of each decision in a row of the table
+    moves: Array  # int64 [decisions]: number of actions
+    previous: Array  # int64 [decisions]: weight index of the seat's previous action on the street; WEIGHT_ONE: none
+    source: Array  # uint64 [length of a row of weights]: weight index of each entry
+    steps: Array  # uint8 [buckets · actions of the street]: the opponent's table, or empty
+    sums: Array  # float [buckets · actions of the street]: the same if the table is not in bytes
+    stride: int  # between two buckets in the table
+    weight: Array  # float [buckets · length]: rows of weights of all buckets; empty if computed board by board
 
 
-class LastRoom(NamedTuple):
-    """Room for one walk."""
+class LastStreetWorkspace(NamedTuple):
+    """Scratch memory of one traversal."""
 
-    entry: Array  # float [batches · hands · lanes]: the opponent's reach at the entries, by hands of the street before
-    gained: Array  # float [batches · hands · lanes]: what the boards were worth there
-    alive: Array  # bool [batches]: whether anything is reached
-    share: Array  # float64 [places]: weights of one bucket's sequences
-    weight: Array  # float [hands · length]: rows of the board's hands, where they are not there for all buckets
-    at: Array  # uint64 [hands]: where the row of each hand begins
+    entry: Array  # float [batches · hands · lanes]: the opponent's reach at the entries, by position on the previous street
+    gained: Array  # float [batches · hands · lanes]: sums of the values of boards
+    alive: Array  # bool [batches]: whether any entry is reached
+    sequence_weight: Array  # float64 [indices]: weights of one bucket's sequences
+    weight: Array  # float [hands · length]: rows of the board's hands, if not precomputed for all buckets
+    at: Array  # uint64 [hands]: offset of the row of each hand
     reach: Array  # float [hands · sequences · lanes]
     beats: Array  # float [hands · sequences · lanes]
-    sums: Array  # float [CARDS · sequences · lanes]: reach of the hands with a card
+    sums: Array  # float [NUM_CARDS · sequences · lanes]: reach of the hands that contain a card
     total: Array  # float [sequences · lanes]
-    value: Array  # float [levels · HANDS · lanes]
+    value: Array  # float [levels · HANDS_PER_BLOCK · lanes]
 
 
 class BoardHands(NamedTuple):
-    """The hands that a board leaves, from weak to strong."""
+    """Unblocked hands of a board, in order of strength."""
 
     deck: Array  # uint8 [cards]
-    first: Array  # uint8 [hands]: their cards
-    second: Array  # uint8 [hands]
+    first: Array  # uint8 [hands]: first cards
+    second: Array  # uint8 [hands]: second cards
     rank: Array  # uint16 [hands]
     two: bool  # whether a hand has two cards
-    source: Array  # int32 [hands]: where each stands on the street before
-    live: int  # how many there are
-    most: int  # hands of the deck
+    source: Array  # int32 [hands]: position on the previous street
+    live: int  # number of unblocked hands
+    num_hands: int  # of the deck
 
 
-@part
-def number(last, at):
-    """One number of the table, whatever it holds."""
+@inline
+def read_weight(last, at):
+    """Read one number of the table, of either type."""
     return np.float64(last.steps[at]) if len(last.steps) else np.float64(last.sums[at])
 
 
-@part
-def fill_row(last, begin, share, out, to):
-    """A row of weights of sequences: products of one seat's probabilities on the street."""
-    share[ALL], share[NOTHING] = 1, 0
+@inline
+def fill_sequence_weights(last, begin, share, out, to):
+    """Compute a row of sequence weights: products of one seat's probabilities on the street."""
+    share[WEIGHT_ONE], share[WEIGHT_ZERO] = 1, 0
     for d in range(len(last.first)):
-        first, moves, before = last.first[d], last.moves[d], share[last.above[d]]
+        first, num_actions, before = last.first[d], last.moves[d], share[last.previous[d]]
         total = np.float64(0)
-        for a in range(first, first + moves):
-            total += number(last, begin + a)
-        for a in range(first, first + moves):
-            share[MOVES + a] = before * number(last, begin + a) / total if total > 0 else before / moves
+        for a in range(first, first + num_actions):
+            total += read_weight(last, begin + a)
+        for a in range(first, first + num_actions):
+            share[FIRST_ACTION_WEIGHT + a] = (
+                before * read_weight(last, begin + a) / total if total > 0 else before / num_actions
+            )
     for k in range(len(last.source)):
         out[to + k] = share[last.source[k]]
 
 
 @kernel
-def fill_rows(
+def fill_all_sequence_weights(
     last,  # LastStreet
-    share,  # float64 [places] scratch
+    share,  # float64 [indices] scratch
     out,  # float [buckets · length] OUT
 ):
-    """Rows of all buckets."""
+    """Compute the rows of sequence weights of all buckets."""
     length = len(last.source)
     for bucket in range(len(out) // max(1, length)):
-        fill_row(last, bucket * last.stride, share, out, bucket * length)
+        fill_sequence_weights(last, bucket * last.stride, share, out, bucket * length)
 
 
-@part
-def find_rows(last, bucket, live, room):
-    """Where the weights of each hand stand."""
+@inline
+def locate_weight_rows(last, bucket, live, workspace):
+    """Set the offset of the weights of each hand, and compute the weights if needed."""
     length = len(last.source)
     for k in range(live):
         if len(last.weight):
-            room.at[k] = U(bucket[k] * length)
+            workspace.at[k] = U(bucket[k] * length)
         else:
-            fill_row(last, bucket[k] * last.stride, room.share, room.weight, k * length)
-            room.at[k] = U(k * length)
+            fill_sequence_weights(
+                last, bucket[k] * last.stride, workspace.sequence_weight, workspace.weight, k * length
+            )
+            workspace.at[k] = U(k * length)
 
 
-@part
-def sweep_batch(last, weight, b, hands, room):
-    """Reach of all sequences of a batch, and what each hand beats, in one sweep over the hands from weak to strong.
+@inline
+def accumulate_batch_showdowns(last, weight, b, hands, workspace):
+    """Compute the reach of all sequences of a batch, and what each hand beats, in one pass in order of strength.
 
-    As `riverboat.cards.equity._kernels.sweep.sweep`, which is for one sequence: here those of a batch share the look at the cards.
+    This is `riverboat.cards.equity._kernels.showdown_values.showdown_wins` for all sequences of a batch at once,
+    which share the reads of the cards.
     """
-    lanes = lanes_of(room.reach)
+    lanes = native_width_of(workspace.reach)
     begin, shown, size = U(last.batch[b, 0]), U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
-    entry, reach, beats, sums, total = U(b * hands.most) * lanes, room.reach, room.beats, room.sums, room.total
+    entry, reach, beats, sums, total = (
+        U(b * hands.num_hands) * lanes,
+        workspace.reach,
+        workspace.beats,
+        workspace.sums,
+        workspace.total,
+    )
     first, second, rank, two, live = hands.first, hands.second, hands.rank, hands.two, hands.live
     zero = same(reach, reach.dtype.type(0))
     for q in range(U(0), size, lanes):
         store(total, q, zero)
         for c in hands.deck:
             store(sums, U(c) * size + q, zero)
-        store(sums, U(CARDS - 1) * size + q, zero)
+        store(sums, U(NUM_CARDS - 1) * size + q, zero)
     i = 0
     while i < live:
         j, v = i, rank[i]
@@ -147,94 +163,102 @@ def sweep_batch(last, weight, b, hands, room):
                 store(beats, to + q, load(total, q) - load(sums, x + q) - load(sums, y + q))
             j += 1
         for k in range(i, j):
-            x, y, to, at = U(first[k]) * size, U(second[k]) * size, U(k) * size, room.at[k] + begin
-            came = load(room.entry, entry + U(hands.source[k]) * lanes)
-            ahead = room.at[min(k + AHEAD, live - 1)] + begin
+            x, y, to, at = U(first[k]) * size, U(second[k]) * size, U(k) * size, workspace.at[k] + begin
+            entry_reach = load(workspace.entry, entry + U(hands.source[k]) * lanes)
+            ahead = workspace.at[min(k + PREFETCH_DISTANCE, live - 1)] + begin
             for q in range(U(0), size, lanes):
                 prefetch(weight, ahead + q)
-                here = came * load(weight, at + q)
-                store(reach, to + q, here)
-                store(total, q, load(total, q) + here)
-                store(sums, x + q, load(sums, x + q) + here)
+                hand_reach = entry_reach * load(weight, at + q)
+                store(reach, to + q, hand_reach)
+                store(total, q, load(total, q) + hand_reach)
+                store(sums, x + q, load(sums, x + q) + hand_reach)
                 if two:
-                    store(sums, y + q, load(sums, y + q) + here)
+                    store(sums, y + q, load(sums, y + q) + hand_reach)
         for k in range(i, j):
             x, y, to = U(first[k]) * size, U(second[k]) * size, U(k) * shown
             for q in range(U(0), shown, lanes):
-                upto = load(beats, to + q) + (load(total, q) - load(sums, x + q) - load(sums, y + q))
-                store(beats, to + q, upto + load(reach, U(k) * size + q) if two else upto)
+                won_or_tied = load(beats, to + q) + (load(total, q) - load(sums, x + q) - load(sums, y + q))
+                store(beats, to + q, won_or_tied + load(reach, U(k) * size + q) if two else won_or_tied)
         i = j
 
 
-@part
-def value_batch(last, weight, b, hands, times, room):
-    """Values of a batch from its ends up, added to what its entries have gained."""
-    lanes = lanes_of(room.reach)
+@inline
+def backup_batch(last, weight, b, hands, multiplicity, workspace):
+    """Compute the values of a batch from its terminals up, and add them to the sums of its entries."""
+    lanes = native_width_of(workspace.reach)
     first, second, two, live = hands.first, hands.second, hands.two, hands.live
-    shown, size, entry = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes, U(b * hands.most) * lanes
-    value, level = room.value, U(HANDS) * lanes
-    factor = same(room.gained, room.gained.dtype.type(times))
-    for low in range(0, live, HANDS):
-        high = min(low + HANDS, live)
+    shown, size, entry = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes, U(b * hands.num_hands) * lanes
+    value, level = workspace.value, U(HANDS_PER_BLOCK) * lanes
+    factor = same(workspace.gained, workspace.gained.dtype.type(multiplicity))
+    for low in range(0, live, HANDS_PER_BLOCK):
+        high = min(low + HANDS_PER_BLOCK, live)
         for i in range(last.batch[b, 3], last.batch[b, 4]):
             kind, number, up, how = last.op[i, 0], U(last.op[i, 1]), U(last.op[i, 2]) * level, last.op[i, 3]
             pay, own, below, q = load(last.pay, U(last.op[i, 4]) * lanes), last.op[i, 5], number * level, number * lanes
-            total = load(room.total, q)
+            total = load(workspace.total, q)
             for k in range(low, high):
                 to = up + U(k - low) * lanes
-                if kind == MOVE:
+                if kind == OP_CHILD:
                     x = load(value, below + U(k - low) * lanes)
-                else:  # all that is met: who holds both cards was taken out twice
-                    met = total - load(room.sums, U(first[k]) * size + q) - load(room.sums, U(second[k]) * size + q)
+                else:  # compatible reach: the hand with both cards was subtracted twice
+                    compatible = (
+                        total
+                        - load(workspace.sums, U(first[k]) * size + q)
+                        - load(workspace.sums, U(second[k]) * size + q)
+                    )
                     if two:
-                        met = met + load(room.reach, U(k) * size + q)
-                    x = pay * met if kind == FOLDED else pay * (load(room.beats, U(k) * shown + q) - met)
+                        compatible = compatible + load(workspace.reach, U(k) * size + q)
+                    x = (
+                        pay * compatible
+                        if kind == OP_FOLD
+                        else pay * (load(workspace.beats, U(k) * shown + q) - compatible)
+                    )
                     if own >= 0:
-                        x = x * load(weight, room.at[k] + U(own))
-                if how == BEST:
-                    x = larger(x, load(value, to))
-                elif how == SUM:
+                        x = x * load(weight, workspace.at[k] + U(own))
+                if how == REDUCE_MAX:
+                    x = maximum(x, load(value, to))
+                elif how == REDUCE_SUM:
                     x = x + load(value, to)
                 store(value, to, x)
         for k in range(low, high):
             to = entry + U(hands.source[k]) * lanes
-            store(room.gained, to, load(room.gained, to) + factor * load(value, U(k - low) * lanes))
+            store(workspace.gained, to, load(workspace.gained, to) + factor * load(value, U(k - low) * lanes))
 
 
-@part
-def walk_last(last, bucket, hands, times, room):
-    """One board of the last street: what it adds to the entries of all batches."""
-    find_rows(last, bucket, hands.live, room)
-    weight = last.weight if len(last.weight) else room.weight
+@inline
+def evaluate_last_street(last, bucket, hands, multiplicity, workspace):
+    """Add the values of one board of the last street to the sums of the entries of all batches."""
+    locate_weight_rows(last, bucket, hands.live, workspace)
+    weight = last.weight if len(last.weight) else workspace.weight
     for b in range(len(last.batch)):
-        if room.alive[b]:
-            sweep_batch(last, weight, b, hands, room)
-            value_batch(last, weight, b, hands, times, room)
+        if workspace.alive[b]:
+            accumulate_batch_showdowns(last, weight, b, hands, workspace)
+            backup_batch(last, weight, b, hands, multiplicity, workspace)
 
 
-@part
-def lay_out_entries(last, reach, vector, dead, live, hands, room):
-    """The opponent's reach at the exits of a board, exits side by side."""
+@inline
+def load_entry_reach(last, reach, vector, dead, live, hands, workspace):
+    """Copy the opponent's reach at the street ends of a board, interleaved by lane."""
     lanes = last.entry.shape[1]
     for b in range(len(last.batch)):
-        room.alive[b] = False
+        workspace.alive[b] = False
         at = b * hands * lanes
         for lane in range(lanes):
             item = last.entry[b, lane]
             if item < 0 or dead[vector[item]]:
                 for k in range(live):
-                    room.entry[at + k * lanes + lane] = 0
+                    workspace.entry[at + k * lanes + lane] = 0
             else:
-                room.alive[b] = True
+                workspace.alive[b] = True
                 for k in range(live):
-                    room.entry[at + k * lanes + lane] = reach[vector[item], k]
+                    workspace.entry[at + k * lanes + lane] = reach[vector[item], k]
         for k in range(live * lanes):
-            room.gained[at + k] = 0
+            workspace.gained[at + k] = 0
 
 
-@part
-def bring_back(last, vector, dead, live, hands, room, value):
-    """What the exits have gained, back to where they are."""
+@inline
+def store_entry_values(last, vector, dead, live, hands, workspace, value):
+    """Copy the summed values back to the street ends."""
     lanes = last.entry.shape[1]
     for b in range(len(last.batch)):
         at = b * hands * lanes
@@ -242,4 +266,48 @@ def bring_back(last, vector, dead, live, hands, room, value):
             item = last.entry[b, lane]
             if item >= 0 and not dead[vector[item]]:
                 for k in range(live):
-                    value[item, k] = room.gained[at + k * lanes + lane]
+                    value[item, k] = workspace.gained[at + k * lanes + lane]
+
+
+# --- Terminal values by bucket, to fit a response of the abstract game ---
+
+
+@kernel
+def add_terminal_values(
+    cards,  # ResponseCards
+    last,  # LastStreet
+    workspace,  # ResponseWorkspace after a traversal of one board
+    out,  # float [rows · buckets · lanes] INOUT: rows as in `pay`
+):
+    """Add the values of terminals on one board to the sums by bucket of the responder's hand."""
+    s, inner = len(cards.shown) - 1, workspace.last
+    first, second, bucket, live = workspace.first[s], workspace.second[s], workspace.bucket[s], workspace.live[s]
+    two = cards.hole == 2
+    hands = BoardHands(cards.deck, first, second, workspace.rank, two, workspace.source[s], live, len(cards.mask))
+    lanes = native_width_of(inner.reach)
+    buckets = U(len(out) // len(last.pay))
+    locate_weight_rows(last, bucket, live, inner)
+    weight = last.weight if len(last.weight) else inner.weight
+    for b in range(len(last.batch)):
+        if not inner.alive[b]:
+            continue
+        accumulate_batch_showdowns(last, weight, b, hands, inner)
+        shown, size = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
+        for i in range(last.batch[b, 3], last.batch[b, 4]):
+            if last.op[i, 0] == OP_CHILD:
+                continue
+            q, row = U(last.op[i, 1]) * lanes, U(last.op[i, 4])
+            pay, total = load(last.pay, row * lanes), load(inner.total, q)
+            for k in range(live):
+                compatible = (
+                    total - load(inner.sums, U(first[k]) * size + q) - load(inner.sums, U(second[k]) * size + q)
+                )
+                if two:
+                    compatible = compatible + load(inner.reach, U(k) * size + q)
+                x = (
+                    pay * (load(inner.beats, U(k) * shown + q) - compatible)
+                    if last.op[i, 0] == OP_SHOWDOWN
+                    else pay * compatible
+                )
+                to = (row * buckets + U(bucket[k])) * lanes
+                store(out, to, load(out, to) + x)

@@ -1,11 +1,12 @@
-"""Compiled best response to a blueprint in the real game: betting × boards, hands as vectors.
+"""Kernels of best responses in the full game: betting × boards, with vectors of hands (Johanson et al. 2011).
 
-A street is walked once for each of its boards: down with the opponent's reach, up with the responder's values. Vectors run
-over the hands that the board leaves. What goes on to the next street is an *exit*; it gathers what the boards that follow are
-worth. Boards that differ in the names of suits alone are walked once: values are gathered for one of them, times how many
-there are, and then averaged over the permutations that keep the board before.
+A street is evaluated once for each of its boards: the opponent's reach goes down, the responder's values go up.
+Vectors contain the hands that the board does not block. A node that continues on the next street is a *street end*;
+it sums the values of the boards that follow. Boards that differ only in suits are evaluated once: values are
+multiplied by the number of such boards and averaged over the suit permutations that keep the previous board.
 
-The last street is walked in another way (`_last_street_kernels`): what is said of items here is about the streets before.
+The last street has its own kernels (`last_street`); items are nodes of the streets before it. `list_boards_below`
+lists the boards below one of the second street, as input for a GPU.
 """
 
 from __future__ import annotations
@@ -14,107 +15,107 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction.cards._kernels.lookup import bucket_at, number_of
-from riverboat.cards._kernels.isomorphism import close, deal, start, take
-from riverboat.cards._kernels.ranking import START, plain_value, ranked
-from riverboat.cards.equity._kernels.sweep import meets, sort_by_strength, weigh
+from riverboat.abstraction.cards._kernels import bucket_at, canonical_index
+from riverboat.cards._kernels.isomorphism import add_cards, deal_round, empty_deal, finish_round
+from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
+from riverboat.cards.equity._kernels.showdown_values import compatible_reach, sort_by_strength, sum_reach
 from riverboat.cards.ranking import RankTables
-from riverboat.compiled.jit import kernel, part
-from riverboat.compiled.simd import LANES, load, prefetch, same, store, transpose
+from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.simd import SIMD_WIDTH, broadcast, load, prefetch, store, transpose
 from riverboat.core.arrays import Array
 from riverboat.evaluation.best_response._kernels.last_street import (
     BoardHands,
-    LastRoom,
-    bring_back,
-    lay_out_entries,
-    walk_last,
+    LastStreetWorkspace,
+    evaluate_last_street,
+    load_entry_reach,
+    store_entry_values,
 )
 
-OWN, FOLLOW, OTHER, FOLD, EXIT = 0, 1, 2, 3, 4
-DOWN, BOARDS, UP = 0, 1, 2
+MAXIMIZE, FOLLOW_STRATEGY, OPPONENT, FOLD, STREET_END = 0, 1, 2, 3, 4
+PHASE_DOWN, PHASE_BOARDS, PHASE_UP = 0, 1, 2
 U = np.uint64
-L = U(LANES)
+L = U(SIMD_WIDTH)
 ONE = np.uint64(1)
-FRESH, SPENT = -1, -2  # instead of the first card of a deal: none was made yet; none is left
-MOST_DEALT = 8
+NOT_STARTED, EXHAUSTED = -1, -2  # in place of the first card of a deal: before the first deal; after the last
+MAX_DEALT = 8
 
 
-class Items(NamedTuple):
-    """The betting as some players see it, street after street, each street player after player, parents before children.
+class BettingItems(NamedTuple):
+    """Betting as some players see it: street by street, on each street player by player, parents before children.
 
-    At its decisions a player takes the best move for each hand (OWN) or follows the strategy (FOLLOW); OTHER are those of its
-    opponent.
+    At its own decisions a player takes the best action of each hand (MAXIMIZE) or follows a strategy
+    (FOLLOW_STRATEGY); OPPONENT marks decisions of the opponent.
     """
 
-    at: Array  # int64 [streets]: items of street s are at[s] … at[s + 1] - 1; a game of one street has its roots, as exits
-    root: Array  # int64 [players]: items of the root
+    at: Array  # int64 [streets]: items of street s are at[s] … at[s + 1] - 1; a one-street game has its roots only
+    root: Array  # int64 [players]: item of the root
     kind: Array  # int8 [items]
-    first: Array  # int64 [items]: the first child, at decisions
-    count: Array  # type: ignore[assignment]  # int64 [items]: moves
-    slot: Array  # int64 [items]: where its moves are in a row of the table
+    first: Array  # int64 [items]: first child of a decision
+    count: Array  # type: ignore[assignment]  # int64 [items]: number of actions
+    slot: Array  # int64 [items]: first action in a row of the table
     reach: Array  # int64 [items]: vector of the opponent's reach; children of own decisions share it
-    entry: Array  # int64 [items]: exit of the street before, -1 where a move of the street leads here
-    pay: Array  # float64 [items]: what the responder wins after a fold
+    entry: Array  # int64 [items]: street end of the previous street that leads here; -1: none
+    pay: Array  # float64 [items]: payoff of the responder after a fold
 
 
-class Cards(NamedTuple):
-    """Hands, boards and permutations of suits."""
+class ResponseCards(NamedTuple):
+    """Hands, boards and suit permutations of the game."""
 
-    hands: Array  # uint8 [hands, 2]: cards; the second is 52 where there is one
+    hands: Array  # uint8 [hands, 2]: cards; the second is 52 if hands have one card
     flat: Array  # uint8 [hands · hole]: the same
     mask: Array  # uint64 [hands]: a bit for each card
     key: Array  # uint64 [hands]: sums of ranking keys
-    suits: Array  # uint64 [hands]: and of their masks
+    suits: Array  # uint64 [hands]: sums of ranking masks
     deck: Array  # uint8 [cards]
     card_maps: Array  # uint8 [permutations, 52]
     hand_maps: Array  # int32 [permutations, hands]
-    dealt: Array  # int64 [streets]: cards that come to the board with each street
-    shown: Array  # int64 [streets]: cards on it then
-    chance: Array  # float64 [streets]: of one deal to a street, given two hands
-    deals: Array  # float64 [streets]: how many there are where nobody holds any
+    dealt: Array  # int64 [streets]: board cards dealt on each street
+    shown: Array  # int64 [streets]: board cards so far
+    chance: Array  # float64 [streets]: probability of one deal to a street, given two hands
+    deals: Array  # float64 [streets]: number of deals without hands
     ranks: RankTables
     hole: int
 
 
-class Room(NamedTuple):
-    """Room for one walk."""
+class ResponseWorkspace(NamedTuple):
+    """Scratch memory of one traversal. Hands of a street are a list of `live` positions."""
 
-    reach: Array  # float64 [vectors, stride]: hands, and what is missing to a multiple of sixteen
-    dead: Array  # bool [vectors]: whether it is all zeros; values there are not computed, and not read
+    reach: Array  # float64 [vectors, stride]: by position, padded to a multiple of sixteen
+    dead: Array  # bool [vectors]: whether all reach is zero; values there are neither computed nor read
     value: Array  # float64 [items + 1, stride]
-    spare: Array  # float64 [hands]
-    hand: Array  # int32 [streets, hands]: the hands that the board leaves; on the last street from weak to strong
-    place: Array  # int32 [streets, hands]: where each is in that list
-    source: Array  # int32 [streets, hands]: where each is in the list of the street before
-    live: Array  # int64 [streets]: how many there are
-    bucket: Array  # int64 [streets, hands], as in the list
-    strength: Array  # uint16 [hands]: of hands, not places
-    rank: Array  # uint16 [hands]: the same by place in the list of the last street
-    first: Array  # uint8 [streets, hands]: cards of the hands, as in the list
-    second: Array  # uint8 [streets, hands]
+    scratch: Array  # float64 [hands]
+    hand: Array  # int32 [streets, hands]: unblocked hands; on the last street in order of strength
+    place: Array  # int32 [streets, hands]: position of each hand
+    source: Array  # int32 [streets, hands]: position on the previous street
+    live: Array  # int64 [streets]: number of unblocked hands
+    bucket: Array  # int64 [streets, hands]: by position
+    strength: Array  # uint16 [hands]: by hand
+    rank: Array  # uint16 [hands]: strength by position on the last street
+    first: Array  # uint8 [streets, hands]: first card, by position
+    second: Array  # uint8 [streets, hands]: second card, by position
     digits: Array  # int64 [257]
-    lanes: Array  # float64 [stride · 16]: reach at sixteen folds, side by side
-    worth: Array  # float64 [stride · 16]: their values
-    sums: Array  # float64 [CARDS · 16]: reach of the hands with a card
-    lane_reach: Array  # uint64 [16]: where the reach at a fold begins
-    lane_value: Array  # uint64 [16]: where its values go
-    lane_pay: Array  # float64 [16]: what it pays
+    fold_reach: Array  # float64 [stride · 16]: reach at sixteen folds, interleaved
+    fold_values: Array  # float64 [stride · 16]: their values
+    sums: Array  # float64 [NUM_CARDS · 16]: reach of the hands that contain a card
+    fold_reach_offset: Array  # uint64 [16]: offset of the reach at a fold
+    fold_value_offset: Array  # uint64 [16]: offset of its values
+    fold_payoff: Array  # float64 [16]: payoff of a fold
     board: Array  # uint8 [8]
-    chosen: Array  # int64 [streets, MOST_DEALT]: places in the deck of the cards dealt to a street
-    taken: Array  # uint64 [streets]: cards of the board
-    group: Array  # int64 [streets]: a bit for each permutation that keeps all deals so far
-    times: Array  # float64 [streets]: boards that this one stands for, given the one before
-    public: Array  # int64 [streets]: the public bucket, where there are any
-    walked: Array  # int64 [streets]: boards, for the record
-    last: LastRoom
+    chosen: Array  # int64 [streets, MAX_DEALT]: deck positions of the cards dealt on a street
+    board_mask: Array  # uint64 [streets]: board cards as bits
+    group: Array  # int64 [streets]: a bit for each suit permutation that keeps all deals so far
+    multiplicity: Array  # float64 [streets]: isomorphic boards, given the previous board
+    public: Array  # int64 [streets]: public bucket, if the abstraction has any
+    boards_visited: Array  # int64 [streets]: counter
+    last: LastStreetWorkspace
 
 
-# --- boards -----------------------------------------------------------------------------------
+# --- Boards ---
 
 
-@part
-def bits(group):
-    """How many permutations there are."""
+@inline
+def popcount(group):
+    """Count the permutations of a group."""
     ones = 0
     while group:
         group &= group - 1
@@ -122,32 +123,32 @@ def bits(group):
     return ones
 
 
-@part
-def image(card_maps, g, mask):
-    """Where a permutation takes a set of cards."""
-    turned = U(0)
+@inline
+def permute_cards(card_maps, g, mask):
+    """Return the image of a set of cards under a suit permutation."""
+    image = U(0)
     for c in range(52):
         if (mask >> U(c)) & ONE:
-            turned |= ONE << U(card_maps[g, c])
-    return turned
+            image |= ONE << U(card_maps[g, c])
+    return image
 
 
-@part
-def step(chosen, count, size):
-    """The next `count` of `size` things, in `chosen`; whether there is one."""
-    if chosen[0] == SPENT:
+@inline
+def next_combination(chosen, count, size):
+    """Advance `chosen` to the next combination of `count` of `size` elements; return whether there is one."""
+    if chosen[0] == EXHAUSTED:
         return False
-    if chosen[0] == FRESH:
+    if chosen[0] == NOT_STARTED:
         for k in range(count):
             chosen[k] = k
         if count == 0:
-            chosen[0] = SPENT
+            chosen[0] = EXHAUSTED
         return True
     k = count - 1
     while k >= 0 and chosen[k] == size - count + k:
         k -= 1
     if k < 0:
-        chosen[0] = SPENT
+        chosen[0] = EXHAUSTED
         return False
     chosen[k] += 1
     for j in range(k + 1, count):
@@ -155,401 +156,497 @@ def step(chosen, count, size):
     return True
 
 
-@part
-def next_deal(cards, s, room):
-    """Put the next deal to street s on the board, one for each class; whether there is one."""
-    chosen, count, before = room.chosen[s], cards.dealt[s], room.taken[s - 1]
-    while step(chosen, count, len(cards.deck)):
+@inline
+def next_deal(cards, s, workspace):
+    """Put the next deal to street s on the board, one per class under suit isomorphism; return whether there is one."""
+    chosen, count, before = workspace.chosen[s], cards.dealt[s], workspace.board_mask[s - 1]
+    while next_combination(chosen, count, len(cards.deck)):
         mask = U(0)
         for k in range(count):
             mask |= ONE << U(cards.deck[chosen[k]])
         if mask & before:
             continue
-        least, kept, group = True, np.int64(0), room.group[s - 1]
+        is_canonical, stabilizer, group = True, np.int64(0), workspace.group[s - 1]
         for g in range(len(cards.card_maps)):
             if (group >> g) & 1:
-                other = image(cards.card_maps, g, mask)
-                if other < mask:
-                    least = False
+                image = permute_cards(cards.card_maps, g, mask)
+                if image < mask:
+                    is_canonical = False
                     break
-                if other == mask:
-                    kept |= np.int64(1) << g
-        if not least:
+                if image == mask:
+                    stabilizer |= np.int64(1) << g
+        if not is_canonical:
             continue
         for k in range(count):
-            room.board[cards.shown[s - 1] + k] = cards.deck[chosen[k]]
-        room.taken[s] = before | mask
-        room.group[s] = kept
-        room.times[s] = bits(group) // bits(kept)
+            workspace.board[cards.shown[s - 1] + k] = cards.deck[chosen[k]]
+        workspace.board_mask[s] = before | mask
+        workspace.group[s] = stabilizer
+        workspace.multiplicity[s] = popcount(group) // popcount(stabilizer)
         return True
     return False
 
 
-@part
-def given_deal(cards, s, boards, b, room):
-    """Put the only deal to street s that is wanted on the board: it stands for all of them."""
-    if room.chosen[s, 0] == SPENT:
+@inline
+def fixed_deal(cards, s, boards, b, workspace):
+    """Put the given deal to street s on the board, once, with the multiplicity of all deals; return whether it was
+    due."""
+    if workspace.chosen[s, 0] == EXHAUSTED:
         return False
-    room.chosen[s, 0] = SPENT
-    room.taken[s] = room.taken[s - 1]
+    workspace.chosen[s, 0] = EXHAUSTED
+    workspace.board_mask[s] = workspace.board_mask[s - 1]
     for k in range(cards.shown[s - 1], cards.shown[s]):
-        room.board[k] = boards[b, k]
-        room.taken[s] |= ONE << U(boards[b, k])
-    room.group[s], room.times[s] = 1, cards.deals[s]
+        workspace.board[k] = boards[b, k]
+        workspace.board_mask[s] |= ONE << U(boards[b, k])
+    workspace.group[s], workspace.multiplicity[s] = 1, cards.deals[s]
     return True
 
 
 @kernel
-def list_deals(cards, room, out, times, groups):
-    """All deals to the second street: cards, how many each stands for, and the permutations that keep it. How many."""
+def list_deals(cards, workspace, out, multiplicity, groups):
+    """List all deals to the second street up to suit isomorphism, with multiplicity and stabilizer; return their
+    number.
+    """
     listed = 0
-    room.chosen[1, 0] = FRESH
-    while next_deal(cards, 1, room):
+    workspace.chosen[1, 0] = NOT_STARTED
+    while next_deal(cards, 1, workspace):
         if listed < len(out):
             for k in range(cards.dealt[1]):
-                out[listed, k] = room.board[k]
-            times[listed] = room.times[1]
-            groups[listed] = room.group[1]
+                out[listed, k] = workspace.board[k]
+            multiplicity[listed] = workspace.multiplicity[1]
+            groups[listed] = workspace.group[1]
         listed += 1
     return listed
 
 
-# --- hands ------------------------------------------------------------------------------------
+# --- Hands ---
 
 
-@part
-def rank_hands(cards, last, live, room):
-    """Sort the hands of the last street from weak to strong."""
-    t, hand, strength = cards.ranks, room.hand[last], room.strength
-    key, mask = START, U(0)
+@inline
+def rank_hands(cards, last, live, workspace):
+    """Sort the hands of the last street by strength."""
+    t, hand, strength = cards.ranks, workspace.hand[last], workspace.strength
+    key, mask = INITIAL_KEY, U(0)
     size = cards.shown[last]
     for k in range(size):
-        key += t.key[room.board[k]]
-        mask += t.mask[room.board[k]]
+        key += t.key[workspace.board[k]]
+        mask += t.mask[workspace.board[k]]
     flushes = size + cards.hole >= 5
     for i in range(live):
         h = hand[i]
         if flushes:
-            strength[h] = ranked(key + cards.key[h], mask + cards.suits[h], t.offset, t.value, t.flush)
+            strength[h] = hand_rank(key + cards.key[h], mask + cards.suits[h], t.offset, t.value, t.flush)
         else:
-            strength[h] = plain_value(key + cards.key[h], t.offset, t.value)
-    sort_by_strength(hand, live, strength, room.source[last], room.digits)
+            strength[h] = rank_without_flush(key + cards.key[h], t.offset, t.value)
+    sort_by_strength(hand, live, strength, workspace.source[last], workspace.digits)
 
 
-@part
-def find_buckets(look, cards, s, live, room):
-    """The bucket of every hand on the board of street s."""
-    t, board, shown = look.numbering, room.board, cards.shown
+@inline
+def find_buckets(lookup, cards, s, live, workspace):
+    """Look up the bucket of every hand on the board of street s."""
+    t, board, shown = lookup.numbering, workspace.board, cards.shown
     layer = np.int64(0)
-    room.public[s] = room.public[s - 1] if s else np.int64(-1)
-    if look.public.size and s:
-        dealt = take(t, 0, (0, 0, 0), board, 0, shown[s])
-        whole = close(t, start(), dealt, shown[s])
-        if shown[s] == look.decides:
-            room.public[s] = np.int64(look.public[number_of(look, whole, look.flop)])
-        street = look.streets[s]
+    workspace.public[s] = workspace.public[s - 1] if s else np.int64(-1)
+    if lookup.public.size and s:
+        dealt = add_cards(t, 0, (0, 0, 0), board, 0, shown[s])
+        public_deal = finish_round(t, empty_deal(), dealt, shown[s])
+        if shown[s] == lookup.decides:
+            workspace.public[s] = np.int64(lookup.public[canonical_index(lookup, public_deal, lookup.flop)])
+        street = lookup.streets[s]
         if street.layer.size:
-            layer = np.int64(street.layer[number_of(look, whole, look.board[s]), room.public[s]])
-    labels = look.streets[s].labels
-    for k in range(live):  # all numbers first: the tables are large, and loads from memory overlap
-        h = np.int64(room.hand[s, k])
-        held = deal(t, start(), cards.flat, h * cards.hole, cards.hole)
+            layer = np.int64(street.layer[canonical_index(lookup, public_deal, lookup.board[s]), workspace.public[s]])
+    labels = lookup.streets[s].labels
+    for k in range(live):  # indices first: the tables are large, and prefetches overlap
+        h = np.int64(workspace.hand[s, k])
+        deal = deal_round(t, empty_deal(), cards.flat, h * cards.hole, cards.hole)
         if shown[s]:
-            held = close(t, held, take(t, held[0], (0, 0, 0), board, 0, shown[s]), shown[s])
-        number = number_of(look, held, look.hand[s])
-        room.bucket[s, k] = number
-        prefetch(labels, U(layer * labels.shape[1] + number))
+            deal = finish_round(t, deal, add_cards(t, deal[0], (0, 0, 0), board, 0, shown[s]), shown[s])
+        index = canonical_index(lookup, deal, lookup.hand[s])
+        workspace.bucket[s, k] = index
+        prefetch(labels, U(layer * labels.shape[1] + index))
     for k in range(live):
-        parent = room.bucket[s - 1, room.source[s, k]] if s else np.int64(0)
-        room.bucket[s, k] = bucket_at(look, s, layer, room.bucket[s, k], parent)
+        parent = workspace.bucket[s - 1, workspace.source[s, k]] if s else np.int64(0)
+        workspace.bucket[s, k] = bucket_at(lookup, s, layer, workspace.bucket[s, k], parent)
 
 
-@part
-def lay_out_hands(look, cards, s, room):
-    """Which hands the board of street s leaves, in what order, and their buckets."""
-    hand, live = room.hand[s], 0
+@inline
+def lay_out_hands(lookup, cards, s, workspace):
+    """List the unblocked hands of the board of street s, in order, with their buckets."""
+    hand, live = workspace.hand[s], 0
     if s == 0:
         for h in range(len(cards.mask)):
             hand[h] = h
         live = len(cards.mask)
     else:
-        for k in range(room.live[s - 1]):
-            h = room.hand[s - 1, k]
-            if cards.mask[h] & room.taken[s] == U(0):
+        for k in range(workspace.live[s - 1]):
+            h = workspace.hand[s - 1, k]
+            if cards.mask[h] & workspace.board_mask[s] == U(0):
                 hand[live] = h
                 live += 1
-    room.live[s] = live
+    workspace.live[s] = live
     if s == len(cards.shown) - 1:
-        rank_hands(cards, s, live, room)
+        rank_hands(cards, s, live, workspace)
     for k in range(live):
-        room.place[s, hand[k]] = k
-        room.source[s, k] = room.place[s - 1, hand[k]] if s else k
-        room.first[s, k] = cards.hands[hand[k], 0]
-        room.second[s, k] = cards.hands[hand[k], 1]
-        room.rank[k] = room.strength[hand[k]]
-    find_buckets(look, cards, s, live, room)
+        workspace.place[s, hand[k]] = k
+        workspace.source[s, k] = workspace.place[s - 1, hand[k]] if s else k
+        workspace.first[s, k] = cards.hands[hand[k], 0]
+        workspace.second[s, k] = cards.hands[hand[k], 1]
+        workspace.rank[k] = workspace.strength[hand[k]]
+    find_buckets(lookup, cards, s, live, workspace)
 
 
-# --- folds ------------------------------------------------------------------------------------
+# --- Folds ---
 
 
-@part
-def settle(cards, s, live, room):
-    """Pay the sixteen folds of a batch."""
-    two, first, second = cards.hole == 2, room.first[s], room.second[s]
-    reach, sums, worth = room.lanes, room.sums, room.worth
+@inline
+def evaluate_fold_batch(cards, s, live, workspace):
+    """Compute the values of sixteen folds."""
+    two, first, second = cards.hole == 2, workspace.first[s], workspace.second[s]
+    reach, sums, values = workspace.fold_reach, workspace.sums, workspace.fold_values
     for h in range(U(0), U(live), L):
-        transpose(room.reach, room.lane_reach, reach, h * L, h)
-    total = weigh(cards.deck, first, second, two, live, reach, sums, same(sums, np.float64(0)))
-    pay = load(room.lane_pay, U(0))
+        transpose(workspace.reach, workspace.fold_reach_offset, reach, h * L, h)
+    total = sum_reach(cards.deck, first, second, two, live, reach, sums, broadcast(sums, np.float64(0)))
+    pay = load(workspace.fold_payoff, U(0))
     for k in range(live):
-        store(worth, U(k) * L, meets(first, second, two, k, reach, sums, total) * pay)
+        store(values, U(k) * L, compatible_reach(first, second, two, k, reach, sums, total) * pay)
     for h in range(U(0), U(live), L):
-        transpose(worth, h * L, room.value, room.lane_value, h)
+        transpose(values, h * L, workspace.value, workspace.fold_value_offset, h)
 
 
-@part
-def settle_all(items, cards, s, room):
-    """Pay the folds of a street that are reached, sixteen at a time; empty lanes write to a row that nobody reads."""
-    stride, beyond, lane = room.reach.shape[1], len(items.kind), 0
+@inline
+def evaluate_folds(items, cards, s, workspace):
+    """Compute the values of the reached folds of a street, sixteen at a time; unused lanes write to a dummy row."""
+    stride, dummy_row, lane = workspace.reach.shape[1], len(items.kind), 0
     for item in range(items.at[s], items.at[s + 1]):
         vector = items.reach[item]
-        if items.kind[item] == FOLD and not room.dead[vector]:
-            room.lane_reach[lane] = vector * stride
-            room.lane_value[lane] = item * stride
-            room.lane_pay[lane] = items.pay[item]
+        if items.kind[item] == FOLD and not workspace.dead[vector]:
+            workspace.fold_reach_offset[lane] = vector * stride
+            workspace.fold_value_offset[lane] = item * stride
+            workspace.fold_payoff[lane] = items.pay[item]
             lane += 1
-        if lane == LANES or (lane > 0 and item == items.at[s + 1] - 1):
-            for empty in range(lane, LANES):
-                room.lane_reach[empty] = room.lane_reach[0]
-                room.lane_value[empty] = beyond * stride
-            settle(cards, s, room.live[s], room)
+        if lane == SIMD_WIDTH or (lane > 0 and item == items.at[s + 1] - 1):
+            for empty in range(lane, SIMD_WIDTH):
+                workspace.fold_reach_offset[empty] = workspace.fold_reach_offset[0]
+                workspace.fold_value_offset[empty] = dummy_row * stride
+            evaluate_fold_batch(cards, s, workspace.live[s], workspace)
             lane = 0
 
 
-# --- the walk of a street ---------------------------------------------------------------------
+# --- Traversal of a street ---
 
 
-@part
-def spread(items, table, stride, s, item, room):
-    """The opponent's reach after each of its moves."""
-    first, moves, slot = items.first[item], items.count[item], items.slot[item]
-    reach, bucket = room.reach[items.reach[item]], room.bucket[s]
-    for a in range(moves):
-        room.dead[items.reach[first + a]] = True
-    if room.dead[items.reach[item]]:
+@inline
+def propagate_opponent_reach(items, table, stride, s, item, workspace):
+    """Compute the opponent's reach after each of its actions."""
+    first, num_actions, slot = items.first[item], items.count[item], items.slot[item]
+    reach, bucket = workspace.reach[items.reach[item]], workspace.bucket[s]
+    for a in range(num_actions):
+        workspace.dead[items.reach[first + a]] = True
+    if workspace.dead[items.reach[item]]:
         return
-    for k in range(room.live[s]):
+    for k in range(workspace.live[s]):
         x = reach[k]
         at = U(bucket[k] * stride + slot)
         total = np.float64(0)
-        for a in range(moves):
+        for a in range(num_actions):
             total += np.float64(table[at + U(a)])
         scale = x / total if total > 0 else np.float64(0)
-        rest = np.float64(0) if total > 0 else x / moves
-        for a in range(moves):
-            share = np.float64(table[at + U(a)]) * scale + rest
+        uniform = np.float64(0) if total > 0 else x / num_actions
+        for a in range(num_actions):
+            child_reach = np.float64(table[at + U(a)]) * scale + uniform
             vector = items.reach[first + a]
-            room.reach[vector, k] = share
-            if share > 0:
-                room.dead[vector] = False
+            workspace.reach[vector, k] = child_reach
+            if child_reach > 0:
+                workspace.dead[vector] = False
 
 
-@part
-def walk_down(items, cards, side, s, room):
-    """Reach of all items of a street, and values of its folds. Deals are due where some exit is reached."""
-    live, onward = room.live[s], False
-    table, stride = side.tables[s], side.stride[s]
+@inline
+def propagate_reach(items, cards, opponent_strategy, s, workspace):
+    """Compute the reach of all items of a street and the values of its folds; request deals if a street end is live."""
+    live, continues = workspace.live[s], False
+    table, stride = opponent_strategy.tables[s], opponent_strategy.stride[s]
     for item in range(items.at[s], items.at[s + 1]):
         vector, kind = items.reach[item], items.kind[item]
         if items.entry[item] >= 0:
             source = items.reach[items.entry[item]]
-            room.dead[vector] = True
-            if not room.dead[source]:
+            workspace.dead[vector] = True
+            if not workspace.dead[source]:
                 for k in range(live):
-                    x = room.reach[source, room.source[s, k]]
-                    room.reach[vector, k] = x
+                    x = workspace.reach[source, workspace.source[s, k]]
+                    workspace.reach[vector, k] = x
                     if x > 0:
-                        room.dead[vector] = False
-        if kind == OTHER:
-            spread(items, table, stride, s, item, room)
-        elif kind == EXIT and not room.dead[vector]:
-            onward = True
+                        workspace.dead[vector] = False
+        if kind == OPPONENT:
+            propagate_opponent_reach(items, table, stride, s, item, workspace)
+        elif kind == STREET_END and not workspace.dead[vector]:
+            continues = True
             for k in range(live):
-                room.value[item, k] = 0
-    settle_all(items, cards, s, room)
-    room.chosen[s + 1, 0] = FRESH if onward else SPENT
+                workspace.value[item, k] = 0
+    evaluate_folds(items, cards, s, workspace)
+    workspace.chosen[s + 1, 0] = NOT_STARTED if continues else EXHAUSTED
 
 
-@part
-def walk_up(items, side, s, room):
-    """Values of all decisions of a street."""
-    live, value, bucket = room.live[s], room.value, room.bucket[s]
-    table, stride = side.tables[s], side.stride[s]
+@inline
+def backup_values(items, own_strategy, s, workspace):
+    """Compute the values of all decisions of a street."""
+    live, value, bucket = workspace.live[s], workspace.value, workspace.bucket[s]
+    table, stride = own_strategy.tables[s], own_strategy.stride[s]
     for item in range(items.at[s + 1] - 1, items.at[s] - 1, -1):
         kind = items.kind[item]
-        if kind > OTHER or room.dead[items.reach[item]]:
+        if kind > OPPONENT or workspace.dead[items.reach[item]]:
             continue
-        first, moves, slot = items.first[item], items.count[item], items.slot[item]
-        if kind == OTHER:
+        first, num_actions, slot = items.first[item], items.count[item], items.slot[item]
+        if kind == OPPONENT:
             for k in range(live):
                 value[item, k] = 0
-            for child in range(first, first + moves):
-                if not room.dead[items.reach[child]]:
+            for child in range(first, first + num_actions):
+                if not workspace.dead[items.reach[child]]:
                     for k in range(live):
                         value[item, k] += value[child, k]
             continue
-        if kind == OWN:  # what it may reach, all of its moves may
+        if kind == MAXIMIZE:  # children of own decisions share its reach, so none is dead
             for k in range(live):
                 value[item, k] = value[first, k]
-            for child in range(first + 1, first + moves):
+            for child in range(first + 1, first + num_actions):
                 for k in range(live):
                     value[item, k] = max(value[item, k], value[child, k])
             continue
         for k in range(live):
             at = U(bucket[k] * stride + slot)
-            total, mean, plain = np.float64(0), np.float64(0), np.float64(0)
-            for a in range(moves):
+            total, mean, total_value = np.float64(0), np.float64(0), np.float64(0)
+            for a in range(num_actions):
                 weight = np.float64(table[at + U(a)])
                 total += weight
                 mean += weight * value[first + a, k]
-                plain += value[first + a, k]
-            value[item, k] = mean / total if total > 0 else plain / moves
+                total_value += value[first + a, k]
+            value[item, k] = mean / total if total > 0 else total_value / num_actions
 
 
-@part
-def gather(items, s, room):
-    """Add the values of a board to the exits of the one before."""
-    times = room.times[s]
+@inline
+def gather_street_ends(items, s, workspace):
+    """Add the values of a board to the street ends of the previous board."""
+    multiplicity = workspace.multiplicity[s]
     for item in range(items.at[s], items.at[s + 1]):
-        to = items.entry[item]
-        if to >= 0 and not room.dead[items.reach[item]]:
-            for k in range(room.live[s]):
-                room.value[to, room.source[s, k]] += times * room.value[item, k]
+        end = items.entry[item]
+        if end >= 0 and not workspace.dead[items.reach[item]]:
+            for k in range(workspace.live[s]):
+                workspace.value[end, workspace.source[s, k]] += multiplicity * workspace.value[item, k]
 
 
-@part
-def average_exits(items, cards, s, room):
-    """What was gathered at the exits of a board, times the chance of a deal, the same for hands that suits exchange."""
-    live, group, spare = room.live[s], room.group[s], room.spare
-    scale = cards.chance[s + 1] / bits(group)
+@inline
+def average_street_ends(items, cards, s, workspace):
+    """Scale the values of street ends by the probability of a deal, and average them over suit permutations."""
+    live, group, scratch = workspace.live[s], workspace.group[s], workspace.scratch
+    scale = cards.chance[s + 1] / popcount(group)
     for item in range(items.at[s], items.at[s + 1]):
-        if items.kind[item] != EXIT or room.dead[items.reach[item]]:
+        if items.kind[item] != STREET_END or workspace.dead[items.reach[item]]:
             continue
-        out = room.value[item]
-        if group == 1:  # most boards are kept by nothing but the permutation that changes nothing
+        out = workspace.value[item]
+        if group == 1:  # most boards have only the identity
             for k in range(live):
                 out[k] *= scale
             continue
         for k in range(live):
-            spare[k] = 0
+            scratch[k] = 0
         for g in range(len(cards.hand_maps)):
             if (group >> g) & 1:
                 for k in range(live):
-                    spare[k] += out[room.place[s, cards.hand_maps[g, room.hand[s, k]]]]
+                    scratch[k] += out[workspace.place[s, cards.hand_maps[g, workspace.hand[s, k]]]]
         for k in range(live):
-            out[k] = spare[k] * scale
+            out[k] = scratch[k] * scale
 
 
-@part
-def end_street(items, cards, last, s, room):
-    """One board of the last street."""
+@inline
+def evaluate_last_board(items, cards, last, s, workspace):
+    """Evaluate one board of the last street."""
     hands = BoardHands(
         cards.deck,
-        room.first[s],
-        room.second[s],
-        room.rank,
+        workspace.first[s],
+        workspace.second[s],
+        workspace.rank,
         cards.hole == 2,
-        room.source[s],
-        room.live[s],
+        workspace.source[s],
+        workspace.live[s],
         len(cards.mask),
     )
-    walk_last(last, room.bucket[s], hands, room.times[s], room.last)
+    evaluate_last_street(last, workspace.bucket[s], hands, workspace.multiplicity[s], workspace.last)
 
 
 @kernel
 def add_by_bucket(
     ends,  # int64 [ends]: items of one street
     vector,  # int64 [items]
-    room,  # Room, as a walk has left it
+    workspace,  # ResponseWorkspace after a traversal
     s,  # the street
     out,  # float64 [ends, buckets] INOUT
 ):
-    """Add up what the ends of a street are worth, by bucket of the responder's hand."""
+    """Add the values at the ends of a street to the sums by bucket of the responder's hand."""
     for i in range(len(ends)):
-        if not room.dead[vector[ends[i]]]:
-            for k in range(room.live[s]):
-                out[i, room.bucket[s, k]] += room.value[ends[i], k]
+        if not workspace.dead[vector[ends[i]]]:
+            for k in range(workspace.live[s]):
+                out[i, workspace.bucket[s, k]] += workspace.value[ends[i], k]
 
 
-class Boards(NamedTuple):
-    """Boards of the second street; or of the last, each then with the one deal that leads there."""
+class ResponseBoards(NamedTuple):
+    """Boards of the second street; or complete boards, each with a single deal on every street."""
 
     cards: Array  # uint8 [boards, cards]
-    times: Array  # float64 [boards]: how many each stands for
-    groups: Array  # int64 [boards]: the permutations that keep it
+    multiplicity: Array  # float64 [boards]: isomorphic boards
+    groups: Array  # int64 [boards]: suit permutations that keep the board
 
 
 @kernel
-def walk(
-    items,  # Items
+def run_phase(
+    items,  # BettingItems
     last,  # LastStreet
-    cards,  # Cards
-    look,  # LookUp
-    side,  # Side: what the opponent plays
-    mine,  # Side: what is played at decisions of the kind FOLLOW
-    phase,  # DOWN: lay out the first street; BOARDS: some boards of the second, with all that follow; UP: the first again
-    boards,  # Boards
-    room,  # Room INOUT: the exits of the first street gather what the boards are worth
+    cards,  # ResponseCards
+    lookup,  # bucket tables
+    opponent_strategy,  # StrategyTables of the opponent
+    own_strategy,  # StrategyTables for FOLLOW_STRATEGY decisions
+    phase,  # DOWN: reach of the first street; BOARDS: boards of the second street and all below; UP: values of the first
+    boards,  # ResponseBoards
+    workspace,  # ResponseWorkspace INOUT: street ends of the first street sum the values of the boards
 ):
-    """One phase of a walk. Each stage has one place in the code, so that it is compiled once."""
-    end, top, vector = len(cards.shown) - 1, np.int64(phase == BOARDS), items.reach
-    given = phase == BOARDS and boards.cards.shape[1] > cards.dealt[top]
-    if phase == DOWN:
+    """Run one phase of a traversal. Each stage is called from one place only, so that it is compiled once."""
+    end, top, vector = len(cards.shown) - 1, np.int64(phase == PHASE_BOARDS), items.reach
+    is_fixed = phase == PHASE_BOARDS and boards.cards.shape[1] > cards.dealt[top]
+    if phase == PHASE_DOWN:
         for item in items.root:
-            room.reach[vector[item], :] = 1
-            room.dead[vector[item]] = False
-        room.group[0] = (np.int64(1) << len(cards.card_maps)) - 1
-        room.taken[0], room.times[0] = U(0), 1
-    if phase == BOARDS:
+            workspace.reach[vector[item], :] = 1
+            workspace.dead[vector[item]] = False
+        workspace.group[0] = (np.int64(1) << len(cards.card_maps)) - 1
+        workspace.board_mask[0], workspace.multiplicity[0] = U(0), 1
+    if phase == PHASE_BOARDS:
         for item in range(items.at[0], items.at[1]):
-            if items.kind[item] == EXIT:
-                for k in range(room.live[0]):
-                    room.value[item, k] = 0
+            if items.kind[item] == STREET_END:
+                for k in range(workspace.live[0]):
+                    workspace.value[item, k] = 0
         if end == top:
-            for k in range(len(room.last.gained)):
-                room.last.gained[k] = 0
-    for b in range(len(boards.cards) if phase == BOARDS else 1):
-        if phase == BOARDS:
-            room.taken[top] = U(0)
+            for k in range(len(workspace.last.gained)):
+                workspace.last.gained[k] = 0
+    for b in range(len(boards.cards) if phase == PHASE_BOARDS else 1):
+        if phase == PHASE_BOARDS:
+            workspace.board_mask[top] = U(0)
             for k in range(cards.dealt[top]):
-                room.board[k] = boards.cards[b, k]
-                room.taken[top] |= ONE << U(boards.cards[b, k])
-            room.times[top], room.group[top] = boards.times[b], boards.groups[b]
-        s, entering = top, phase != UP
+                workspace.board[k] = boards.cards[b, k]
+                workspace.board_mask[top] |= ONE << U(boards.cards[b, k])
+            workspace.multiplicity[top], workspace.group[top] = boards.multiplicity[b], boards.groups[b]
+        s, entering = top, phase != PHASE_UP
         while s >= top:
             if entering:
-                room.walked[s] += 1
-                lay_out_hands(look, cards, s, room)
+                workspace.boards_visited[s] += 1
+                lay_out_hands(lookup, cards, s, workspace)
                 if s < end:
-                    walk_down(items, cards, side, s, room)
+                    propagate_reach(items, cards, opponent_strategy, s, workspace)
                 if s == max(end - 1, 0):
-                    lay_out_entries(last, room.reach, vector, room.dead, room.live[s], len(cards.mask), room.last)
+                    load_entry_reach(
+                        last,
+                        workspace.reach,
+                        vector,
+                        workspace.dead,
+                        workspace.live[s],
+                        len(cards.mask),
+                        workspace.last,
+                    )
                 if s == end:
-                    end_street(items, cards, last, s, room)
-                if phase == DOWN:
+                    evaluate_last_board(items, cards, last, s, workspace)
+                if phase == PHASE_DOWN:
                     break
             if s < end:
-                if phase == BOARDS:
-                    if next_deal(cards, s + 1, room) if not given else given_deal(cards, s + 1, boards.cards, b, room):
+                if phase == PHASE_BOARDS:
+                    if (
+                        next_deal(cards, s + 1, workspace)
+                        if not is_fixed
+                        else fixed_deal(cards, s + 1, boards.cards, b, workspace)
+                    ):
                         s, entering = s + 1, True
                         continue
                     if s == end - 1:
-                        bring_back(last, vector, room.dead, room.live[s], len(cards.mask), room.last, room.value)
-                average_exits(items, cards, s, room)
-                walk_up(items, mine, s, room)
+                        store_entry_values(
+                            last,
+                            vector,
+                            workspace.dead,
+                            workspace.live[s],
+                            len(cards.mask),
+                            workspace.last,
+                            workspace.value,
+                        )
+                average_street_ends(items, cards, s, workspace)
+                backup_values(items, own_strategy, s, workspace)
                 if s > 0:
-                    gather(items, s, room)
+                    gather_street_ends(items, s, workspace)
             s, entering = s - 1, False
-    if (phase == BOARDS and end == top) or (phase == DOWN and end == 0):
-        bring_back(last, vector, room.dead, room.live[0], len(cards.mask), room.last, room.value)
+    if (phase == PHASE_BOARDS and end == top) or (phase == PHASE_DOWN and end == 0):
+        store_entry_values(
+            last, vector, workspace.dead, workspace.live[0], len(cards.mask), workspace.last, workspace.value
+        )
+
+
+# --- Boards below one of the second street, for a GPU ---
+
+# A packed hand: its cards, its position on the previous street, and whether it is the last of the hands of equal
+# strength.
+CARD_BITS, PLACE_BITS = 6, 11
+PLACE_OFFSET, TIE_OFFSET = 2 * CARD_BITS, 2 * CARD_BITS + PLACE_BITS
+
+
+class DealtBoards(NamedTuple):
+    """Boards of one street in order of traversal: boards that follow one board are consecutive."""
+
+    hand: Array  # uint16 [boards · live]: unblocked hands; on the last street in order of strength
+    place: Array  # int16 [boards · hands]: position of each hand; -1 if blocked
+    bucket: Array  # int32 [boards · live]
+    packed: Array  # uint32 [boards · live]: packed hands, see above
+    first: Array  # int32 [boards + 1]: first child board on the next street
+    parent: Array  # int32 [boards]: board of the previous street
+    multiplicity: Array  # float64 [boards]: isomorphic boards
+    group: Array  # int64 [boards]: a bit for each suit permutation that keeps the board
+
+
+@kernel
+def list_boards_below(
+    cards,  # ResponseCards
+    lookup,  # bucket tables
+    boards,  # ResponseBoards: one of the second street
+    workspace,  # ResponseWorkspace INOUT
+    dealt,  # DealtBoards of each street; the first is not used OUT
+    count,  # int64 [streets]: boards of each street OUT
+):
+    """List one board of the second street and all boards below it."""
+    end, hands = len(cards.shown) - 1, len(cards.mask)
+    workspace.board_mask[1] = U(0)
+    for k in range(cards.dealt[1]):
+        workspace.board[k] = boards.cards[0, k]
+        workspace.board_mask[1] |= ONE << U(boards.cards[0, k])
+    workspace.multiplicity[1], workspace.group[1] = boards.multiplicity[0], boards.groups[0]
+    count[:] = 0
+    s, entering = 1, True
+    while s >= 1:
+        if entering:
+            workspace.boards_visited[s] += 1
+            lay_out_hands(lookup, cards, s, workspace)
+            out, b, live = dealt[s], count[s], workspace.live[s]
+            for h in range(hands):
+                out.place[b * hands + h] = -1
+            for k in range(live):
+                h = workspace.hand[s, k]
+                tie = np.uint32(k + 1 == live or workspace.rank[k + 1] != workspace.rank[k])
+                held = np.uint32(workspace.first[s, k]) | np.uint32(workspace.second[s, k]) << np.uint32(CARD_BITS)
+                source = np.uint32(workspace.source[s, k]) << np.uint32(PLACE_OFFSET)
+                out.packed[b * live + k] = held | source | tie << np.uint32(TIE_OFFSET)
+                out.hand[b * live + k], out.place[b * hands + h] = h, k
+                out.bucket[b * live + k] = workspace.bucket[s, k]
+            out.parent[b], out.multiplicity[b], out.group[b] = (
+                count[s - 1] - 1 if s > 1 else 0,
+                workspace.multiplicity[s],
+                workspace.group[s],
+            )
+            count[s] += 1
+            if s < end:
+                out.first[b] = count[s + 1]
+                workspace.chosen[s + 1, 0] = NOT_STARTED
+        if s < end and next_deal(cards, s + 1, workspace):
+            s, entering = s + 1, True
+            continue
+        if s < end:
+            dealt[s].first[count[s]] = count[s + 1]
+        s, entering = s - 1, False

@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled loops of matches and AIVAT: arrays and scalars in, arrays out."""

@@ -1,11 +1,16 @@
-"""Compiled AIVAT: what public histories are worth on average over the cards that players may hold, and the luck on the way.
+"""Kernels of AIVAT (Burch, Schmid, Moravčík, Morrill and Bowling 2018): values of public histories, and correction
+terms.
 
-A public state has two ranges: r0 and r1 are how often a player plays to there with each hand. Everything is a sum over
-the pairs of hands that share no card, each with the weight r0 · r1. A player whose strategy is not known has one hand in
-its range, the one that it held.
+The first part samples value tables: expected values of buckets at every node of a blueprint's tree. The second part
+finds the outcomes of actions, in the full game and in the tree of the values. The third part computes the estimates
+of hands.
 
-The value of a state is v = ½ (what seat 0's hand wins) - ½ (what seat 1's hand wins), each by its own bucket; so its mean is
-two sums over hands, each with what a hand meets of the other range.
+A public state has two ranges: r0 and r1 are the reach probabilities of each player with each hand. Every quantity is
+a sum over pairs of hands that share no card, with weight r0 · r1. The range of a player with unknown strategy is the
+actual hand alone.
+
+The value of a state is v = ½ (share of seat 0's hand) - ½ (share of seat 1's hand), each by its own bucket. So the
+mean of v is two sums over hands, each weighted by the compatible hands of the other range.
 """
 
 from __future__ import annotations
@@ -14,142 +19,334 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.equity._kernels.sweep import meets, sort_by_strength, sweep, weigh
-from riverboat.cards.features._kernels import laid, value_of
+from riverboat.cards._kernels.ranking import board_keys, rank_by_keys
+from riverboat.cards.equity._kernels.showdown_values import compatible_reach, showdown_wins, sort_by_strength, sum_reach
 from riverboat.cards.ranking import RankTables
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
-from riverboat.evaluation.matches._kernels.branch import FOLDS, NOTHING, SHOWS
+from riverboat.games.holdem._kernels import FOLDED, IN_PROGRESS, SHOWDOWN, apply_action_and_deal, initial_state
+from riverboat.games.holdem.actions import END_OF_LINE
+from riverboat.strategies._kernels.line import OFF_TREE, ON_TREE, advance, advance_on_deal
 
-U = np.uint64
-NO_CARD = 52  # in place of the second card of hands of one
-MOST_RUNOUTS = 1_200  # that an all-in is paid by; where more may come, by the board that was dealt
-RANGE, LEFT, MET = 0, 2, 4  # rows of `Room.real`, two of each: ranges, what a board leaves of them, what hands meet
-CHOSEN, WEIGHT, BEATS, EDGE, ROWS = 6, 7, 8, 9, 10  # one of each
+# --- Sampled values of buckets at every node of a blueprint's tree ---
 
 
-class Cards(NamedTuple):
-    """The deck and its hands."""
+class ValueTree(NamedTuple):
+    """Arrays of an `ActionTree`, and the rows of its nodes in the value tables."""
 
-    deck: Array  # uint8 [cards]
-    first: Array  # uint8 [hands]
-    second: Array  # uint8 [hands]: NO_CARD where hands have one card
-    mask: Array  # uint64 [hands]: a bit for each card
-    two: bool  # cards in a hand, or one
-    shown: Array  # int64 [rounds]: board cards
-    ranks: RankTables  # of whole boards
-
-
-class Room(NamedTuple):
-    """Of one hand."""
-
-    real: Array  # float64 [ROWS, hands]
-    sums: Array  # float64 [53]
-    board: Array  # uint8 [2, 7]: one that is ranked, one that is tried
-    strength: Array  # uint16 [2, hands]: by hand; from weak to strong
-    order: Array  # int32 [2, hands]
-    digits: Array  # int64 [257]
-    held: Array  # uint8 [2, hands]: cards of the hands, from weak to strong
+    actor: Array  # int8 [nodes]
+    street: Array  # int8 [nodes]
+    first: Array  # int32 [nodes]
+    count: Array  # type: ignore[assignment]  # int8 [nodes]
+    parent: Array  # int32 [nodes]
+    showdown: Array  # bool [nodes]
+    pay: Array  # int32 [nodes]
+    slot: Array  # int32 [nodes]
+    after: Array  # int32 [nodes]: row by the buckets of the parent's street; -1: none
+    begin: Array  # int32 [nodes]: row by the buckets of its own street, if it begins one; -1: none
 
 
-# --- sums over pairs of hands ---------------------------------------------------------------------
+class ValueSamplerWorkspace(NamedTuple):
+    """Scratch memory of one deal."""
+
+    reach: Array  # float64 [2, nodes]: reach probability of each seat
+    chance: Array  # float64 [nodes]: probability of the action that leads to a node
+    value: Array  # float64 [nodes]: to seat 0
+
+
+@inline
+def propagate_reach(tree, first, second, buckets, k, workspace):
+    """Compute the probabilities of all actions, and each seat's reach probability of every node."""
+    workspace.reach[0, 0], workspace.reach[1, 0], workspace.chance[0] = 1.0, 1.0, 1.0
+    for node in range(len(tree.actor)):
+        if tree.actor[node] < 0:
+            continue
+        seat, street, child = np.int64(tree.actor[node]), np.int64(tree.street[node]), np.int64(tree.first[node])
+        num_actions, slot, total = np.int64(tree.count[node]), np.int64(tree.slot[node]), 0.0
+        bucket = np.int64(buckets[k, seat, street])
+        strategy = first[street] if seat == 0 else second[street]
+        for a in range(num_actions):
+            total += np.float64(strategy[bucket, slot + a])
+        for a in range(num_actions):
+            probability = np.float64(strategy[bucket, slot + a]) / total if total > 0 else 1.0 / num_actions
+            workspace.chance[child + a] = probability
+            workspace.reach[seat, child + a] = workspace.reach[seat, node] * probability
+            workspace.reach[1 - seat, child + a] = workspace.reach[1 - seat, node]
+
+
+@inline
+def backup_values(tree, result, workspace):
+    """Compute the values of all nodes with these cards, from the terminals up."""
+    for back in range(len(tree.actor)):
+        node = len(tree.actor) - 1 - back
+        if tree.actor[node] < 0:
+            workspace.value[node] = np.float64(tree.pay[node]) * (result if tree.showdown[node] else 1.0)
+            continue
+        value, child = 0.0, np.int64(tree.first[node])
+        for a in range(tree.count[node]):
+            value += workspace.chance[child + a] * workspace.value[child + a]
+        workspace.value[node] = value
+
+
+@inline
+def add_weighted(sums, bucket, row, weight, value):
+    """Add a value with its weight to the sums of a bucket."""
+    sums[bucket, row, 0] += np.float32(weight * value)
+    sums[bucket, row, 1] += np.float32(weight)
 
 
 @kernel
-def meet(cards, weights, sums, out):
-    """For each hand the weight of the hands that share no card with it."""
+def sample_values(
+    tree,  # ValueTree
+    first,  # by street: weights of seat 0's actions [buckets, actions of the street]
+    second,  # same layout, of seat 1
+    buckets,  # int32 [deals, 2, streets]
+    result,  # int8 [deals]: 1 if seat 0's hand is better, -1 if it is worse
+    workspace,  # ValueSamplerWorkspace
+    after,  # by street: float32 [2, buckets, rows, 2] INOUT: sums of weighted values to seat 0, and of weights
+    begin,  # same layout, for nodes that begin a street
+):
+    """Add the values of every node to the sums of both seats' buckets, weighted by the opponent's reach."""
+    for k in range(len(result)):
+        propagate_reach(tree, first, second, buckets, k, workspace)
+        backup_values(tree, np.float64(result[k]), workspace)
+        for node in range(len(tree.actor)):
+            for seat in range(2):
+                weight = workspace.reach[1 - seat, node]
+                if weight <= 0:
+                    continue
+                if tree.after[node] >= 0:
+                    street = np.int64(tree.street[tree.parent[node]])
+                    bucket = np.int64(buckets[k, seat, street])
+                    add_weighted(after[street][seat], bucket, tree.after[node], weight, workspace.value[node])
+                if tree.begin[node] >= 0:
+                    street = np.int64(tree.street[node])
+                    bucket = np.int64(buckets[k, seat, street])
+                    add_weighted(begin[street][seat], bucket, tree.begin[node], weight, workspace.value[node])
+
+
+# --- Outcomes of actions, in the full game and in the tree of the values ---
+
+NO_ACTION, ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, CONTINUES = (
+    0,
+    1,
+    2,
+    3,
+)  # kinds of outcomes; ENDS_IN_SHOWDOWN: on a complete board
+
+
+class ValueRows(NamedTuple):
+    """Rows of the nodes of a tree in the value tables."""
+
+    after: Array  # int32 [nodes]: by the buckets of the parent's street; -1: none
+    begin: Array  # int32 [nodes]: by the buckets of the street that the node begins; -1: none
+
+
+class ActionOutcomes(NamedTuple):
+    """Actions at n public states, and their outcomes."""
+
+    move: Array  # int32 [n, columns]; END_OF_LINE after the last
+    kind: Array  # int8 [n, columns]: NO_ACTION, ENDS_IN_FOLD, …
+    stake: Array  # int64 [n, columns]: winnings of seat 0 after a fold; else stake of a showdown
+    spent: Array  # int64 [n, columns, 2]
+    after: Array  # int64 [n, columns]: row of values before the next cards; -1: half the pot each
+    begin: Array  # int64 [n, columns]: row of values after the next cards; -1: none
+
+
+@inline
+def value_row_after(tree, rows, node, street):
+    """Return the row of a node if it is indexed by buckets of this street, else -1."""
+    if node == OFF_TREE or tree.parent[node] < 0 or tree.street[tree.parent[node]] != street:
+        return np.int64(-1)
+    return np.int64(rows.after[node])
+
+
+@kernel
+def locate_actions(
+    book,  # CompactBettingRules
+    tree,  # ActionTreeArrays
+    reader,  # BetTranslation of a deterministic mapping
+    rows,  # ValueRows
+    root,  # node of the first decision; OFF_TREE (-1) if there are no values
+    moves,  # int32 [n, most]: lines
+    length,  # int32 [n]
+    out,  # ActionOutcomes INOUT: `move` is an input
+):
+    """Find the outcomes of the actions at public states, in the full game and in the tree of the values."""
+    for i in range(len(length)):
+        s, node, off = initial_state(book), np.int64(root), np.int64(ON_TREE)
+        for k in range(length[i]):
+            move, street = np.int64(moves[i, k]), s.street
+            step = advance(book, tree, reader, node, off, s, move, False)
+            node, off = (step.node, step.off) if step.chance >= 0.5 else (step.other_node, step.other_off)
+            s = apply_action_and_deal(book, s, move)
+            node, off = advance_on_deal(tree, node, off, street, s.street)
+        for c in range(out.move.shape[1]):
+            move = np.int64(out.move[i, c])
+            out.kind[i, c], out.after[i, c], out.begin[i, c] = NO_ACTION, -1, -1
+            if move == END_OF_LINE:
+                continue
+            step = advance(book, tree, reader, node, off, s, move, False)
+            child, child_off = (step.node, step.off) if step.chance >= 0.5 else (step.other_node, step.other_off)
+            after = apply_action_and_deal(book, s, move)
+            stake = min(after.spent0, after.spent1)
+            out.spent[i, c, 0], out.spent[i, c, 1], out.stake[i, c] = after.spent0, after.spent1, stake
+            if after.over == FOLDED:
+                out.kind[i, c], out.stake[i, c] = ENDS_IN_FOLD, -stake if after.turn == 0 else stake
+                continue
+            if after.over == SHOWDOWN and s.street == len(book.first) - 1:
+                out.kind[i, c] = ENDS_IN_SHOWDOWN
+                continue
+            out.kind[i, c], out.after[i, c] = CONTINUES, value_row_after(tree, rows, child, s.street)
+            if after.over == IN_PROGRESS and after.street != s.street:
+                first_node, _ = advance_on_deal(tree, child, child_off, s.street, after.street)
+                if first_node != OFF_TREE and tree.street[first_node] == after.street:
+                    out.begin[i, c] = rows.begin[first_node]
+
+
+U = np.uint64
+NO_CARD = 52  # in place of the second card of hands of one
+MAX_RUNOUTS = 1_200  # averaged for an all-in; with more runouts the dealt board decides
+RANGE, REMAINING, COMPATIBLE = (
+    0,
+    2,
+    4,
+)  # rows of `AivatWorkspace.real`, two of each: ranges, unblocked ranges, compatible weights
+CHOSEN, WEIGHT, WINS, EDGE, NUM_ROWS = 6, 7, 8, 9, 10  # one row of each
+
+
+class AivatCards(NamedTuple):
+    """Deck and hands of the game."""
+
+    deck: Array  # uint8 [cards]
+    first: Array  # uint8 [hands]
+    second: Array  # uint8 [hands]: NO_CARD if hands have one card
+    mask: Array  # uint64 [hands]: a bit for each card
+    two: bool  # whether a hand has two cards
+    shown: Array  # int64 [rounds]: board cards
+    ranks: RankTables  # of complete boards
+
+
+class AivatWorkspace(NamedTuple):
+    """Scratch memory of one hand."""
+
+    real: Array  # float64 [NUM_ROWS, hands]
+    sums: Array  # float64 [53]
+    board: Array  # uint8 [2, 7]: the board to rank, and a runout
+    strength: Array  # uint16 [2, hands]: by hand; in order of strength
+    order: Array  # int32 [2, hands]
+    digits: Array  # int64 [257]
+    held: Array  # uint8 [2, hands]: cards of the hands, in order of strength
+
+
+# --- Sums over pairs of hands ---
+
+
+@kernel
+def compatible_weights(cards, weights, sums, out):
+    """Compute for each hand the total weight of the hands that share no card with it."""
     live = len(cards.first)
     sums[NO_CARD] = 0.0
-    total = weigh(cards.deck, cards.first, cards.second, cards.two, live, weights, sums, 0.0)
+    total = sum_reach(cards.deck, cards.first, cards.second, cards.two, live, weights, sums, 0.0)
     for h in range(live):
-        out[h] = meets(cards.first, cards.second, cards.two, h, weights, sums, total)
+        out[h] = compatible_reach(cards.first, cards.second, cards.two, h, weights, sums, total)
 
 
-@part
+@inline
 def dot(a, b):
-    """Sum of products."""
+    """Return the dot product of two vectors."""
     total = 0.0
     for h in range(len(a)):
         total += a[h] * b[h]
     return total
 
 
-@part
-def worth(weights, met, bucket, values):
-    """Sum of the shares of the pot that hands win, each with its weight and what it meets."""
+@inline
+def weighted_pot_share(weights, compatible, bucket, values):
+    """Sum the pot shares of hands, each with its weight and its compatible weight."""
     total = 0.0
     for h in range(len(weights)):
         if weights[h] > 0:
-            total += weights[h] * met[h] * np.float64(values[bucket[h]])
+            total += weights[h] * compatible[h] * np.float64(values[bucket[h]])
     return total
 
 
 @kernel
-def shares(cards, room, at, bucket, first, second):
-    """Sum over pairs of the share of the pot that seat 0's hand wins less the one that seat 1's wins, and the pairs.
+def pot_share_difference(cards, workspace, rows_at, bucket, first, second):
+    """Sum over pairs seat 0's pot share minus seat 1's; return the sum and the weight of the pairs.
 
-    `at` is RANGE or LEFT; `first` and `second` are both seats' values by bucket.
+    `rows_at` is RANGE or REMAINING; `first` and `second` are the values of both seats by bucket.
     """
-    real = room.real
-    meet(cards, real[at + 1], room.sums, real[MET])
-    meet(cards, real[at], room.sums, real[MET + 1])
-    gap = worth(real[at], real[MET], bucket, first) - worth(real[at + 1], real[MET + 1], bucket, second)
-    return gap, dot(real[at], real[MET])
+    real = workspace.real
+    compatible_weights(cards, real[rows_at + 1], workspace.sums, real[COMPATIBLE])
+    compatible_weights(cards, real[rows_at], workspace.sums, real[COMPATIBLE + 1])
+    difference = weighted_pot_share(real[rows_at], real[COMPATIBLE], bucket, first) - weighted_pot_share(
+        real[rows_at + 1], real[COMPATIBLE + 1], bucket, second
+    )
+    return difference, dot(real[rows_at], real[COMPATIBLE])
 
 
 @kernel
-def keep(cards, board, count, room, to):
-    """What a board leaves of both ranges, into the rows at `to`."""
-    known = U(0)
+def remove_blocked_hands(cards, board, count, workspace, to):
+    """Write both ranges without the hands that a board blocks to the rows at `to`."""
+    dealt = U(0)
     for k in range(count):
-        known |= U(1) << U(board[k])
+        dealt |= U(1) << U(board[k])
     for h in range(len(cards.first)):
-        free = not cards.mask[h] & known
-        room.real[to, h] = room.real[RANGE, h] if free else 0.0
-        room.real[to + 1, h] = room.real[RANGE + 1, h] if free else 0.0
+        free = not cards.mask[h] & dealt
+        workspace.real[to, h] = workspace.real[RANGE, h] if free else 0.0
+        workspace.real[to + 1, h] = workspace.real[RANGE + 1, h] if free else 0.0
 
 
 @kernel
-def find_edges(cards, board, weights, room):
-    """What each hand beats less what beats it on a whole board, into EDGE; hands that it blocks have none."""
+def compute_showdown_edges(cards, board, weights, workspace):
+    """Compute wins minus losses of each hand on a complete board, into EDGE; blocked hands get 0."""
     shown = cards.shown[-1]
     for k in range(shown):
-        room.board[0, k] = board[k]
-    key, mask, known = laid(cards.ranks, room.board, 0, shown)
-    live, strength, order, real = 0, room.strength[0], room.order[0], room.real
+        workspace.board[0, k] = board[k]
+    key, mask, dealt = board_keys(cards.ranks, workspace.board[0], shown)
+    live, strength, order, real = 0, workspace.strength[0], workspace.order[0], workspace.real
     for h in range(len(cards.first)):
         real[EDGE, h] = 0.0
-        if not cards.mask[h] & known:
-            mine, bits, size = key + cards.ranks.key[cards.first[h]], mask + cards.ranks.mask[cards.first[h]], shown + 1
+        if not cards.mask[h] & dealt:
+            hand_key, bits, size = (
+                key + cards.ranks.key[cards.first[h]],
+                mask + cards.ranks.mask[cards.first[h]],
+                shown + 1,
+            )
             if cards.two:
-                mine, bits, size = (
-                    mine + cards.ranks.key[cards.second[h]],
+                hand_key, bits, size = (
+                    hand_key + cards.ranks.key[cards.second[h]],
                     bits + cards.ranks.mask[cards.second[h]],
                     size + 1,
                 )
-            strength[h] = value_of(cards.ranks, mine, bits, size)
+            strength[h] = rank_by_keys(cards.ranks, hand_key, bits, size)
             order[live] = h
             live += 1
-    sort_by_strength(order, live, strength, room.order[1], room.digits)
-    one, other, rank = room.held[0], room.held[1], room.strength[1]
+    sort_by_strength(order, live, strength, workspace.order[1], workspace.digits)
+    first, second, rank = workspace.held[0], workspace.held[1], workspace.strength[1]
     for k in range(live):
         h = order[k]
-        one[k], other[k], rank[k], real[WEIGHT, k] = cards.first[h], cards.second[h], strength[h], weights[h]
-    room.sums[NO_CARD] = 0.0
-    total = sweep(cards.deck, one, other, rank, cards.two, live, real[WEIGHT], room.sums, real[BEATS], 0.0)
+        first[k], second[k], rank[k], real[WEIGHT, k] = cards.first[h], cards.second[h], strength[h], weights[h]
+    workspace.sums[NO_CARD] = 0.0
+    total = showdown_wins(
+        cards.deck, first, second, rank, cards.two, live, real[WEIGHT], workspace.sums, real[WINS], 0.0
+    )
     for k in range(live):
-        real[EDGE, order[k]] = real[BEATS, k] - meets(one, other, cards.two, k, real[WEIGHT], room.sums, total)
+        real[EDGE, order[k]] = real[WINS, k] - compatible_reach(
+            first, second, cards.two, k, real[WEIGHT], workspace.sums, total
+        )
 
 
-# --- the first cards of the board -----------------------------------------------------------------
+# --- Board cards of the second street ---
 
 
-class First(NamedTuple):
-    """Means over all boards of the second street."""
+class SecondStreetMeans(NamedTuple):
+    """Sums of values over all boards of the second street."""
 
-    orbit: Array  # int32 [hands]: the class that suits make alike
-    image: Array  # int32 [hands, hands]: hand b, with the suits renamed that make a the first of its class
-    means: Array  # float64 [rows, 2, classes, hands]: of the rows that are needed: sums of values as in `pair_sums`
+    orbit: Array  # int32 [hands]: class under suit permutations
+    image: Array  # int32 [hands, hands]: hand b after the suit permutation that makes a the first of its class
+    means: Array  # float64 [rows, 2, classes, hands]: sums of `pair_sums`, for rows in use
 
 
 @kernel
@@ -157,13 +354,13 @@ def pair_sums(
     first,  # uint8 [hands]
     second,  # uint8 [hands]
     boards,  # uint8 [boards, cards]
-    bucket,  # int32 [classes, boards]: of one hand of each class; -1 where the board blocks it
+    bucket,  # int32 [classes, boards]: of one hand of each class; -1 if the board blocks it
     values,  # float32 [buckets]: of one seat at one node
     one,  # float64 [53] scratch
     two,  # float64 [53, 53] scratch
     out,  # float64 [classes, hands] OUT
 ):
-    """Sum of the values of a hand of each class over the boards that another hand leaves."""
+    """Sum the values of a hand of each class over the boards that another hand does not block."""
     for c in range(len(bucket)):
         total = 0.0
         one[:] = 0.0
@@ -184,97 +381,99 @@ def pair_sums(
 
 
 @kernel
-def first_deal(mask, first, row, ranges):
-    """Sum over pairs of hands and boards of the share that seat 0's hand wins less the one that seat 1's wins."""
-    total, mine, theirs = 0.0, first.means[row, 0], first.means[row, 1]
+def sum_over_second_street(mask, means, row, ranges):
+    """Sum over pairs of hands and boards seat 0's pot share minus seat 1's."""
+    total, first, second = 0.0, means.means[row, 0], means.means[row, 1]
     for a in range(len(mask)):
         if ranges[0, a] <= 0:
             continue
         for b in range(len(mask)):
             if ranges[1, b] > 0 and not mask[a] & mask[b]:
-                gain = mine[first.orbit[a], first.image[a, b]] - theirs[first.orbit[b], first.image[b, a]]
+                gain = first[means.orbit[a], means.image[a, b]] - second[means.orbit[b], means.image[b, a]]
                 total += ranges[0, a] * ranges[1, b] * gain
     return total
 
 
-# --- hands --------------------------------------------------------------------------------------
+# --- Correction terms ---
 
 
-class Values(NamedTuple):
-    """Shares of the pot that each seat's buckets win."""
+class AivatValues(NamedTuple):
+    """Pot shares of the buckets of each seat."""
 
     after: tuple[Array, ...]  # by street: float32 [2, rows, buckets]
     begin: tuple[Array, ...]
-    root: int  # the row of the first decision in begin[0]; -1: none
-    corrects: bool  # without it nothing is corrected, and what is left are imaginary observations
+    root: int  # row of the first decision in begin[0]; -1: none
+    corrects: bool  # whether to add corrections; without them only imaginary observations are used
 
 
-class Played(NamedTuple):
-    """Hands that were played. Decisions of a hand follow one another."""
+class AivatHands(NamedTuple):
+    """Hands of a match. Decisions of a hand are consecutive."""
 
     known: Array  # bool [2]: seats whose strategy is known
     held: Array  # int64 [n, 2]: hands, by seat
     board: Array  # uint8 [n, board]
-    bucket: Array  # int32 [n, rounds, hands]: on the boards that lay
-    tried: Array  # int64 [n, rounds]: number of the boards that might have lain; -1: none
-    tries: Array  # int32 [numbers, cards, hands]: buckets on them, with each card that may have come next
+    bucket: Array  # int32 [n, rounds, hands]: on the actual boards
+    next_index: Array  # int64 [n, rounds]: index in `next_buckets`; -1: none
+    next_buckets: Array  # int32 [boards, cards, hands]: buckets with each card that may come next
     start: Array  # int64 [n + 1]: the first decision of each hand
-    decision: Array  # int64 [decisions, 4]: place among those of `Moves` and the strategies, move, actor, street
-    line: Array  # int64 [n]: hands of one number had the same moves before the board, and their seats as well
+    decision: Array  # int64 [decisions, 4]: row in `ActionOutcomes` and strategies, column, actor, street
+    line: Array  # int64 [n]: hands with equal numbers have equal actions before the board, and equal seats
 
 
-class Told(NamedTuple):
-    """What is told of n hands, in chips of seat 0."""
+class AivatTerms(NamedTuple):
+    """Terms of the estimates of n hands, in chips of seat 0."""
 
-    base: Array  # float64 [n]: what the end is worth, on average over the hands that players may have held
-    chance: (
-        Array  # float64 [n, rounds]: what is to be added for the luck of cards: before the first street, after it, …
-    )
-    moves: Array  # float64 [decisions]: and for the luck of a move
-    drawn: Array  # float64 [lines]: mean of the shares over the first boards; NaN where it is not known yet
+    terminal_value: Array  # float64 [n]: averaged over the hands that known players may hold
+    chance: Array  # float64 [n, rounds]: corrections of the cards of each street
+    actions: Array  # float64 [decisions]: corrections of the actions
+    second_street_mean: Array  # float64 [lines]: mean over the boards of the second street; NaN until computed
 
 
-@part
-def sit_down(cards, values, pot, played, i, room):
-    """Ranges before the first move; what is to be added for the luck of hands that are not averaged over."""
-    room.real[RANGE : RANGE + 2] = 1.0
-    if played.known[0] and played.known[1]:
+@inline
+def hole_card_correction(cards, values, pot, hands, i, workspace):
+    """Initialize both ranges; return the correction of the hole cards of players with unknown strategies."""
+    workspace.real[RANGE : RANGE + 2] = 1.0
+    if hands.known[0] and hands.known[1]:
         return 0.0
-    knows, term, table = values.corrects and values.root >= 0, 0.0, values.begin[0]
-    if knows:
-        total, pairs = shares(cards, room, RANGE, played.bucket[i, 0], table[0, values.root], table[1, values.root])
+    has_values, term, table = values.corrects and values.root >= 0, 0.0, values.begin[0]
+    if has_values:
+        total, pairs = pot_share_difference(
+            cards, workspace, RANGE, hands.bucket[i, 0], table[0, values.root], table[1, values.root]
+        )
         term += 0.5 * pot * total / pairs
     for p in range(2):
-        if not played.known[p]:
-            room.real[RANGE + p] = 0.0
-            room.real[RANGE + p, played.held[i, p]] = 1.0
-    if knows:
-        total, pairs = shares(cards, room, RANGE, played.bucket[i, 0], table[0, values.root], table[1, values.root])
+        if not hands.known[p]:
+            workspace.real[RANGE + p] = 0.0
+            workspace.real[RANGE + p, hands.held[i, p]] = 1.0
+    if has_values:
+        total, pairs = pot_share_difference(
+            cards, workspace, RANGE, hands.bucket[i, 0], table[0, values.root], table[1, values.root]
+        )
         term -= 0.5 * pot * total / pairs
     return term
 
 
 @kernel
-def act(cards, values, moves, strategy, played, i, d, room):
-    """What is to be added for the luck of a move; NaN where it is never made. Its player's range is then what is left."""
-    u, observed, p, street = played.decision[d]
-    q, real, bucket = 1 - p, room.real, played.bucket[i, street]
+def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
+    """Return the correction of an action, and update the actor's range; NaN if the action has probability 0."""
+    u, observed, p, street = hands.decision[d]
+    q, real, bucket = 1 - p, workspace.real, hands.bucket[i, street]
     sign = 1.0 if p == 0 else -1.0
-    meet(cards, real[RANGE + q], room.sums, real[MET + p])
-    ranked, mean, before, seen, after = False, 0.0, 0.0, 0.0, 0.0
+    compatible_weights(cards, real[RANGE + q], workspace.sums, real[COMPATIBLE + p])
+    ranked, mean, all_pairs, observed_value, observed_pairs = False, 0.0, 0.0, 0.0, 0.0
     for c in range(moves.move.shape[1]):
         kind = moves.kind[u, c]
-        if kind == NOTHING or not (values.corrects or c == observed):
+        if kind == NO_ACTION or not (values.corrects or c == observed):
             continue
         for h in range(real.shape[1]):
             real[CHOSEN, h] = real[RANGE + p, h] * strategy[h, c]
-        pairs, value = dot(real[CHOSEN], real[MET + p]), 0.0
+        pairs, value = dot(real[CHOSEN], real[COMPATIBLE + p]), 0.0
         if values.corrects and pairs > 0:
-            if kind == FOLDS:
+            if kind == ENDS_IN_FOLD:
                 value = np.float64(moves.stake[u, c]) * pairs
-            elif kind == SHOWS:
+            elif kind == ENDS_IN_SHOWDOWN:
                 if not ranked:
-                    find_edges(cards, played.board[i], real[RANGE + q], room)
+                    compute_showdown_edges(cards, hands.board[i], real[RANGE + q], workspace)
                     ranked = True
                 value = sign * np.float64(moves.stake[u, c]) * dot(real[CHOSEN], real[EDGE])
             else:
@@ -282,112 +481,126 @@ def act(cards, values, moves, strategy, played, i, d, room):
                 value = 0.5 * (spent1 - spent0) * pairs
                 row = moves.after[u, c]
                 if row >= 0:
-                    meet(cards, real[CHOSEN], room.sums, real[MET + q])
-                    mine = worth(real[CHOSEN], real[MET + p], bucket, values.after[street][p, row])
-                    theirs = worth(real[RANGE + q], real[MET + q], bucket, values.after[street][q, row])
-                    value += 0.5 * (spent0 + spent1) * sign * (mine - theirs)
-        mean, before = mean + value, before + pairs
+                    compatible_weights(cards, real[CHOSEN], workspace.sums, real[COMPATIBLE + q])
+                    own = weighted_pot_share(real[CHOSEN], real[COMPATIBLE + p], bucket, values.after[street][p, row])
+                    other = weighted_pot_share(
+                        real[RANGE + q], real[COMPATIBLE + q], bucket, values.after[street][q, row]
+                    )
+                    value += 0.5 * (spent0 + spent1) * sign * (own - other)
+        mean, all_pairs = mean + value, all_pairs + pairs
         if c == observed:
-            seen, after = value, pairs
-    if after <= 0:
+            observed_value, observed_pairs = value, pairs
+    if observed_pairs <= 0:
         return np.nan
     for h in range(real.shape[1]):
         real[RANGE + p, h] *= strategy[h, observed]
-    return mean / before - seen / after if values.corrects else 0.0
+    return mean / all_pairs - observed_value / observed_pairs if values.corrects else 0.0
 
 
-@part
-def later_deal(cards, table, row, board, count, buckets, room):
-    """Mean of `shares` over all cards that may come next, which is one."""
-    total, pairs, known, trial = 0.0, 0.0, U(0), room.board[1]
+@inline
+def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
+    """Return the mean of `pot_share_difference` over all next board cards."""
+    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board[1]
     for k in range(count - 1):
         trial[k] = board[k]
-        known |= U(1) << U(board[k])
+        dealt |= U(1) << U(board[k])
     for c in range(len(cards.deck)):
-        if (known >> U(cards.deck[c])) & U(1) == 0:
+        if (dealt >> U(cards.deck[c])) & U(1) == 0:
             trial[count - 1] = cards.deck[c]
-            keep(cards, trial, count, room, LEFT)
-            worth_here, some = shares(cards, room, LEFT, buckets[c], table[0, row], table[1, row])
-            total, pairs = total + worth_here, pairs + some
+            remove_blocked_hands(cards, trial, count, workspace, REMAINING)
+            difference, weight = pot_share_difference(
+                cards, workspace, REMAINING, buckets[c], table[0, row], table[1, row]
+            )
+            total, pairs = total + difference, pairs + weight
     return total / pairs
 
 
 @kernel
-def deal_board(cards, values, first, played, i, street, row, pot, told, room):
-    """What is to be added for the luck of the cards that begin a street; ranges are then those on it."""
-    board, count, line, term = played.board[i], cards.shown[street], played.line[i], 0.0
-    if values.corrects and row >= 0 and (street == 1 or played.tried[i, street] >= 0):
+def board_card_correction(cards, values, means, hands, i, street, row, pot, terms, workspace):
+    """Return the correction of the board cards of a street, and remove the hands that they block from the ranges."""
+    board, count, line, term = hands.board[i], cards.shown[street], hands.line[i], 0.0
+    if values.corrects and row >= 0 and (street == 1 or hands.next_index[i, street] >= 0):
         table = values.begin[street]
         if street > 1:
-            mean = later_deal(cards, table, row, board, count, played.tries[played.tried[i, street]], room)
+            mean = mean_over_next_card(
+                cards, table, row, board, count, hands.next_buckets[hands.next_index[i, street]], workspace
+            )
         else:
-            if np.isnan(told.drawn[line]):
-                meet(cards, room.real[RANGE + 1], room.sums, room.real[MET])
-                ways = ways_to_deal(len(cards.deck) - (4 if cards.two else 2), count)
-                pairs = dot(room.real[RANGE], room.real[MET])
-                told.drawn[line] = first_deal(cards.mask, first, row, room.real) / (ways * pairs)
-            mean = told.drawn[line]
-        keep(cards, board, count, room, LEFT)
-        worth_here, pairs = shares(cards, room, LEFT, played.bucket[i, street], table[0, row], table[1, row])
-        term = 0.5 * pot * (mean - worth_here / pairs)
-    keep(cards, board, count, room, RANGE)
+            if np.isnan(terms.second_street_mean[line]):
+                compatible_weights(cards, workspace.real[RANGE + 1], workspace.sums, workspace.real[COMPATIBLE])
+                num_boards = binomial(len(cards.deck) - (4 if cards.two else 2), count)
+                pairs = dot(workspace.real[RANGE], workspace.real[COMPATIBLE])
+                terms.second_street_mean[line] = sum_over_second_street(cards.mask, means, row, workspace.real) / (
+                    num_boards * pairs
+                )
+            mean = terms.second_street_mean[line]
+        remove_blocked_hands(cards, board, count, workspace, REMAINING)
+        difference, pairs = pot_share_difference(
+            cards, workspace, REMAINING, hands.bucket[i, street], table[0, row], table[1, row]
+        )
+        term = 0.5 * pot * (mean - difference / pairs)
+    remove_blocked_hands(cards, board, count, workspace, RANGE)
     return term
 
 
-@part
-def ways_to_deal(left, count):
-    """So many cards of those that are left."""
-    ways = 1.0
+@inline
+def binomial(left, count):
+    """Return the binomial coefficient of `left` and `count`."""
+    coefficient = 1.0
     for k in range(count):
-        ways = ways * (left - k) / (k + 1)
-    return ways
+        coefficient = coefficient * (left - k) / (k + 1)
+    return coefficient
 
 
-# --- ends ---------------------------------------------------------------------------------------
+# --- Terminal values ---
 
 
-class Classes(NamedTuple):
-    """Starting hands before the board; empty where nothing is known of them."""
+class AivatHandClasses(NamedTuple):
+    """Classes of starting hands before the board; empty if the game does not have them."""
 
     group: Array  # int16 [hands]
-    leader: Array  # int64 [classes]: a hand of each
-    gap: Array  # float64 [classes, classes]: pairs of hands times wins less losses, over all boards
+    leader: Array  # int64 [classes]: one hand of each
+    gap: Array  # float64 [classes, classes]: wins minus losses over all boards, times pairs of hands
     pairs: Array  # float64 [classes, classes]: pairs of hands
 
 
 @kernel
-def edge_on(cards, board, room):
-    """Wins less losses of seat 0 over all pairs of hands on a whole board, and the pairs."""
-    keep(cards, board, cards.shown[-1], room, LEFT)
-    find_edges(cards, board, room.real[LEFT + 1], room)
-    meet(cards, room.real[LEFT + 1], room.sums, room.real[MET])
-    return dot(room.real[LEFT], room.real[EDGE]), dot(room.real[LEFT], room.real[MET])
+def showdown_edge(cards, board, workspace):
+    """Sum seat 0's wins minus losses over all pairs of hands on a complete board; return it with the weight of the
+    pairs.
+    """
+    remove_blocked_hands(cards, board, cards.shown[-1], workspace, REMAINING)
+    compute_showdown_edges(cards, board, workspace.real[REMAINING + 1], workspace)
+    compatible_weights(cards, workspace.real[REMAINING + 1], workspace.sums, workspace.real[COMPATIBLE])
+    return dot(workspace.real[REMAINING], workspace.real[EDGE]), dot(
+        workspace.real[REMAINING], workspace.real[COMPATIBLE]
+    )
 
 
 @kernel
-def runouts(cards, board, shown, room):
-    """The same over all boards that may still come, of one or two cards more."""
-    total, pairs, known, trial = 0.0, 0.0, U(0), room.board[1]
-    missing = cards.shown[-1] - shown
-    for k in range(shown):
+def runout_edge(cards, board, num_board_cards, workspace):
+    """Sum `showdown_edge` over all runouts of one or two cards."""
+    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board[1]
+    missing = cards.shown[-1] - num_board_cards
+    for k in range(num_board_cards):
         trial[k] = board[k]
-        known |= U(1) << U(board[k])
+        dealt |= U(1) << U(board[k])
     for i in range(len(cards.deck)):
         for j in range(i if missing == 2 else 1):
             a, b = cards.deck[i], cards.deck[j]
-            if (known >> U(a)) & U(1) or (missing == 2 and (known >> U(b)) & U(1)):
+            if (dealt >> U(a)) & U(1) or (missing == 2 and (dealt >> U(b)) & U(1)):
                 continue
-            trial[shown] = a
+            trial[num_board_cards] = a
             if missing == 2:
-                trial[shown + 1] = b
-            edge, some = edge_on(cards, trial, room)
-            total, pairs = total + edge, pairs + some
+                trial[num_board_cards + 1] = b
+            edge, weight = showdown_edge(cards, trial, workspace)
+            total, pairs = total + edge, pairs + weight
     return total, pairs
 
 
 @kernel
-def by_class(classes, ranges):
-    """The same before the board, exact where hands of one class weigh the same; no pairs where they do not."""
+def preflop_edge_by_class(classes, ranges):
+    """Compute `showdown_edge` before the board, exact if hands of a class have equal weights; else the pairs are 0."""
     for h in range(len(classes.group)):
         leader = classes.leader[classes.group[h]]
         if ranges[0, h] != ranges[0, leader] or ranges[1, h] != ranges[1, leader]:
@@ -401,51 +614,53 @@ def by_class(classes, ranges):
     return total, pairs
 
 
-@part
-def shown_down(cards, classes, board, shown, room):
-    """What seat 0 wins of a stake of one when hands are compared, the cards that are to come averaged over."""
-    missing = cards.shown[-1] - shown
+@inline
+def showdown_value(cards, classes, board, num_board_cards, workspace):
+    """Return seat 0's expected winnings at a showdown for a stake of one, averaged over the cards to come."""
+    missing = cards.shown[-1] - num_board_cards
     total, pairs = 0.0, 0.0
-    if shown == 0 and missing > 0 and len(classes.gap) > 0:
-        total, pairs = by_class(classes, room.real)
-    if pairs <= 0 and 0 < missing <= 2 and ways_to_deal(len(cards.deck) - shown, missing) <= MOST_RUNOUTS:
-        total, pairs = runouts(cards, board, shown, room)
+    if num_board_cards == 0 and missing > 0 and len(classes.gap) > 0:
+        total, pairs = preflop_edge_by_class(classes, workspace.real)
+    if pairs <= 0 and 0 < missing <= 2 and binomial(len(cards.deck) - num_board_cards, missing) <= MAX_RUNOUTS:
+        total, pairs = runout_edge(cards, board, num_board_cards, workspace)
     if pairs <= 0:
-        total, pairs = edge_on(cards, board, room)  # the board that was dealt
+        total, pairs = showdown_edge(cards, board, workspace)  # on the dealt board
     return total / pairs
 
 
 @kernel
-def estimate(
-    cards,  # Cards
-    classes,  # Classes
-    values,  # Values
-    first,  # First
-    moves,  # Moves
-    strategies,  # float64 [places, hands, columns]
-    blinds,  # what is in the pot before the first move
-    played,  # Played
-    room,  # Room
-    told,  # Told OUT
+def estimate_hands(
+    cards,  # AivatCards
+    classes,  # AivatHandClasses
+    values,  # AivatValues
+    means,  # SecondStreetMeans
+    moves,  # ActionOutcomes
+    strategies,  # float64 [rows, hands, columns]
+    blinds,  # pot before the first action
+    hands,  # AivatHands
+    workspace,  # AivatWorkspace
+    terms,  # AivatTerms OUT
 ):
-    """What hands were worth, and what is to be added for luck. The decision that is never made, or -1."""
-    for i in range(len(played.held)):
-        told.chance[i, 0] = sit_down(cards, values, blinds, played, i, room)
-        for d in range(played.start[i], played.start[i + 1]):
-            u, c, p, street = played.decision[d]
-            told.moves[d] = 0.0
-            if played.known[p]:
-                told.moves[d] = act(cards, values, moves, strategies[u], played, i, d, room)
-                if np.isnan(told.moves[d]):
+    """Compute the terms of all hands; return the index of an action that has probability 0, or -1."""
+    for i in range(len(hands.held)):
+        terms.chance[i, 0] = hole_card_correction(cards, values, blinds, hands, i, workspace)
+        for d in range(hands.start[i], hands.start[i + 1]):
+            u, c, p, street = hands.decision[d]
+            terms.actions[d] = 0.0
+            if hands.known[p]:
+                terms.actions[d] = action_correction(cards, values, moves, strategies[u], hands, i, d, workspace)
+                if np.isnan(terms.actions[d]):
                     return d
-            if moves.kind[u, c] == FOLDS:
-                told.base[i] = np.float64(moves.stake[u, c])
-            elif d + 1 == played.start[i + 1]:
-                board, shown = played.board[i], cards.shown[street]
-                told.base[i] = np.float64(moves.stake[u, c]) * shown_down(cards, classes, board, shown, room)
-            elif played.decision[d + 1, 3] != street:
+            if moves.kind[u, c] == ENDS_IN_FOLD:
+                terms.terminal_value[i] = np.float64(moves.stake[u, c])
+            elif d + 1 == hands.start[i + 1]:
+                board, shown = hands.board[i], cards.shown[street]
+                terms.terminal_value[i] = np.float64(moves.stake[u, c]) * showdown_value(
+                    cards, classes, board, shown, workspace
+                )
+            elif hands.decision[d + 1, 3] != street:
                 pot = np.float64(moves.spent[u, c, 0] + moves.spent[u, c, 1])
-                told.chance[i, street + 1] = deal_board(
-                    cards, values, first, played, i, street + 1, moves.begin[u, c], pot, told, room
+                terms.chance[i, street + 1] = board_card_correction(
+                    cards, values, means, hands, i, street + 1, moves.begin[u, c], pot, terms, workspace
                 )
     return -1

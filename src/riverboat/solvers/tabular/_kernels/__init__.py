@@ -1,1 +1,1 @@
-"""Compiled loops: arrays and scalars in, arrays out."""
+"""Compiled CFR loops: arrays and scalars in, arrays out."""

@@ -1,4 +1,7 @@
-"""Compiled iterations: the loops around `_kernels.walk`, and the scalar walks of external and outcome sampling."""
+"""Compiled CFR iterations: the loops around `traversal.traverse`, and external and outcome sampling.
+
+External and outcome sampling (Lanctot et al. 2009) traverse single hands with scalars.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.solvers.tabular._kernels.traversal import LEARN, Span, Task, draw_outcome, learn, match, walk
-from riverboat.trees.arrays import COMPARE, CONSTANT
+from riverboat.solvers.tabular._kernels.traversal import (
+    UPDATE,
+    HandSpan,
+    TraversalTask,
+    regret_matching,
+    sample_outcome,
+    traverse,
+    update_regrets,
+)
+from riverboat.trees._kernels.tree import COMPARE_PAYOFF, CONSTANT_PAYOFF
 
 
-class Blocks(NamedTuple):
-    """Where one player's information sets live in the table of a history tree."""
+class InfosetRows(NamedTuple):
+    """Table rows of one player's information sets in a history tree."""
 
     at: Array  # int64 [information sets]: first row
     width: Array  # int32 [information sets]
 
 
-class Sampler(NamedTuple):
-    """How to draw hands, and where children are."""
+class HandSampler(NamedTuple):
+    """Tables that sample hands, and child lists of the nodes."""
 
     accept: Array  # float64 [pairs]: alias table of the joint deal
     alias: Array  # int32 [pairs]
@@ -29,52 +40,52 @@ class Sampler(NamedTuple):
     marginal: tuple[Array, Array]  # float64 [hands of player p]: probability of each hand
     cumulative: tuple[Array, Array]  # float64 [hands of player p]
     total: float  # sum of the products of the weights over all pairs
-    own_all: bool  # whether a walk with vectors carries all of the traverser's hands
-    opp_all: bool  # … and all of the opponent's
+    own_all: bool  # whether vectors carry all of the traverser's hands
+    opp_all: bool  # whether vectors carry all of the opponent's hands
     kid_at: Array  # int32 [nodes]: first entry of kids
     kids: Array  # int32 [nodes - 1]: children, in order
 
 
-@part
-def decay_blocks(blocks, average, factor):
-    """Age the average of one player's information sets."""
+@inline
+def decay_averages(blocks, average, factor):
+    """Multiply the averages of one player's information sets by a factor."""
     scale = average.dtype.type(factor)
     for i in range(len(blocks.at)):
         for a in range(blocks.width[i]):
             average[blocks.at[i] + a, 0] *= scale
 
 
-@part
-def learn_block(tables, at, width, step):
-    """Apply what waits in tables.delta to one information set; sums that are rounding errors count as zero."""
+@inline
+def update_infoset(tables, at, width, step):
+    """Apply the pending increments of one information set; sums within rounding error count as zero."""
     for a in range(width):
         if abs(tables.delta[at + a, 0]) <= step[5]:
             tables.delta[at + a, 0] = 0
-    learn(tables.regret, tables.prediction, at, width, 0, 1, step, tables.delta, at)
+    update_regrets(tables.regret, tables.prediction, at, width, 0, 1, step, tables.delta, at)
     for a in range(width):
         tables.delta[at + a, 0] = 0
 
 
-@part
-def learn_blocks(blocks, tables, step):
-    """Apply what waits in tables.delta to one player's information sets, once an iteration."""
+@inline
+def update_infosets(blocks, tables, step):
+    """Apply the pending increments of one player's information sets, once an iteration."""
     for i in range(len(blocks.at)):
-        learn_block(tables, blocks.at[i], blocks.width[i], step)
+        update_infoset(tables, blocks.at[i], blocks.width[i], step)
 
 
-@part
-def learn_journal(nodes, tables, step, journal, count):
-    """Apply what waits in tables.delta at the blocks that a sampled walk has visited."""
+@inline
+def update_journaled_infosets(nodes, tables, step, journal, count):
+    """Apply the pending increments of the information sets that a sampled traversal visited."""
     for i in range(count):
-        learn_block(tables, nodes.data[journal[i]], nodes.width[journal[i]], step)
+        update_infoset(tables, nodes.data[journal[i]], nodes.width[journal[i]], step)
 
 
-@part
-def copy_rows(
+@inline
+def copy_table(
     source,  # float [rows, hands]
     target,  # float [rows, hands] OUT
 ):
-    """Copy a table, without the machinery of array assignment that is slow to compile."""
+    """Copy a table element by element: Numba compiles array assignment slowly."""
     for i in range(len(source)):
         for h in range(source.shape[1]):
             target[i, h] = source[i, h]
@@ -82,46 +93,46 @@ def copy_rows(
 
 @kernel
 def full_iterations(
-    nodes,  # Nodes
-    sides,  # (Side, …) one per player
-    blocks,  # (Blocks, …) used where nodes share blocks
+    nodes,  # TreeNodes
+    sides,  # (PlayerArrays, …) one per player
+    blocks,  # (InfosetRows, …) one per player, used if nodes share infosets
     tables,  # (RegretTables, …) one per player
     steps,  # float64 [iterations, 6]
     simultaneous,
     shared,
     rng,  # uint64 [1]
-    no_cuts,  # Cuts, empty
-    room,  # (WalkFrames, …) one per player
+    no_cuts,  # SubtreeCuts, empty
+    frames,  # (TraversalFrames, …) one per player
 ):
-    """Full-width iterations, one walk per player each.
+    """Run full-width iterations, with one traversal per player each.
 
-    Constants are passed as typed values: a literal would be a type of its own, and `walk` compiled once more for it.
+    Constants are passed as typed values: a literal has a type of its own, for which `traverse` would be compiled again.
     """
     for i in range(len(steps)):
         step = steps[i]
-        if simultaneous:  # what each answers is the other's strategy before this iteration
+        if simultaneous:  # each player responds to the opponent's strategy before this iteration
             for me in range(len(sides)):
                 other = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-                copy_rows(other.regret, tables[me].opp_regret)
-                copy_rows(other.prediction, tables[me].opp_prediction)
+                copy_table(other.regret, tables[me].opp_regret)
+                copy_table(other.prediction, tables[me].opp_prediction)
         for me in range(len(sides)):
-            side, f, mine = sides[me], room[me], tables[me]
+            side, f, own_tables = sides[me], frames[me], tables[me]
             for h in range(len(side.weight)):
                 f.own[0, h] = 1
             for j in range(len(side.weight_opp)):
                 f.opp[0, j] = side.weight_opp[j]
             if shared:
-                decay_blocks(blocks[me], mine.average, step[3])
-            task = Task(me, np.int64(0), np.int64(LEARN), np.bool_(False), shared)
-            span = Span(np.int64(0), len(side.weight), np.int64(0), len(side.weight_opp))
-            walk(nodes, side, mine, step, task, span, rng, no_cuts, f)
+                decay_averages(blocks[me], own_tables.average, step[3])
+            task = TraversalTask(me, np.int64(0), np.int64(UPDATE), np.bool_(False), shared)
+            span = HandSpan(np.int64(0), len(side.weight), np.int64(0), len(side.weight_opp))
+            traverse(nodes, side, own_tables, step, task, span, rng, no_cuts, f)
             if shared:
-                learn_blocks(blocks[me], mine, step)
+                update_infosets(blocks[me], own_tables, step)
 
 
-@part
-def draw(cumulative, rng):
-    """A hand by its cumulative probabilities."""
+@inline
+def sample_hand(cumulative, rng):
+    """Sample a hand from cumulative probabilities."""
     x = random(rng) * cumulative[-1]
     h = 0
     while h < len(cumulative) - 1 and x >= cumulative[h]:
@@ -129,9 +140,9 @@ def draw(cumulative, rng):
     return h
 
 
-@part
-def draw_pair(sampler, rng):
-    """A pair of hands by the alias method."""
+@inline
+def sample_hand_pair(sampler, rng):
+    """Sample a pair of hands by the alias method."""
     x = random(rng) * len(sampler.accept)
     k = int(x)
     if x - k >= sampler.accept[k]:
@@ -140,65 +151,67 @@ def draw_pair(sampler, rng):
 
 
 @kernel
-def public_iterations(
-    nodes,  # Nodes
-    sides,  # (Side, …)
-    sampler,  # Sampler
+def public_chance_iterations(
+    nodes,  # TreeNodes
+    sides,  # (PlayerArrays, …) one per player
+    sampler,  # HandSampler
     tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
     shared,
     rng,  # uint64 [1] INOUT
-    no_cuts,  # Cuts, empty
-    room,  # (WalkFrames, …)
+    no_cuts,  # SubtreeCuts, empty
+    frames,  # (TraversalFrames, …)
 ):
-    """PCS, OPCS, SPCS and chance sampling: public chance is sampled, hands are all or one.
+    """Run PCS, OPCS, SPCS or chance sampling (Johanson et al. 2012): public chance is sampled, hands are all or one.
 
-    A sampled hand divides by its probability, so that what is added has the expectation of a full walk.
+    Reach is divided by the probability of a sampled hand, so that updates have the expectation of a full traversal.
     """
     for _ in range(count):
         for me in range(len(sides)):
-            side, f = sides[me], room[me]
+            side, f = sides[me], frames[me]
             low, high, opp_low, opp_high = 0, len(side.weight), 0, len(side.weight_opp)
             probability = 1.0
             if not sampler.own_all and not sampler.opp_all:
-                pair = draw_pair(sampler, rng)
+                pair = sample_hand_pair(sampler, rng)
                 low, opp_low = (pair[0], pair[1]) if me == 0 else (pair[1], pair[0])
                 high, opp_high = low + 1, opp_low + 1
                 probability = side.weight[low] * side.weight_opp[opp_low] / sampler.total
             elif not sampler.own_all:
-                low = draw(sampler.cumulative[0] if me == 0 else sampler.cumulative[1], rng)
+                low = sample_hand(sampler.cumulative[0] if me == 0 else sampler.cumulative[1], rng)
                 high = low + 1
                 probability = (sampler.marginal[0] if me == 0 else sampler.marginal[1])[low]
             elif not sampler.opp_all:
-                opp_low = draw(sampler.cumulative[1] if me == 0 else sampler.cumulative[0], rng)
+                opp_low = sample_hand(sampler.cumulative[1] if me == 0 else sampler.cumulative[0], rng)
                 opp_high = opp_low + 1
                 probability = (sampler.marginal[1] if me == 0 else sampler.marginal[0])[opp_low]
             for h in range(low, high):
                 f.own[0, h] = 1
             for j in range(opp_low, opp_high):
                 f.opp[0, j] = side.weight_opp[j] / probability
-            task = Task(me, np.int64(0), np.int64(LEARN), np.bool_(True), shared)
-            noted = walk(nodes, side, tables[me], step, task, Span(low, high, opp_low, opp_high), rng, no_cuts, f)
+            task = TraversalTask(me, np.int64(0), np.int64(UPDATE), np.bool_(True), shared)
+            journaled = traverse(
+                nodes, side, tables[me], step, task, HandSpan(low, high, opp_low, opp_high), rng, no_cuts, f
+            )
             if shared:
-                learn_journal(nodes, tables[me], step, f.journal, noted)
+                update_journaled_infosets(nodes, tables[me], step, f.journal, journaled)
 
 
-@part
-def payoff(side, e, h, j):
-    """What a terminal pays my hand h against j."""
-    if side.kind[e] == CONSTANT:
+@inline
+def terminal_payoff(side, e, h, j):
+    """Return the pay-off of a terminal for hand h against hand j."""
+    if side.kind[e] == CONSTANT_PAYOFF:
         return side.pay[e, 0]
     row = side.row[e]
-    if side.kind[e] == COMPARE:
+    if side.kind[e] == COMPARE_PAYOFF:
         place = side.place[row, j]
         return side.pay[e, 0 if place < side.below[row, h] else (1 if place < side.upto[row, h] else 2)]
     return side.matrix[row, h, j]
 
 
-@part
-def draw_action(sigma, row, width, h, rng):
-    """An action by the strategy of hand h, whose first row is given."""
+@inline
+def sample_action(sigma, row, width, h, rng):
+    """Sample an action from the strategy of hand h, whose first row is `row`."""
     x = random(rng)
     a = 0
     while a < width - 1:
@@ -211,61 +224,65 @@ def draw_action(sigma, row, width, h, rng):
 
 @kernel
 def external_iterations(
-    nodes,  # Nodes
-    sides,  # (Side, …)
-    sampler,  # Sampler
+    nodes,  # TreeNodes
+    sides,  # (PlayerArrays, …) one per player
+    sampler,  # HandSampler
     tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
     rng,  # uint64 [1] INOUT
-    held,  # int64 [players] scratch: hands
-    room,  # (WalkFrames, …)
+    hands,  # int64 [players] scratch: hands
+    frames,  # (TraversalFrames, …)
 ):
-    """External sampling (Lanctot et al. 2009): chance and opponents are sampled, own actions are all walked.
+    """Run external sampling (Lanctot et al. 2009): sample chance and opponents, traverse all own actions.
 
-    The opponents' averages grow where they are sampled, by their strategy.
+    The opponents' averages are updated with their strategy at the sampled nodes.
     """
     actor, widths, data = nodes.actor, nodes.width, nodes.data
     kid_at, kids = sampler.kid_at, sampler.kids
     for _ in range(count):
         for me in range(len(sides)):
-            side, f, mine = sides[me], room[me], tables[me]
-            theirs = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-            pair = draw_pair(sampler, rng)
-            held[0] = pair[0]
+            side, f, own_tables = sides[me], frames[me], tables[me]
+            opp_tables = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
+            pair = sample_hand_pair(sampler, rng)
+            hands[0] = pair[0]
             if len(sides) > 1:
-                held[1] = pair[1]
-            h = held[me]
-            j = held[1 - me] if len(sides) == 2 else 0
+                hands[1] = pair[1]
+            h = hands[me]
+            j = hands[1 - me] if len(sides) == 2 else 0
             path, turn, sigma, sigma_opp, action = f.node, f.turn, f.sigma, f.sigma_opp, f.value
             span = len(sigma_opp)
             d = 0
             n = 0
             while True:
                 f.visits[0] += 1
-                who = actor[n]
+                player = actor[n]
                 value = 0.0
-                if who == CHANCE:
-                    k, _ = draw_outcome(side, data[n], widths[n], Span(h, h + 1, j, j + 1), rng)
+                if player == CHANCE:
+                    k, _ = sample_outcome(side, data[n], widths[n], HandSpan(h, h + 1, j, j + 1), rng)
                     n = kids[kid_at[n] + k]
                     continue
-                if who == TERMINAL:
-                    value = payoff(side, data[n], h, j)
+                if player == TERMINAL:
+                    value = terminal_payoff(side, data[n], h, j)
                 else:
-                    at, width, g = data[n], widths[n], held[who]
-                    if who != me:
-                        match(theirs.regret, theirs.prediction, at, width, g, g + 1, step[4], sigma_opp, 0)
+                    at, width, g = data[n], widths[n], hands[player]
+                    if player != me:
+                        regret_matching(
+                            opp_tables.regret, opp_tables.prediction, at, width, g, g + 1, step[4], sigma_opp, 0
+                        )
                         for a in range(width):
-                            theirs.average[at + a, g] += sigma_opp[a, g]
-                        n = kids[kid_at[n] + draw_action(sigma_opp, 0, width, g, rng)]
+                            opp_tables.average[at + a, g] += sigma_opp[a, g]
+                        n = kids[kid_at[n] + sample_action(sigma_opp, 0, width, g, rng)]
                         continue
-                    match(mine.regret, mine.prediction, at, width, g, g + 1, step[4], sigma, d * span + 1)
+                    regret_matching(
+                        own_tables.regret, own_tables.prediction, at, width, g, g + 1, step[4], sigma, d * span + 1
+                    )
                     path[d] = n
                     turn[d] = 0
                     n = kids[kid_at[n]]
                     d += 1
                     continue
-                # a value is known: hand it up
+                # pass the value up
                 while d > 0:
                     d -= 1
                     n = path[d]
@@ -283,41 +300,41 @@ def external_iterations(
                         value += sigma[row + a, h] * action[row + a, h]
                     for a in range(width):
                         action[row + a, h] -= value
-                    learn(mine.regret, mine.prediction, at, width, h, h + 1, step, action, row)
+                    update_regrets(own_tables.regret, own_tables.prediction, at, width, h, h + 1, step, action, row)
                 else:
                     break
 
 
 @kernel
 def outcome_iterations(
-    nodes,  # Nodes
-    sides,  # (Side, …)
-    sampler,  # Sampler
+    nodes,  # TreeNodes
+    sides,  # (PlayerArrays, …) one per player
+    sampler,  # HandSampler
     tables,  # (RegretTables, …) one per player
     step,  # float64 [6]
     count,
     epsilon,
     rng,  # uint64 [1] INOUT
-    held,  # int64 [players] scratch: hands
-    room,  # (WalkFrames, …)
+    hands,  # int64 [players] scratch: hands
+    frames,  # (TraversalFrames, …)
 ):
-    """Outcome sampling (Lanctot et al. 2009): one trajectory, own actions drawn from σ mixed with ε uniform.
+    """Run outcome sampling (Lanctot et al. 2009): one trajectory, own actions drawn from σ mixed with ε uniform.
 
-    Averages grow at the opponents' nodes by σ / (probability of the traverser's own samples), which has
-    the expectation of external sampling.
+    The opponents' averages grow by σ / (probability of the traverser's own samples), which has the expectation of
+    external sampling.
     """
     actor, widths, data = nodes.actor, nodes.width, nodes.data
     kid_at, kids = sampler.kid_at, sampler.kids
     for _ in range(count):
         for me in range(len(sides)):
-            side, f, mine = sides[me], room[me], tables[me]
-            theirs = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-            pair = draw_pair(sampler, rng)
-            held[0] = pair[0]
+            side, f, own_tables = sides[me], frames[me], tables[me]
+            opp_tables = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
+            pair = sample_hand_pair(sampler, rng)
+            hands[0] = pair[0]
             if len(sides) > 1:
-                held[1] = pair[1]
-            h = held[me]
-            j = held[1 - me] if len(sides) == 2 else 0
+                hands[1] = pair[1]
+            h = hands[me]
+            j = hands[1 - me] if len(sides) == 2 else 0
             path, turn, sigma, sigma_opp, action = f.node, f.turn, f.sigma, f.sigma_opp, f.value
             span = len(sigma_opp)
             d = 0
@@ -325,31 +342,35 @@ def outcome_iterations(
             sampled = 1.0  # probability of the traverser's samples so far
             while actor[n] != TERMINAL:
                 f.visits[0] += 1
-                who = actor[n]
+                player = actor[n]
                 k = 0
-                if who == CHANCE:
-                    k, _ = draw_outcome(side, data[n], widths[n], Span(h, h + 1, j, j + 1), rng)
+                if player == CHANCE:
+                    k, _ = sample_outcome(side, data[n], widths[n], HandSpan(h, h + 1, j, j + 1), rng)
                 else:
-                    at, width, g = data[n], widths[n], held[who]
-                    if who == me:
+                    at, width, g = data[n], widths[n], hands[player]
+                    if player == me:
                         row = d * span + 1
-                        match(mine.regret, mine.prediction, at, width, g, g + 1, step[4], sigma, row)
+                        regret_matching(
+                            own_tables.regret, own_tables.prediction, at, width, g, g + 1, step[4], sigma, row
+                        )
                         if random(rng) < epsilon:
                             k = min(int(random(rng) * width), width - 1)
                         else:
-                            k = draw_action(sigma, row, width, g, rng)
+                            k = sample_action(sigma, row, width, g, rng)
                         sampled *= epsilon / width + (1 - epsilon) * sigma[row + k, g]
                         path[d] = n
                         turn[d] = k
                         d += 1
                     else:
-                        match(theirs.regret, theirs.prediction, at, width, g, g + 1, step[4], sigma_opp, 0)
+                        regret_matching(
+                            opp_tables.regret, opp_tables.prediction, at, width, g, g + 1, step[4], sigma_opp, 0
+                        )
                         for a in range(width):
-                            theirs.average[at + a, g] += sigma_opp[a, g] / sampled
-                        k = draw_action(sigma_opp, 0, width, g, rng)
+                            opp_tables.average[at + a, g] += sigma_opp[a, g] / sampled
+                        k = sample_action(sigma_opp, 0, width, g, rng)
                 n = kids[kid_at[n] + k]
             f.visits[0] += 1
-            tail = payoff(side, data[n], h, j) / sampled  # times σ of the own actions below
+            tail = terminal_payoff(side, data[n], h, j) / sampled  # times σ of the own actions below
             while d > 0:
                 d -= 1
                 n, k = path[d], turn[d]
@@ -357,7 +378,7 @@ def outcome_iterations(
                 p = sigma[row + k, h]
                 for a in range(width):
                     action[row + a, h] = tail * (1 - p) if a == k else -tail * p
-                learn(mine.regret, mine.prediction, at, width, h, h + 1, step, action, row)
+                update_regrets(own_tables.regret, own_tables.prediction, at, width, h, h + 1, step, action, row)
                 tail *= p
 
 
@@ -369,7 +390,7 @@ def discount_table(
     negative,
     decay,
 ):
-    """A tick of the schedule's clock in a sampled run: age regrets and averages everywhere."""
+    """Discount all regrets and averages, once per tick of the schedule in a sampled run."""
     up, down, old = regret.dtype.type(positive), regret.dtype.type(negative), average.dtype.type(decay)
     for i in range(len(regret)):
         for h in range(regret.shape[1]):
@@ -379,15 +400,15 @@ def discount_table(
 
 @kernel
 def current_strategy(
-    nodes,  # Nodes
+    nodes,  # TreeNodes
     me,
     tables,  # RegretTables
     t,
     out,  # float64 [rows, hands] OUT
 ):
-    """What the regrets of one player play."""
+    """Compute the current strategy of one player by regret matching."""
     hands = out.shape[1]
     for n in range(len(nodes.actor)):
         if nodes.actor[n] == me:
             at = nodes.data[n]
-            match(tables.regret, tables.prediction, at, nodes.width[n], 0, hands, t, out, at)
+            regret_matching(tables.regret, tables.prediction, at, nodes.width[n], 0, hands, t, out, at)

@@ -1,14 +1,15 @@
-"""The compiled walks of counterfactual regret minimisation.
+"""Compiled CFR traversal with vectors of hands.
 
-`walk` carries vectors over hands through the tree in preorder: full traversals, the public-chance samplers,
-evaluation and best response are modes of it. It keeps one frame per level and never recurses.
+`traverse` visits the tree in preorder with vectors over hands. Full traversals, public chance sampling (Johanson et al.
+2012), evaluation and best response are modes of it. It stores one frame per level and does not recurse.
 
-`match` and `learn` are the local rule; `reach_on` and `absorb` are the same fused with what follows. A user's rule takes
-their place by compiling the same kernels with other globals (`riverboat.solvers.tabular.rules`).
+`regret_matching` and `update_regrets` are the local rule; `child_reach` and `update_regrets_and_average` fuse them with
+the step that follows. A user-defined rule replaces all four by compiling the same kernels with other globals
+(`riverboat.solvers.tabular.cfr`).
 
-What makes small games fast: reach and values are rows that children point to, so going down and up copies nothing;
-loops over hands are few, because a loop of six costs little more than its start; functions take whole arrays and a
-row, so that nothing is sliced.
+Three things make small games fast. Reach and values are rows that children point to, so nothing is copied on the way
+down or up. Loops over hands are few, because a loop of six costs little more than its start. Functions take whole
+arrays and a row, so that nothing is sliced.
 """
 
 from __future__ import annotations
@@ -17,31 +18,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import kernel, part
+from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random
 from riverboat.games.base import TERMINAL, Array
-from riverboat.trees.arrays import COMPARE, CONSTANT, MATRIX
+from riverboat.trees._kernels.tree import COMPARE_PAYOFF, CONSTANT_PAYOFF, MATRIX_PAYOFF
 
-LEARN, COLLECT, EVALUATE, RESPOND = 0, 1, 2, 3
-U = np.uint64  # indices: with signed ones every access first asks whether it counts from the end
-FADED = 1e-290  # accumulated weights that sum to less count as none, as in `riverboat.strategies._kernels.tabular`
-TINY = 1e-30  # positive regrets that sum to less count as none: one over them would overflow in float32
+UPDATE, COLLECT_REACH, EVALUATE, RESPOND = 0, 1, 2, 3
+U = np.uint64  # index type: with signed indices every access first tests whether it is negative
+MIN_AVERAGE_SUM = (
+    1e-290  # strategy sums with a smaller total count as zero, as in `riverboat.strategies._kernels.table`
+)
+MIN_REGRET_SUM = 1e-30  # smaller sums of positive regrets count as zero: their reciprocal would overflow in float32
 
 
 class RegretTables(NamedTuple):
-    """What is learnt, as one player sees it: a block of rows [actions, hands] for each information set."""
+    """Tables of one player: a block of rows [actions, hands] for each information set."""
 
     regret: Array  # float [rows, own hands] INOUT
-    average: Array  # float [rows, own hands] INOUT; in EVALUATE the strategy, not normalised
-    prediction: Array  # float [rows, own hands] INOUT, or [0, own hands] where the schedule does not predict
-    delta: Array  # float [rows, own hands] INOUT: increments where nodes share blocks; OUT in RESPOND; or [0, …]
-    opp_regret: Array  # float [rows, opponent hands]: what the opponent's strategy is read from
+    average: Array  # float [rows, own hands] INOUT; in EVALUATE the strategy, not normalized
+    prediction: Array  # float [rows, own hands] INOUT, or [0, own hands] if the schedule is not predictive
+    delta: Array  # float [rows, own hands] INOUT: pending increments if nodes share infosets; OUT in RESPOND; or [0, …]
+    opp_regret: Array  # float [rows, opponent hands]: regrets that define the opponent's strategy
     opp_prediction: Array  # float [rows, opponent hands] or [0, opponent hands]
     opp_average: Array  # float [rows, opponent hands]: the opponent's strategy in EVALUATE and RESPOND
 
 
-class Span(NamedTuple):
-    """Which hands are walked: mine, low … high - 1, and the opponent's, opp_low … opp_high - 1."""
+class HandSpan(NamedTuple):
+    """Ranges of hands in a traversal: low … high - 1 of the traverser, opp_low … opp_high - 1 of the opponent."""
 
     low: int
     high: int
@@ -49,48 +52,48 @@ class Span(NamedTuple):
     opp_high: int
 
 
-class Task(NamedTuple):
-    """What a walk is for."""
+class TraversalTask(NamedTuple):
+    """Traverser, root and mode of a traversal."""
 
-    me: int
+    me: int  # the traverser
     root: int
-    mode: int  # LEARN; COLLECT: reach at the cuts only; EVALUATE; RESPOND
+    mode: int  # UPDATE; COLLECT_REACH: reach at the cuts only; EVALUATE; RESPOND
     sample: bool  # whether public chance is sampled
-    shared: bool  # whether nodes share blocks, so that increments wait in RegretTables.delta
+    shared: bool  # whether nodes share infosets, so that increments collect in RegretTables.delta
 
 
-class Cuts(NamedTuple):
-    """Subtrees that are walked elsewhere."""
+class SubtreeCuts(NamedTuple):
+    """Subtrees that are traversed as separate tasks."""
 
     node: Array  # int32 [cuts]: their roots, ascending
-    value: Array  # float [cuts, own hands]: what they are worth
-    own: Array  # float [cuts, own hands] OUT: my reach there
-    opp: Array  # float [cuts, opponent hands] OUT: the opponent's
+    value: Array  # float [cuts, own hands]: their counterfactual values
+    own: Array  # float [cuts, own hands] OUT: traverser's reach there
+    opp: Array  # float [cuts, opponent hands] OUT: reach of opponent and chance there
 
 
-class WalkFrames(NamedTuple):
-    """One frame per level of the walk. Row level * width + k + 1 belongs to child k, row 0 to the root."""
+class TraversalFrames(NamedTuple):
+    """One frame per level of the traversal. Row level * width + k + 1 belongs to child k, row 0 to the root."""
 
     node: Array  # int32 [depth]
-    turn: Array  # int32 [depth]: the child that is being walked
+    turn: Array  # int32 [depth]: the child being visited
     own_at: Array  # int32 [depth]: row of own
     opp_at: Array  # int32 [depth]: row of opp
     value_at: Array  # int32 [depth]: row of value
-    own: Array  # float [rows, own hands]: my reach
+    own: Array  # float [rows, own hands]: traverser's reach
     opp: Array  # float [rows, opponent hands]: reach of opponent and chance
-    value: Array  # float [rows, own hands]: what a subtree is worth
-    sigma: Array  # float [rows, own hands]: my strategy
-    sigma_opp: Array  # float [width, opponent hands]: the opponent's, in walks that sample it
-    mass: Array  # float64 [opponent hands + 1]: scratch of the showdown
-    journal: Array  # int32 [nodes] or [0]: one node for each block whose increments wait in RegretTables.delta
-    stamp: Array  # int64 [table] or [0]: the walk that has last noted the block that starts there
-    visits: Array  # int64 [1]: nodes entered
+    value: Array  # float [rows, own hands]: counterfactual values of a subtree
+    sigma: Array  # float [rows, own hands]: traverser's strategy
+    sigma_opp: Array  # float [width, opponent hands]: opponent's strategy, in traversals that sample it
+    mass: Array  # float64 [opponent hands + 1]: prefix sums at showdowns (scratch)
+    journal: Array  # int32 [nodes] or [0]: a node of each infoset with pending increments in RegretTables.delta
+    stamp: Array  # int64 [table] or [0]: last traversal that recorded the infoset starting there in the journal
+    visits: Array  # int64 [1]: nodes visited
 
 
-def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> WalkFrames:
-    """Room for a walk."""
+def make_frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> TraversalFrames:
+    """Allocate the frames of a traversal."""
     rows = depth * width + 1
-    return WalkFrames(
+    return TraversalFrames(
         node=np.zeros(depth, np.int32),
         turn=np.zeros(depth, np.int32),
         own_at=np.zeros(depth, np.int32),
@@ -108,213 +111,227 @@ def frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int,
     )
 
 
-@part
-def match(
+@inline
+def regret_matching(
     regret,  # float [rows, hands]
     prediction,  # float [rows, hands] or [0, hands]
     at,  # first row of the information set
-    width,
+    num_actions,
     low,
     high,
     t,
-    out,  # float [rows, hands] OUT: probabilities for the hands low … high - 1
-    to,  # first row of out
+    strategy,  # float [rows, hands] OUT: probabilities for the hands low … high - 1
+    strategy_row,  # first row of strategy
 ):
-    """Regret matching: proportional to the positive part, uniform where there is none."""
-    at, width, low, high, to = U(at), U(width), U(low), U(high), U(to)
-    kind = out.dtype.type
-    uniform = kind(1) / kind(width)
+    """Compute the strategy by regret matching: proportional to positive regrets, uniform if none is positive.
+
+    Hart & Mas-Colell (2000); in CFR Zinkevich et al. (2007), eq. 8; predictions as in Farina et al. (2021).
+    """
+    at, num_actions, low, high, strategy_row = U(at), U(num_actions), U(low), U(high), U(strategy_row)
+    kind = strategy.dtype.type
+    uniform = kind(1) / kind(num_actions)
     predicts = len(prediction) > 0
     for h in range(low, high):
         total = kind(0)
-        for a in range(width):
+        for a in range(num_actions):
             x = regret[at + a, h]
             if predicts:
                 x += prediction[at + a, h]
             x = max(x, kind(0))
-            out[to + a, h] = x
+            strategy[strategy_row + a, h] = x
             total += x
-        # without a branch, which nobody could predict
-        some = total > TINY
-        share = kind(1) / max(total, kind(TINY))
-        share = share if some else kind(0)
-        rest = kind(0) if some else uniform
-        for a in range(width):
-            out[to + a, h] = out[to + a, h] * share + rest
+        # branch-free, because the branch would be unpredictable
+        any_positive = total > MIN_REGRET_SUM
+        scale = kind(1) / max(total, kind(MIN_REGRET_SUM))
+        scale = scale if any_positive else kind(0)
+        fallback = kind(0) if any_positive else uniform
+        for a in range(num_actions):
+            strategy[strategy_row + a, h] = strategy[strategy_row + a, h] * scale + fallback
 
 
-@part
-def reach_on(
+@inline
+def child_reach(
     regret,  # float [rows, hands]
     prediction,  # float [rows, hands] or [0, hands]
     at,
-    width,
+    num_actions,
     low,
     high,
     t,
     reach,  # float [rows, hands] INOUT
-    here,  # row of the reach
-    row,  # first row of the reach after each action
+    parent_row,  # row of the reach at this node
+    child_row,  # first row of the reach after each action
 ):
-    """`match` times reach, where the strategy itself is not needed: at the opponent's nodes."""
-    at, width, low, high, here, row = U(at), U(width), U(low), U(high), U(here), U(row)
+    """Multiply reach by the regret-matching strategy, at opponent nodes, where the strategy itself is not needed."""
+    at, num_actions, low, high, parent_row, child_row = (
+        U(at),
+        U(num_actions),
+        U(low),
+        U(high),
+        U(parent_row),
+        U(child_row),
+    )
     kind = reach.dtype.type
-    uniform = kind(1) / kind(width)
+    uniform = kind(1) / kind(num_actions)
     predicts = len(prediction) > 0
     for h in range(low, high):
         total = kind(0)
-        for a in range(width):
+        for a in range(num_actions):
             x = regret[at + a, h]
             if predicts:
                 x += prediction[at + a, h]
             x = max(x, kind(0))
-            reach[row + a, h] = x
+            reach[child_row + a, h] = x
             total += x
-        some = total > TINY
-        share = reach[here, h] / max(total, kind(TINY))
-        share = share if some else kind(0)
-        rest = kind(0) if some else reach[here, h] * uniform
-        for a in range(width):
-            reach[row + a, h] = reach[row + a, h] * share + rest
+        any_positive = total > MIN_REGRET_SUM
+        scale = reach[parent_row, h] / max(total, kind(MIN_REGRET_SUM))
+        scale = scale if any_positive else kind(0)
+        fallback = kind(0) if any_positive else reach[parent_row, h] * uniform
+        for a in range(num_actions):
+            reach[child_row + a, h] = reach[child_row + a, h] * scale + fallback
 
 
-@part
-def learn(
+@inline
+def update_regrets(
     regret,  # float [rows, hands] INOUT
     prediction,  # float [rows, hands] INOUT, or [0, hands]
     at,  # first row of the information set
-    width,
+    num_actions,
     low,
     high,
     step,  # float64 [6]
-    instant,  # float [rows, hands]: regrets of this iteration
-    to,  # first row of instant
+    instant_regret,  # float [rows, hands]: regrets of this iteration
+    instant_row,  # first row of instant_regret
 ):
-    """Discount, add, floor."""
+    """Update regrets: discount, add the regrets of this iteration, apply the floor."""
     kind = regret.dtype.type
     up, down, least = kind(step[0]), kind(step[1]), kind(step[2])
     predicts = len(prediction) > 0
-    for a in range(width):
+    for a in range(num_actions):
         for h in range(low, high):
             r = regret[at + a, h]
-            regret[at + a, h] = max(r * (up if r > 0 else down) + instant[to + a, h], least)
+            regret[at + a, h] = max(r * (up if r > 0 else down) + instant_regret[instant_row + a, h], least)
         if predicts:
             for h in range(low, high):
-                prediction[at + a, h] = instant[to + a, h]
+                prediction[at + a, h] = instant_regret[instant_row + a, h]
 
 
-@part
-def absorb(
+@inline
+def update_regrets_and_average(
     tables,  # RegretTables INOUT
     at,
-    width,
+    num_actions,
     low,
     high,
     step,  # float64 [6]
-    share,  # float64 [hands]: for a user's rule, which is told counterfactual regrets; matching is the same for any scale
-    instant,  # float [rows, hands]: regrets of this iteration, in the scale of walks
+    share,  # float64 [hands]: scale to counterfactual regrets, for user-defined rules; regret matching is scale-invariant
+    instant_regret,  # float [rows, hands]: regrets of this iteration, in the scale of traversals
     reach,  # float [rows, hands]: reach after each action
-    row,  # first row of instant and reach
+    row,  # first row of instant_regret and reach
 ):
-    """`learn`, and the average in the same loop."""
+    """Update regrets as `update_regrets` does, and the average in the same loop."""
     regret, prediction, average = tables.regret, tables.prediction, tables.average
-    at, width, low, high, row = U(at), U(width), U(low), U(high), U(row)
+    at, num_actions, low, high, row = U(at), U(num_actions), U(low), U(high), U(row)
     kind = regret.dtype.type
     up, down, least, decay = kind(step[0]), kind(step[1]), kind(step[2]), kind(step[3])
     predicts = len(prediction) > 0
-    for a in range(width):
+    for a in range(num_actions):
         for h in range(low, high):
             r = regret[at + a, h]
-            regret[at + a, h] = max(r * (up if r > 0 else down) + instant[row + a, h], least)
+            regret[at + a, h] = max(r * (up if r > 0 else down) + instant_regret[row + a, h], least)
             average[at + a, h] = average[at + a, h] * decay + reach[row + a, h]
         if predicts:
             for h in range(low, high):
-                prediction[at + a, h] = instant[row + a, h]
+                prediction[at + a, h] = instant_regret[row + a, h]
 
 
-@part
-def normalised(
+@inline
+def average_strategy(
     sums,  # float [rows, hands]
     at,
-    width,
+    num_actions,
     low,
     high,
-    out,  # float [rows, hands] OUT
-    to,
+    strategy,  # float [rows, hands] OUT
+    strategy_row,
 ):
-    """The strategy that accumulated weights stand for."""
-    kind = out.dtype.type
+    """Normalize strategy sums; uniform if they are zero."""
+    kind = strategy.dtype.type
     for h in range(low, high):
         total = kind(0)
-        for a in range(width):
+        for a in range(num_actions):
             total += sums[at + a, h]
-        for a in range(width):
-            out[to + a, h] = sums[at + a, h] / total if total > FADED else kind(1) / kind(width)
+        for a in range(num_actions):
+            strategy[strategy_row + a, h] = (
+                sums[at + a, h] / total if total > MIN_AVERAGE_SUM else kind(1) / kind(num_actions)
+            )
 
 
-@part
-def settle(
-    side,  # Side
-    e,
-    span,  # Span
+@inline
+def terminal_values(
+    side,  # PlayerArrays
+    terminal,
+    span,  # HandSpan
     opp,  # float [rows, opponent hands]: reach
     at,  # row of opp
     mass,  # float64 [opponent hands + 1] scratch
-    out,  # float [rows, own hands] OUT
-    to,  # row of out
+    values,  # float [rows, own hands] OUT
+    values_row,  # row of values
 ):
-    """Value of a terminal for my hands of the span: O(n), but for MATRIX pay-offs."""
-    e, at, to = U(e), U(at), U(to)
+    """Compute counterfactual values of a terminal for the traverser's hands: O(n) except for MATRIX pay-offs."""
+    terminal, at, values_row = U(terminal), U(at), U(values_row)
     low, high, opp_low, opp_high = U(span.low), U(span.high), U(span.opp_low), U(span.opp_high)
-    kind, row = side.kind[e], U(side.row[e])
-    win, tie, lose = side.pay[e, 0], side.pay[e, 1], side.pay[e, 2]
+    kind, row = side.kind[terminal], U(side.row[terminal])
+    win, tie, lose = side.pay[terminal, 0], side.pay[terminal, 1], side.pay[terminal, 2]
     exclude, order, place, below, upto = side.exclude, side.order, side.place, side.below, side.upto
     total = 0.0
-    if kind == MATRIX:
+    if kind == MATRIX_PAYOFF:
         matrix = side.matrix
         for h in range(low, high):
             total = 0.0
             for j in range(opp_low, opp_high):
                 total += matrix[row, h, j] * opp[at, j]
-            out[to, h] = total
-    elif kind == CONSTANT:
+            values[values_row, h] = total
+    elif kind == CONSTANT_PAYOFF:
         for j in range(opp_low, opp_high):
             total += opp[at, j]
         for h in range(low, high):
-            out[to, h] = win * total
+            values[values_row, h] = win * total
     elif opp_high - opp_low == U(1):
-        here = place[row, opp_low]
+        opp_place = place[row, opp_low]
         for h in range(low, high):
-            u = win if here < below[row, h] else (tie if here < upto[row, h] else lose)
-            out[to, h] = u * opp[at, opp_low]
+            u = win if opp_place < below[row, h] else (tie if opp_place < upto[row, h] else lose)
+            values[values_row, h] = u * opp[at, opp_low]
     else:
         mass[0] = 0.0
         for k in range(opp_high):
             total += opp[at, U(order[row, k])]
             mass[k + U(1)] = total
         for h in range(low, high):
-            out[to, h] = lose * total + (win - tie) * mass[U(below[row, h])] + (tie - lose) * mass[U(upto[row, h])]
+            values[values_row, h] = (
+                lose * total + (win - tie) * mass[U(below[row, h])] + (tie - lose) * mass[U(upto[row, h])]
+            )
     for k in range(U(exclude.shape[1])):
         for h in range(low, high):
-            j = U(exclude[h, k])  # -1 becomes the largest number, which is no hand
+            j = U(exclude[h, k])  # -1 becomes the largest uint64, which is no hand
             if opp_low <= j < opp_high:
                 u = win
-                if kind == COMPARE and place[row, j] >= below[row, h]:
+                if kind == COMPARE_PAYOFF and place[row, j] >= below[row, h]:
                     u = tie if place[row, j] < upto[row, h] else lose
-                elif kind == MATRIX:
+                elif kind == MATRIX_PAYOFF:
                     u = side.matrix[row, h, j]
-                out[to, h] -= u * opp[at, j]
+                values[values_row, h] -= u * opp[at, j]
 
 
-@part
-def draw_outcome(
+@inline
+def sample_outcome(
     side,
     first,
     width,
-    span,  # Span
+    span,  # HandSpan
     rng,  # uint64 [1] INOUT
 ):
-    """Sample a public outcome that a fixed hand allows; its number, and probability / sampling probability."""
+    """Sample a public outcome that the fixed hands allow; return its index and probability / sampling probability."""
     low, high, opp_low, opp_high = span.low, span.high, span.opp_low, span.opp_high
     total = 0.0
     for k in range(width):
@@ -335,86 +352,86 @@ def draw_outcome(
     return chosen, total
 
 
-@part
-def finish(
+@inline
+def finish_own_node(
     tables,  # RegretTables
     at,
-    width,
-    side,  # Side
-    task,  # Task
+    num_actions,
+    side,  # PlayerArrays
+    task,  # TraversalTask
     step,  # float64 [6]
-    span,  # Span
-    f,  # WalkFrames: strategy, reach after each action, and its value, which becomes its regret
+    span,  # HandSpan
+    frames,  # TraversalFrames: strategy, reach after each action, and its value, which becomes its regret
     row,  # first row of the children in sigma, own and value
-    to,  # row of value that the node's own value goes to
+    value_row,  # row of value for the value of this node
 ):
-    """An own node whose actions are all valued: its value, and in LEARN its regrets and average."""
-    sigma, own, value = f.sigma, f.own, f.value
-    at, width, low, high, row, to = U(at), U(width), U(span.low), U(span.high), U(row), U(to)
+    """Compute the value of a traverser node from its children, and in UPDATE its regrets and average."""
+    sigma, own, value = frames.sigma, frames.own, frames.value
+    at, num_actions, low, high, row, value_row = U(at), U(num_actions), U(span.low), U(span.high), U(row), U(value_row)
     if task.mode == RESPOND:
         delta = tables.delta
         for h in range(low, high):
             best = U(0)
-            for a in range(U(1), width):
+            for a in range(U(1), num_actions):
                 if value[row + a, h] > value[row + best, h]:
                     best = a
-            value[to, h] = value[row + best, h]
+            value[value_row, h] = value[row + best, h]
             if len(delta) > 0:
-                for a in range(width):
+                for a in range(num_actions):
                     delta[at + a, h] = a == best
         return
     kind = value.dtype.type
     noise = kind(step[5])
     for h in range(low, high):
         total = sigma[row, h] * value[row, h]
-        for a in range(U(1), width):
+        for a in range(U(1), num_actions):
             total += sigma[row + a, h] * value[row + a, h]
-        value[to, h] = total
-        for a in range(width):
+        value[value_row, h] = total
+        for a in range(num_actions):
             regret = value[row + a, h] - total
             value[row + a, h] = regret if abs(regret) > noise else kind(0)
-    if task.mode != LEARN:
+    if task.mode != UPDATE:
         return
     if task.shared:
         delta, average = tables.delta, tables.average
-        for a in range(width):
+        for a in range(num_actions):
             for h in range(low, high):
                 delta[at + a, h] += value[row + a, h]
                 average[at + a, h] += own[row + a, h]
         return
-    absorb(tables, at, width, low, high, step, side.share, value, own, row)
+    update_regrets_and_average(tables, at, num_actions, low, high, step, side.share, value, own, row)
 
 
 @kernel
-def walk(
-    nodes,  # Nodes
-    side,  # Side of the player
+def traverse(
+    nodes,  # TreeNodes
+    side,  # PlayerArrays of the player
     tables,  # RegretTables of the player
-    step,  # float64 [6]: positive, negative, floor, decay, t, noise (regrets up to it are rounding errors)
-    task,  # Task
-    span,  # Span
+    step,  # float64 [6]: positive, negative, floor, decay, t, rounding bound (smaller regrets count as zero)
+    task,  # TraversalTask
+    span,  # HandSpan
     rng,  # uint64 [1] INOUT
-    cut,  # Cuts
-    f,  # WalkFrames; reach at the root is in own[0] and opp[0], the answer in value[0]
+    subtree_cuts,  # SubtreeCuts
+    frames,  # TraversalFrames; reach at the root is in own[0] and opp[0], the result in value[0]
 ):
-    """One walk for a player: values up, reach down, regrets and averages on the way.
+    """Traverse the tree for one player: reach down, values up, regret and average updates on the way.
 
-    Returns how many blocks were noted in the journal (sampled walks of trees whose nodes share blocks).
+    Returns the number of infosets in the journal (sampled traversals of trees whose nodes share infosets).
     """
     me, mode, sample, shared = task.me, task.mode, task.sample, task.shared
     low, high, opp_low, opp_high = span.low, span.high, span.opp_low, span.opp_high
     actor, end, widths, data = nodes.actor, nodes.end, nodes.width, nodes.data
     chance, live, live_opp = side.chance, side.live, side.live_opp
-    path, turn, own_at, opp_at, value_at = f.node, f.turn, f.own_at, f.opp_at, f.value_at
-    own, opp, value, sigma = f.own, f.opp, f.value, f.sigma
+    path, turn, own_at, opp_at, value_at = frames.node, frames.turn, frames.own_at, frames.opp_at, frames.value_at
+    own, opp, value, sigma = frames.own, frames.opp, frames.value, frames.sigma
     kind = own.dtype.type
-    learning = mode == LEARN or mode == COLLECT
-    level = len(f.sigma_opp)  # rows of one
-    cuts = len(cut.node)
+    updating = mode == UPDATE or mode == COLLECT_REACH
+    level = len(frames.sigma_opp)  # rows per level
+    cuts = len(subtree_cuts.node)
     next_cut = 0
     journal = 0
     visits = 0
-    mark = f.visits[0] + 1  # of this walk: every walk visits some node
+    traversal_id = frames.visits[0] + 1  # unique: every traversal visits at least one node
     d = 0
     n = task.root
     own_at[0] = 0
@@ -423,79 +440,88 @@ def walk(
     while True:
         # --- enter node n at level d
         visits += 1
-        who = actor[n]
+        player = actor[n]
         leaf = True
-        if next_cut < cuts and cut.node[next_cut] == n:
+        if next_cut < cuts and subtree_cuts.node[next_cut] == n:
             for h in range(low, high):
-                cut.own[next_cut, h] = own[own_at[d], h]
-                value[value_at[d], h] = cut.value[next_cut, h]
+                subtree_cuts.own[next_cut, h] = own[own_at[d], h]
+                value[value_at[d], h] = subtree_cuts.value[next_cut, h]
             for j in range(opp_low, opp_high):
-                cut.opp[next_cut, j] = opp[opp_at[d], j]
+                subtree_cuts.opp[next_cut, j] = opp[opp_at[d], j]
             next_cut += 1
-        elif who == TERMINAL:
-            if mode != COLLECT:
-                settle(side, data[n], span, opp, opp_at[d], f.mass, value, value_at[d])
+        elif player == TERMINAL:
+            if mode != COLLECT_REACH:
+                terminal_values(side, data[n], span, opp, opp_at[d], frames.mass, value, value_at[d])
         else:
             leaf = False
             path[d] = n
             turn[d] = 0
             row, at, width = d * level + 1, data[n], widths[n]
             if width == 1:
-                pass  # a forced move: nothing to decide, reach and value are the child's
-            elif who == me:
-                if learning:
-                    match(tables.regret, tables.prediction, at, width, low, high, step[4], sigma, row)
+                pass  # a forced action: reach and value are the child's
+            elif player == me:
+                if updating:
+                    regret_matching(tables.regret, tables.prediction, at, width, low, high, step[4], sigma, row)
                 elif mode == EVALUATE:
-                    normalised(tables.average, at, width, low, high, sigma, row)
+                    average_strategy(tables.average, at, width, low, high, sigma, row)
                 if mode != RESPOND:
-                    here = own_at[d]
+                    reach_row = own_at[d]
                     for a in range(width):
                         for h in range(low, high):
-                            own[row + a, h] = own[here, h] * sigma[row + a, h]
-            elif who >= 0:
-                here = opp_at[d]
-                if learning:
-                    reach_on(
-                        tables.opp_regret, tables.opp_prediction, at, width, opp_low, opp_high, step[4], opp, here, row
+                            own[row + a, h] = own[reach_row, h] * sigma[row + a, h]
+            elif player >= 0:
+                reach_row = opp_at[d]
+                if updating:
+                    child_reach(
+                        tables.opp_regret,
+                        tables.opp_prediction,
+                        at,
+                        width,
+                        opp_low,
+                        opp_high,
+                        step[4],
+                        opp,
+                        reach_row,
+                        row,
                     )
                 else:
-                    normalised(tables.opp_average, at, width, opp_low, opp_high, opp, row)
+                    average_strategy(tables.opp_average, at, width, opp_low, opp_high, opp, row)
                     for a in range(width):
                         for j in range(opp_low, opp_high):
-                            opp[row + a, j] *= opp[here, j]
+                            opp[row + a, j] *= opp[reach_row, j]
         child = n + 1
-        # --- climb out of finished subtrees
+        # --- return from finished subtrees
         while leaf:
             if d == 0:
-                f.visits[0] += visits
+                frames.visits[0] += visits
                 return journal
             child = end[n]
             below = value_at[d]
             d -= 1
             n = path[d]
-            who = actor[n]
+            player = actor[n]
             k = turn[d]
             turn[d] = k + 1
-            more = k + 1 < widths[n]
+            has_more = k + 1 < widths[n]
             to = value_at[d]
-            if who >= 0 and widths[n] == 1:
-                if who == me and mode == RESPOND and len(tables.delta) > 0:
+            if player >= 0 and widths[n] == 1:
+                if player == me and mode == RESPOND and len(tables.delta) > 0:
                     for h in range(low, high):
                         tables.delta[data[n], h] = 1
-            elif who == me:
-                if more:
+            elif player == me:
+                if has_more:
                     break
-                if mode != COLLECT:
-                    finish(tables, data[n], widths[n], side, task, step, span, f, d * level + 1, to)
-                if shared and sample and f.stamp[data[n]] != mark:
-                    f.stamp[data[n]] = mark
-                    f.journal[journal] = n
+                if mode != COLLECT_REACH:
+                    finish_own_node(tables, data[n], widths[n], side, task, step, span, frames, d * level + 1, to)
+                if shared and sample and frames.stamp[data[n]] != traversal_id:
+                    frames.stamp[data[n]] = traversal_id
+                    frames.journal[journal] = n
                     journal += 1
-            elif who >= 0:
-                if k > 0:  # the first child has written to the node's own row
+            elif player >= 0:
+                if k > 0:  # the first child wrote to this node's row
                     for h in range(low, high):
                         value[to, h] += value[below, h]
-                if more:
+                if has_more:
                     break
             else:
                 outcome = data[n] + k
@@ -503,21 +529,21 @@ def walk(
                 for h in range(low, high):
                     part = value[below, h] * kind(live[outcome, h])
                     value[to, h] = part if fresh else value[to, h] + part
-                if more and not sample:
+                if has_more and not sample:
                     break
-        # --- go down to child turn[d]
+        # --- descend to child turn[d]
         k = turn[d]
         row = d * level + 1
         own_at[d + 1] = own_at[d]
         opp_at[d + 1] = opp_at[d]
-        value_at[d + 1] = row  # children of others share a row: their values are added up
-        if who >= 0 and widths[n] == 1:
+        value_at[d + 1] = row  # children at other actors' nodes share a row: their values are summed
+        if player >= 0 and widths[n] == 1:
             value_at[d + 1] = value_at[d]
-        elif who == me:
+        elif player == me:
             if mode != RESPOND:
                 own_at[d + 1] = row + k
             value_at[d + 1] = row + k
-        elif who >= 0:
+        elif player >= 0:
             opp_at[d + 1] = row + k
             if k == 0:
                 value_at[d + 1] = value_at[d]
@@ -525,7 +551,7 @@ def walk(
             outcome = data[n] + k
             weight = chance[outcome]
             if sample:
-                k, weight = draw_outcome(side, data[n], widths[n], span, rng)
+                k, weight = sample_outcome(side, data[n], widths[n], span, rng)
                 outcome = data[n] + k
                 turn[d] = k
                 for _ in range(k):

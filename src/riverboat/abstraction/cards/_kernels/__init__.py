@@ -1,1 +1,0 @@
-"""Compiled loops: arrays and scalars in, arrays out."""

@@ -1,1 +1,0 @@
-"""Card abstractions of small games."""

@@ -1,0 +1,204 @@
+"""Agents made of other agents: delegation to a current agent, and mixtures drawn in secret for every hand.
+
+    agent = MixtureAgent((blueprint, response), (0.9, 0.1))
+
+A player who draws a strategy before the hand plays the mixture in the whole game: it wins the mean of their winnings
+against any opponent, and guarantees at least the mean of their guarantees. At a public state its strategy is the mean
+over the parts, weighted by their reach probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from riverboat.agents.base import ActionProbabilities, Agent, PolicyAgent, rules_of_agents
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.games.holdem.actions import END_OF_LINE
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.public_strategy import PublicPolicy, StrategyBatch, reach_probabilities
+
+# --- Delegation ---
+
+
+class PlayableAgent(Agent, PublicPolicy, Protocol):
+    """Agent to delegate to: it has actions, and strategies with all hands."""
+
+
+class DelegatingAgent:
+    """Agent that delegates every call to its current agent, which may change between hands."""
+
+    current_agent: PlayableAgent
+
+    @property
+    def rules(self) -> PokerRules | None:
+        """Rules of the game that it plays; None if it plays any game."""
+        return rules_of_agents(self.current_agent)
+
+    def check_rules(self, rules: PokerRules) -> None:
+        """Check the rules with the current agent."""
+        self.current_agent.check_rules(rules)
+
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        return self.current_agent.act(observations)
+
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return the current strategies with all hands at public states."""
+        return self.current_agent.strategies(public_states, draw)
+
+    def reach(self, public_states: PublicStates, seat: int) -> Array:
+        """Return the reach probability of its own actions under the current strategy. float64 [n, hands]"""
+        return reach_probabilities(self.current_agent, public_states, seat)
+
+
+class PlayablePolicyAgent(PlayableAgent, PolicyAgent, Protocol):
+    """Agent to delegate to that also returns action probabilities."""
+
+
+class DelegatingPolicyAgent(DelegatingAgent):
+    """Delegating agent that also returns action probabilities."""
+
+    current_agent: PlayablePolicyAgent
+
+    def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
+        """Return actions and their probabilities."""
+        return self.current_agent.probabilities(observations)
+
+
+_SPLITMIX_INCREMENT, _SPLITMIX_FACTOR_1, _SPLITMIX_FACTOR_2 = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+
+
+class CompositeAgent:
+    """Agent made of agents that play the same game."""
+
+    parts: tuple[Agent, ...]
+
+    @property
+    def made_of(self) -> tuple[Agent, ...]:
+        """Agents that identify it in ledgers (`evaluation.identity`)."""
+        return self.parts
+
+    @property
+    def rules(self) -> PokerRules | None:
+        """Rules of the game that its parts play; None if they play any game."""
+        return rules_of_agents(*self.parts)
+
+    def check_rules(self, rules: PokerRules) -> None:
+        """Check the rules with all parts."""
+        for part in self.parts:
+            part.check_rules(rules)
+
+
+class MixtureAgent(CompositeAgent):
+    """Agent that plays each hand as one of its parts, drawn in secret."""
+
+    def __init__(self, parts: Sequence[Agent], weights: Sequence[float], name: str = "mixture", seed: int = 0) -> None:
+        if len(parts) != len(weights) or not parts:
+            raise InputError(f"{len(weights)} shares for {len(parts)} agents: must be one for each")
+        if min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
+            raise InputError(f"shares {', '.join(f'{s:g}' for s in weights)}: must sum to one, none below zero")
+        self.parts, self.weights, self.name, self.seed = tuple(parts), tuple(weights), name, seed
+
+    def mixture_weights(self, public_states: PublicStates, seats: Array) -> Array:
+        """Return the prior probabilities of the parts at public states. float64 [n, parts]"""
+        return np.tile(np.array(self.weights, float), (len(public_states), 1))
+
+    def sample_parts(self, hand: Array, seat: Array, weights: Array) -> Array:
+        """Draw the part that plays each hand in a seat, by the probabilities of the parts. int64 [n]"""
+        bits = (np.asarray(hand, np.uint64) << np.uint64(1)) + np.asarray(seat, np.uint64) + np.uint64(1)
+        z = np.uint64(self.seed % 2**64) + bits * _SPLITMIX_INCREMENT  # splitmix64
+        z = (z ^ (z >> np.uint64(30))) * _SPLITMIX_FACTOR_1
+        z = (z ^ (z >> np.uint64(27))) * _SPLITMIX_FACTOR_2
+        uniform = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(float) / 2.0**53
+        chosen: Array = (np.cumsum(weights, axis=1) <= uniform[:, None]).sum(axis=1)
+        return np.minimum(chosen, len(self.parts) - 1)
+
+    def act(self, observations: Observations) -> Array:
+        """Return the actions. int32 [n]"""
+        out = np.zeros(len(observations), np.int32)
+        part_of = self.sample_parts(
+            observations.hand, observations.seat, self.mixture_weights(observations.public_states, observations.seat)
+        )
+        for k, part in enumerate(self.parts):
+            rows = np.flatnonzero(part_of == k)
+            if len(rows):
+                out[rows] = part.act(observations.take(rows))
+        return out
+
+    def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
+        """Return its strategies with all hands at public states; with `draw`, in the hands with these numbers."""
+        actor = public_states.actor
+        priors = self.mixture_weights(public_states, actor)
+        used = [k for k in range(len(self.parts)) if (priors[:, k] > 0).any()]
+        batches = {k: self._part_policy(k).strategies(public_states, draw) for k in used}
+        weights = self._posterior_weights(public_states, actor, priors, used, draw)
+        total = np.sum(list(weights.values()), axis=0)
+        labels = [
+            sorted({int(m) for a in batches.values() for m in a.moves[i] if m != END_OF_LINE})
+            for i in range(len(public_states))
+        ]
+        columns = max(map(len, labels), default=0)
+        moves = np.full((len(public_states), columns), END_OF_LINE, np.int32)
+        probabilities = np.zeros((len(public_states), public_states.rules.deck.num_hands, columns))
+        for i, actions in enumerate(labels):
+            moves[i, : len(actions)] = actions
+            for k, batch in batches.items():
+                posterior = np.where(total[i] > 0, weights[k][i] / np.where(total[i] > 0, total[i], 1.0), priors[i, k])
+                for column, move in enumerate(batch.moves[i].tolist()):
+                    if move != END_OF_LINE:
+                        probabilities[i, :, actions.index(move)] += posterior * batch.probabilities[i, :, column]
+        return StrategyBatch(public_states, actor, moves, probabilities)
+
+    def reach(self, public_states: PublicStates, seat: int) -> Array:
+        """Return the reach probability of its own actions in a seat, by hand. float64 [n, hands]"""
+        priors = self.mixture_weights(public_states, np.full(len(public_states), seat))
+        used = [k for k in range(len(self.parts)) if (priors[:, k] > 0).any()]
+        parts = [priors[:, k, None] * reach_probabilities(self._part_policy(k), public_states, seat) for k in used]
+        total: Array = np.sum(parts, axis=0)
+        return total
+
+    def _posterior_weights(
+        self, public_states: PublicStates, actor: Array, weights: Array, used: list[int], draw: Array | None
+    ) -> dict[int, Array]:
+        """Return the unnormalized posterior of each part at public states. float64 [n, hands] each"""
+        out = {k: np.zeros((len(public_states), public_states.rules.deck.num_hands)) for k in used}
+        if draw is not None:
+            part_of = self.sample_parts(draw, np.maximum(actor, 0), weights)
+            for k in used:
+                out[k][part_of == k] = 1.0
+            return out
+        for seat in (0, 1):
+            rows = np.flatnonzero(actor == seat)
+            for k in used if len(rows) else ():
+                out[k][rows] = weights[rows, k, None] * reach_probabilities(
+                    self._part_policy(k), public_states.take(rows), seat
+                )
+        return out
+
+    def _part_policy(self, k: int) -> PublicPolicy:
+        part = self.parts[k]
+        if not isinstance(part, PublicPolicy):
+            raise InputError(f"agent {part.name!r} has no strategies for all hands, so {self.name!r} has none")
+        return part
+
+
+class MixtureDelegatingAgent(DelegatingAgent):
+    """Agent that delegates to a mixture, which changes only between batches of `every` hands."""
+
+    current_agent: MixtureAgent
+    every: int
+
+    @property
+    def tables_at_once(self) -> int:
+        """Number of hands between two mixtures."""
+        return self.every

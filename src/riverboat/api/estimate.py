@@ -1,0 +1,271 @@
+"""Size, memory and time of a solve, before anything is allocated.
+
+estimate("leduc")["bytes"]
+estimate("examples/spots/river.toml")["seconds_to_target"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riverboat.api.boards import read_boards, spots_on_boards
+from riverboat.api.options import Threads
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.observer import SILENT, Observer
+from riverboat.engines.tables import TABLE_FORMATS
+from riverboat.games import tree_layout
+from riverboat.games.base import CHANCE, Game, GameWithContinuations, PublicGame
+from riverboat.games.boards.board_game import BoardGame
+from riverboat.games.registry import game_from_spec
+from riverboat.games.spots.spot import STREETS, Spot
+from riverboat.games.tree_layout import PublicTreeLayout
+from riverboat.solvers import schedules
+from riverboat.solvers.run import default_schedule, solver_table_bytes
+from riverboat.solvers.solver_run import DEFAULT_SPOT_TARGET
+from riverboat.solvers.tabular import cfr
+from riverboat.strategies.reports.node import player_names
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import compile_game
+
+NUM_SUITS = 4
+
+
+def estimate(
+    game: str | Game,
+    *,
+    schedule: str | None = None,
+    threads: Threads = 1,
+    traversal: str = "full",
+    boards: str | None = None,
+    observer: Observer = SILENT,
+) -> dict[str, Any]:
+    """Estimate the size, memory and time of a solve without solving.
+
+    Parameters
+    ----------
+    game
+        Game, or its name with options.
+    schedule
+        CFR schedule; the default of the game if None.
+    threads
+        Threads of the solve.
+    traversal
+        Traversal of the solve.
+    boards
+        Spots only: many boards, as `all`, `sample:25` or a file. They are solved one after the other: seconds are summed,
+        memory is that of the largest. Boards with the same suit symmetries take about the same time, so one of each kind is
+        estimated.
+    observer
+        Receives the stage of the work.
+
+    Returns
+    -------
+    dict
+        JSON fields of `riverboat solve --estimate`: `infosets`, `bytes` for each table format, and for hold'em streets, menus
+        in chips, `seconds_per_iteration`, `seconds_to_target` and, with `boards`, `solves`.
+
+    Examples
+    --------
+    >>> facts = estimate("leduc")
+    >>> facts["infosets"], facts["figures_are"]
+    (936, 'exact')
+    """
+    made = game_from_spec(game) if isinstance(game, str) else game
+    if boards is not None:
+        if not isinstance(made, Spot):
+            raise InputError(f"boards {short_repr(boards)}: for spots, not for {made.name}")
+        return _estimate_boards(made, schedule, threads, boards)
+    with observer.during(f"building the tree of {made.name}"):
+        if isinstance(made, BoardGame):
+            return estimate_spot(made, schedule, threads, traversal)
+        return estimate_tree(made, schedule)
+
+
+def _estimate_boards(spot: Spot, schedule: str | None, threads: int, boards: str) -> dict[str, Any]:
+    kinds: dict[int, list[Spot]] = {}
+    for board_spot in spots_on_boards(spot, read_boards(boards)):
+        kinds.setdefault(suit_symmetries(board_spot.board), []).append(board_spot)
+    sizes = {kind: estimate_spot(group[0], schedule, threads) for kind, group in kinds.items()}
+    largest = max(sizes.values(), key=lambda facts: facts["infoset_actions"])
+    seconds = sum(len(group) * sizes[kind]["seconds_to_target"] for kind, group in kinds.items())
+    return largest | {"seconds_to_target": seconds, "solves": sum(map(len, kinds.values()))}
+
+
+def suit_symmetries(board: Sequence[int]) -> int:
+    """Return the number of suit permutations that leave a board unchanged; more symmetry means fewer distinct runouts."""
+    cards = {divmod(card, NUM_SUITS) for card in board}
+    return sum({(rank, to[suit]) for rank, suit in cards} == cards for to in permutations(range(NUM_SUITS)))
+
+
+# --- Games other than hold'em: size of tree and tables ---
+
+PROBE_SECONDS = 2.0  # time of random probes
+MAX_NODES_BUILT = 50_000  # most estimated nodes of a tree that is built and counted exactly
+EXACT, ESTIMATED = "exact", "estimates from random probes of the tree: the order of magnitude"
+
+
+def estimate_tree(game: Game, schedule: str | None) -> dict[str, Any]:
+    """Return the fields of `--estimate --json` for a game other than hold'em."""
+    if isinstance(game, GameWithContinuations):  # values of the smaller games do not change the size of this one
+        game = game.with_values(dict.fromkeys(game.continuations, 0.0))
+    if isinstance(game, PublicGame) and hasattr(game, "layout"):
+        return _public_game_estimate(game, _layout_size(game.layout()), schedule, EXACT)
+    size = tree_layout.estimate_tree_size(game.root(), PROBE_SECONDS)
+    if size.nodes <= MAX_NODES_BUILT:
+        return _exact_estimate(game, schedule)
+    if isinstance(game, PublicGame):
+        return _public_game_estimate(game, size, schedule, ESTIMATED)
+    return {"game": game.name, "nodes": round(size.nodes), "figures_are": ESTIMATED}
+
+
+def _layout_size(layout: PublicTreeLayout) -> tree_layout.TreeSizeEstimate:
+    """Return the size of a tree whose game provides its layout."""
+    widths = np.array([len(menu) for menu in layout.action_labels])
+    size = tree_layout.TreeSizeEstimate(float(len(layout.actor)))
+    for player in (0, 1):
+        menus = layout.index[layout.actor == player]
+        size.decisions[player], size.actions[player] = float(len(menus)), float(widths[menus].sum())
+    return size
+
+
+def _public_game_estimate(
+    game: PublicGame, size: tree_layout.TreeSizeEstimate, schedule: str | None, what: str
+) -> dict[str, Any]:
+    """Return the estimate of a public game: every hand has a row at each decision of its player."""
+    hands = [len(player_hands) for player_hands in game.hands]
+    infosets, infoset_actions = (
+        round(sum(count.get(player, 0.0) * player_hands for player, player_hands in enumerate(hands)))
+        for count in (size.decisions, size.actions)
+    )
+    parsed = schedules.parse("dcfr" if schedule is None else schedule)
+    entries = cfr.table_count(parsed, shared=False) * infoset_actions
+    return {
+        "game": game.name,
+        "nodes": round(size.nodes),
+        "infosets": infosets,
+        "infoset_actions": infoset_actions,
+        "schedule": str(parsed),
+        "bytes": {"float64": 8 * entries, "float32": 4 * entries},
+        "figures_are": what,
+    }
+
+
+def _exact_estimate(game: Game, schedule: str | None) -> dict[str, Any]:
+    tree = compile_game(game)
+    parsed = schedules.parse(default_schedule(tree) if schedule is None else schedule)
+    return {
+        "game": tree.name,
+        "nodes": len(tree.nodes.actor),
+        "infosets": tree.infoset_count,
+        "infoset_actions": tree.action_count,
+        "schedule": str(parsed),
+        "bytes": {dtype: cfr.tree_table_bytes(tree, parsed, dtype) for dtype in cfr.DTYPES},
+        "figures_are": EXACT,
+    }
+
+
+DEFAULT_TARGET = DEFAULT_SPOT_TARGET  # target if no limit is given
+# Measured in core-seconds on a server (2026), with compact tables and the default schedule, on the spots of
+# examples/spots: 3.3 to 4.2 ns for each information set and action, from 10,000 to 95 million of them.
+SECONDS_PER_ACTION = 3.8e-9  # per infoset-action and iteration
+SECONDS_PER_NODE = 6e-8  # per betting node, board and iteration
+SECONDS_PER_ITERATION = 3e-6  # overhead
+TYPICAL_ITERATIONS, TYPICAL_CHECKS = (
+    100,
+    8,
+)  # to the target: 50 to 125 on these spots; a check costs about as much as an iteration
+# Bets far above the pot converge more slowly. Measured on a turn with two sizes: 86 iterations if all-in is 4 pots, 127
+# at 10, 361 at 40; without all-in 52 to 58.
+LARGE_BET = 2.5  # in pots: above it iterations grow with the square root of the largest bet
+
+
+def iter_decisions(tree: BoardTree) -> Iterator[dict[str, Any]]:
+    """Yield every decision of the betting: its line (`*` for any card), the player, the pot, and the actions in chips."""
+    betting, game = tree.betting, tree.game
+    start = getattr(game, "pot", 0)
+    stack: list[tuple[int, str]] = [(0, "")]
+    while stack:
+        node, line = stack.pop()
+        if betting.actor[node] == CHANCE:
+            stack.append((node + 1, f"{line}/*"))
+            continue
+        if betting.actor[node] >= 0:
+            pot = start + float(betting.spent[node].sum())
+            player = player_names(game)[betting.actor[node]]
+            street = int(betting.street[node])
+            yield {"line": line, "street": street, "player": player, "pot": pot, "moves": list(betting.actions(node))}
+        children = [
+            (c, f"{line}{game.joiner}{betting.label[c]}" if line else betting.label[c]) for c in betting.children(node)
+        ]
+        stack += reversed(children)
+
+
+class SolveTimes(NamedTuple):
+    """Estimated time of a solve."""
+
+    seconds_per_iteration: float
+    iterations_to_target: int | None  # None if no comparable game was measured
+    target: float | None  # seconds to the target, checks included
+
+
+def estimate_times(tree: BoardTree, threads: int) -> SolveTimes:
+    """Estimate times from the size of a tree and the rates above; threads share the boards of the last street."""
+    boards = np.diff(tree.street_start)
+    nodes = float((np.diff(tree.forest.first) * boards).sum())
+    parallel = max(1, min(threads, int(boards[-1])))
+    seconds = SECONDS_PER_ITERATION + (SECONDS_PER_ACTION * tree.table_size + SECONDS_PER_NODE * nodes) / parallel
+    if not isinstance(tree.game, Spot):
+        return SolveTimes(seconds, None, None)
+    iterations = round(TYPICAL_ITERATIONS * max(1.0, largest_bet(tree) / LARGE_BET) ** 0.5)
+    return SolveTimes(seconds, iterations, seconds * (iterations + TYPICAL_CHECKS))
+
+
+def largest_bet(tree: BoardTree) -> float:
+    """Return the largest bet or raise of a spot's tree as a multiple of the pot before it."""
+    spot, betting, nodes = tree.game, tree.betting, np.flatnonzero(tree.betting.actor >= 0)
+    assert isinstance(spot, Spot)
+    spent, actor = betting.spent[nodes] + np.array(spot.start.spent), betting.actor[nodes]
+    rows = np.arange(len(nodes))
+    faced = np.maximum(spent[rows, 1 - actor] - spent[rows, actor], 0.0)  # chips to call
+    before = spot.rules.pot + spent.sum(axis=1) - faced
+    return float((faced / before).max(initial=0.0))
+
+
+def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str = "full") -> dict[str, Any]:
+    """Return the fields of `--estimate --json` for hold'em."""
+    tree = BoardTree(game)
+    lines = list(iter_decisions(tree))
+    streets = [
+        {
+            "street": (STREETS[len(game.board) - 3 :] if isinstance(game, Spot) else range(tree.streets))[s],
+            "boards": tree.street_start[s + 1] - tree.street_start[s],
+            "nodes": int(tree.forest.first[s + 1] - tree.forest.first[s]),
+            **{f"decisions_{name}": int(tree.nodes_by_street[s, p]) for p, name in enumerate(player_names(game))},
+        }
+        for s in range(tree.streets)
+    ]
+    parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
+    sizes = {name: solver_table_bytes(tree, parsed, name, traversal) for name in TABLE_FORMATS}
+    expected = estimate_times(tree, threads)
+    return {
+        "game": tree.name,
+        "streets": streets,
+        "infosets": tree.infoset_count,
+        "infoset_actions": tree.table_size,
+        "bytes_32": sizes["compact"],
+        "bytes_16": sizes["16-bit"],
+        "bytes": sizes,
+        "bytes_tree": tree.layout_bytes,
+        "schedule": str(parsed),
+        "seconds_per_iteration": expected.seconds_per_iteration,
+        "iterations_to_target": expected.iterations_to_target,
+        "seconds_to_target": expected.target,
+        "target_pct": DEFAULT_TARGET,
+        "threads": threads,
+        "seconds_are": "an estimate from rates of one machine: a factor of three off at most is usual",
+        "menus": lines,
+    }

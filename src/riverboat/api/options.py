@@ -1,0 +1,220 @@
+"""Options of the verbs, defined once: the signature and docstring of an API function also make its command and web form.
+
+Names, types and defaults are those of the function's signature, limits are `Limits` in its annotations, and the help
+text is the first sentence of the parameter's entry in the docstring. Times, sizes and targets are numbers, or texts as
+in the terminal.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, nan
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias
+
+from riverboat.core import validation
+from riverboat.core.errors import MAX_THREADS, InputError, short_repr
+from riverboat.core.formatting import parse_duration
+
+MAX_COUNT = 10**15  # larger values are typing errors, and the loops count in 64 bits
+MAX_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Smallest and largest value of an option."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Name of an option in the terminal, where it is not the parameter's name."""
+
+    name: str
+
+
+Count: TypeAlias = Annotated[int, Limits(0, MAX_COUNT)]
+PositiveCount: TypeAlias = Annotated[int, Limits(1, MAX_COUNT)]
+Seed: TypeAlias = Annotated[int, Limits(0, MAX_SEED)]
+Threads: TypeAlias = Annotated[int, Limits(1, MAX_THREADS)]
+Duration: TypeAlias = float | str  # seconds, or 90s, 5m, 8h
+Target: TypeAlias = float | str  # in the game's unit; 0.5% of the pot
+ByteSize: TypeAlias = int | str  # bytes, or 2GB
+
+
+def parse_seconds(value: Duration, name: str = "time") -> float:
+    """Return seconds from a number, or from a text such as `90s`, `5m` or `8h`."""
+    if isinstance(value, str):
+        return parse_duration(value)
+    validation.check_number(name, value)
+    return value
+
+
+def parse_byte_size(value: ByteSize) -> int:
+    """Return bytes from a number, or from a text such as `2GB`, `512MB` or `1.5GiB`."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", value, re.IGNORECASE)
+    if match is None:
+        raise InputError(f"memory {short_repr(value)}: write 2GB, 512MB or 1.5GiB")
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
+
+
+def parse_target(value: Target, unit: str) -> float:
+    """Return a target exploitability in the game's unit: a number, `1e-3`, or `0.5%` if the unit is % of the pot."""
+    if not isinstance(value, str):
+        return value
+    number = value.strip()
+    if number.endswith("%"):
+        if "%" not in unit:
+            raise InputError(
+                f"until {short_repr(value)}: exploitability of this game is in {unit}; write a plain number"
+            )
+        number = number[:-1]
+    try:
+        target = float(number)
+    except ValueError:
+        target = nan
+    if not 0 < target < inf:
+        example = "0.5%" if "%" in unit else "1e-3"
+        raise InputError(f"until {short_repr(value)}: write a positive number in {unit}, such as {example}")
+    return target
+
+
+# --- options of a function ---
+
+
+@dataclass(frozen=True)
+class OptionInfo:
+    """One option of a verb, as commands and forms need it.
+
+    Attributes
+    ----------
+    name
+        Name of the parameter.
+    type
+        `int`, `float`, `str`, `bool`, or a `Literal` of texts: the type in the terminal and in forms.
+    optional
+        Whether the option may be absent (None).
+    default
+        Its default, or `inspect.Parameter.empty`.
+    help
+        First sentence of its description.
+    minimum, maximum
+        Its limits, if it has any.
+    flag
+        Its name in the terminal, if that differs.
+    """
+
+    name: str
+    type: Any
+    optional: bool
+    default: Any
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    flag: str | None = None
+
+    @property
+    def flag_name(self) -> str:
+        """The option in the terminal, such as `--check-every`."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, OptionInfo]:
+    """Return the options of an API function, from its signature and docstring.
+
+    Parameters that only a program can give (callbacks, objects) are left out: their annotations name no simple type.
+    """
+    help_texts = parameter_help(function)
+    options = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        annotation = _evaluate(parameter.annotation, function)
+        simple, optional, metadata = _simplify(annotation)
+        if simple is None:
+            continue
+        limits = next((each for each in metadata if isinstance(each, Limits)), Limits())
+        flag = next((each.name for each in metadata if isinstance(each, Flag)), None)
+        options[name] = OptionInfo(
+            name,
+            simple,
+            optional,
+            parameter.default,
+            help_texts.get(name, ""),
+            limits.minimum,
+            limits.maximum,
+            flag,
+        )
+    return options
+
+
+def parameter_help(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the first sentence of each parameter's description in a numpydoc docstring."""
+    text = inspect.getdoc(function) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", text, re.DOTALL | re.MULTILINE)
+    if section is None:
+        return {}
+    entries = re.findall(r"^(\w+)[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)+)", section[1], re.MULTILINE)
+    return {name: _first_sentence(" ".join(body.split())) for name, body in entries}
+
+
+def _first_sentence(text: str) -> str:
+    match = re.match(r".*?[.:?](?=\s+[A-Z`]|$)", text)
+    return match[0] if match else text
+
+
+def _evaluate(annotation: Any, function: Callable[..., Any]) -> Any:
+    """Evaluate an annotation; None if it names a type that is imported for type checkers only."""
+    if not isinstance(annotation, str):
+        return annotation
+    # Names that are not imported at run time stand for objects that only programs can give.
+    names = dict.fromkeys(re.findall(r"\w+", annotation), _Unknown)
+    scope = {**names, **{k: v for k, v in vars(typing).items() if k in names}, **vars(sys.modules[function.__module__])}
+    builtin = {"str": str, "int": int, "float": float, "bool": bool, "None": None}
+    try:
+        return eval(annotation, {**scope, **builtin})  # an annotation of this package
+    except TypeError:
+        return None
+
+
+class _Unknown:
+    """A type that is not imported at run time."""
+
+    def __class_getitem__(cls, _: object) -> type[_Unknown]:
+        return cls
+
+
+_SIMPLE = (int, float, str, bool)
+
+
+def _simplify(annotation: Any) -> tuple[Any, bool, tuple[Any, ...]]:
+    """Return the type of an annotation in the terminal (None if it has none), whether None is allowed, and its metadata."""
+    metadata: tuple[Any, ...] = ()
+    optional = False
+    pending, kinds = [annotation], []
+    while pending:
+        each = pending.pop()
+        origin = typing.get_origin(each)
+        if origin is Annotated:
+            metadata += each.__metadata__
+            pending.append(each.__origin__)
+        elif origin in (typing.Union, UnionType):
+            pending += typing.get_args(each)
+        elif each in (None, NoneType):
+            optional = True
+        else:
+            kinds.append(each)
+    literal = next((kind for kind in kinds if typing.get_origin(kind) is Literal), None)
+    if literal is not None:
+        return literal, optional, metadata
+    simple = [kind for kind in kinds if kind in _SIMPLE]
+    # A text where a text is accepted: it is parsed by the function.
+    return (str if str in simple else simple[0] if simple else None), optional, metadata

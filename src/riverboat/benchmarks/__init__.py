@@ -1,0 +1,1 @@
+"""Speed of internals on fixed workloads, for `riverboat bench`."""

@@ -1,0 +1,139 @@
+"""Blueprint benchmarks: bucket look-up, MCCFR training, duels and best responses."""
+
+from __future__ import annotations
+
+import time as clock
+from typing import Any
+
+import numpy as np
+
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
+from riverboat.abstraction.clustering.public_clusters import PublicBuckets
+from riverboat.cards.isomorphism import canonical_boards
+from riverboat.core import resources
+from riverboat.evaluation.best_response import exact
+from riverboat.evaluation.matches.duel import baseline_strategy, duel
+from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.games.holdem.menus import one_size_menu
+from riverboat.games.holdem.rules import read_game
+from riverboat.solvers.mccfr.recipe import load_train_recipe
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+from riverboat.strategies.blueprint import Blueprint
+
+Row = dict[str, Any]
+MAX_LAYERS = (1, 1, 4, 10)  # most flops that a canonical board can come from, by street
+# Iterations per second, published for an earlier competition winner's C++ program: external sampling, one of two cores.
+PUBLISHED_RATES = {"bench-2x52": 4.0e5, "bench-3x20": 1.0e6}
+TITLES = {
+    "look_up": "buckets of whole deals (both players, all streets, from raw cards), one thread",
+    "training": "external sampling; one iteration is one deal with both traversers",
+    "judging": "duels and best responses",
+}
+
+
+def bucket_lookup_speed() -> list[Row]:
+    """Measure deals looked up per second in tables of full hold'em size, with one table per street and with 60 public
+    buckets.
+    """
+    rng = np.random.default_rng(0)
+    deals = np.argsort(rng.random((400_000, 52), dtype=np.float32), axis=1)[:, :9].astype(np.uint8)
+    rows = []
+    for public in (0, 60):
+        abstraction = _random_abstraction(public)
+        abstraction.buckets(deals[:100], 2, check=False)
+        best = min(
+            _elapsed_seconds(lambda abstraction=abstraction: abstraction.buckets(deals, 2, check=False))
+            for _ in range(3)
+        )
+        size = sum(street.nbytes for street in abstraction.streets) / 1e6
+        label = f"{public} public buckets" if public else "one table a street"
+        rows.append({"tables": label, "mb": size, "million_deals_a_second": len(deals) / best / 1e6, "target": 1.5})
+    return rows
+
+
+def _random_abstraction(public: int) -> CardAbstraction:
+    """Return tables as large as those of the presets, filled with random buckets."""
+    lossless = lossless_abstraction()
+    flops = len(canonical_boards(3)[0])
+    rng = np.random.default_rng(1)
+    streets = []
+    for r in range(4):
+        layers = MAX_LAYERS[r] if public else 1
+        labels = np.empty((layers, lossless.indexer(r).size()), np.uint16)
+        labels[:] = np.resize(rng.integers(0, 500, 1009), labels.shape[1])
+        layer = np.zeros((0, 0), np.uint8)
+        if public and r:
+            boards = len(canonical_boards(lossless.board_sizes[r])[0])
+            layer = rng.integers(0, layers, (boards, public)).astype(np.uint8)
+        streets.append(StreetBuckets(500, labels, layer))
+    public_buckets = PublicBuckets(rng.integers(0, public, flops).astype(np.int32)) if public else None
+    return CardAbstraction(tuple(streets), public=public_buckets)
+
+
+def training_speed() -> list[Row]:
+    """Measure iterations and visits per second on games with published speeds."""
+    rows = []
+    for name, published in PUBLISHED_RATES.items():
+        rules = read_game(name)
+        tree, cards = (
+            compile_action_tree(rules, one_size_menu("100%", 1)),
+            lossless_abstraction(rules.board[1:], rules.deck),
+        )
+        for threads, dtype in ((1, "float32"), (2, "float32"), (1, "16-bit")):
+            if threads > resources.available_cores():
+                continue
+            solver = BlueprintTrainer(tree, cards, seed=1, threads=threads, dtype=dtype)
+            solver.step(400_000)
+            before, started = (solver.iterations, solver.updates), clock.perf_counter()
+            solver.step(4_000_000)
+            seconds = clock.perf_counter() - started
+            rate = (solver.iterations - before[0]) / seconds
+            rows.append(
+                {
+                    "game": name,
+                    "threads": threads,
+                    "dtype": dtype,
+                    "table_mb": solver.tables.nbytes / 1e6,
+                    "bytes_each": solver.tables.nbytes / solver.tables.infoset_actions,
+                    "iterations_a_second": rate,
+                    "visits_a_second": (solver.updates - before[1]) / seconds,
+                    "published_cpp": published,
+                    "ratio_a_thread": rate / threads / published,
+                    "target": 2.0,
+                }
+            )
+    return rows
+
+
+def evaluation_speed() -> list[Row]:
+    """Time a duel on the demo's tree, and best responses in two games."""
+    demo = load_train_recipe("demo")
+    tree = compile_action_tree(demo.rules, demo.menu)
+    cards = _random_abstraction(0)
+    uniform = _uniform_blueprint(tree, cards)
+    match = duel(uniform, baseline_strategy("call", uniform), 400_000, seed=1)
+    rows = [{"work": "duel, demo tree, one thread: hands a second", "is": match.hands_per_second, "target": 2e5}]
+    for name in PUBLISHED_RATES:
+        rules = read_game(name)
+        small = compile_action_tree(rules, one_size_menu("100%", 1))
+        strategy = _uniform_blueprint(small, lossless_abstraction(rules.board[1:], rules.deck))
+        exact.quality(strategy)
+        quality = exact.quality(strategy)
+        rows.append({"work": f"best response, {name}: seconds", "is": quality.seconds, "target": None})
+    return rows
+
+
+def _uniform_blueprint(tree: Any, cards: CardAbstraction) -> Blueprint:
+    tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(cards.counts, tree.width, strict=False)]
+    return Blueprint(tree.rules, tree.menu, tree, cards, tuple(tables))
+
+
+def _elapsed_seconds(work: Any) -> float:
+    started = clock.perf_counter()
+    work()
+    return clock.perf_counter() - started
+
+
+def run_blueprint_benchmarks() -> dict[str, list[Row]]:
+    """Run all blueprint benchmarks."""
+    return {"look_up": bucket_lookup_speed(), "training": training_speed(), "judging": evaluation_speed()}

@@ -1,0 +1,42 @@
+"""`riverboat bench`: print the benchmarks as tables or as one JSON object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riverboat.benchmarks import suite
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core.tables import FIGURE, TEXT, ReportColumn, ReportTable
+
+
+def run_benchmarks(full: bool, device: str, json: bool) -> None:
+    """Run all benchmarks and print them; with a GPU device only those of the GPU."""
+    report = suite.run_benchmarks(full, device, say)
+    if json:
+        emit(report)
+        return
+    console = plain_console()
+    for key, title in suite.TITLES.items():
+        if rows := report.get(key):
+            if isinstance(rows, dict):
+                rows = [{"what": name, "is": value} for name, value in rows.items()]
+            console.print(_table(title, rows))
+            console.print()
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> ReportTable:
+    columns = [
+        ReportColumn(name, TEXT if isinstance(value, str) else FIGURE, name.replace("_", " "))
+        for name, value in rows[0].items()
+    ]
+    return ReportTable(title, tuple(columns), tuple(tuple(map(_format_value, row.values())) for row in rows))
+
+
+def _format_value(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    if isinstance(value, float):
+        return f"{value:.10g}" if abs(value) < 10 and value not in (0.5,) else f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,1 +1,0 @@
-"""`riverboat bench`."""

@@ -1,0 +1,154 @@
+"""The commands about ranges, equities and feature tables: `riverboat range`, `equity` and `features`."""
+
+from __future__ import annotations
+
+import time as clock
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from riverboat.cards.deck import STANDARD_RULES, Deck
+from riverboat.cards.equity import equities
+from riverboat.cards.features import hand_features as tables
+from riverboat.cards.grid import CLASS_NAMES
+from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
+from riverboat.cards.notation import format_cards, parse_board
+from riverboat.cards.ranges import Range
+from riverboat.cli.progress import ProgressBar
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core import artifacts
+from riverboat.core.errors import InputError
+from riverboat.core.formatting import format_bytes
+from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
+
+
+def show_range(text: str, board: str | None, out: Path | None, json: bool) -> None:
+    """Print a range as a grid with its combos and its shortest notation; on a board also its made hands and draws."""
+    cards = parse_board(board or "")
+    parsed = Range.parse(text)
+    live_range = parsed.remove(cards)
+    percent = 100 * live_range.combos / comb(52 - len(cards), 2)
+    grid = parsed.grid(cards)
+    if out is not None:
+        title = f"{live_range.combos:,.6g} combos, {percent:.2f} %" + (
+            f" on {format_cards(cards, ' ')}" if cards else ""
+        )
+        parsed.grid(cards, title).save(out)
+        say(f"picture: {out}")
+    made, draws = _count_classes(live_range, cards)
+    if json:
+        names = zip(CLASS_NAMES, grid.weight.ravel().tolist(), strict=True)
+        facts: dict[str, Any] = {"text": str(parsed), "combos": live_range.combos, "percent": percent}
+        if cards:
+            facts |= {"board": format_cards(cards), "made": made, "draws": draws}
+        emit(facts | {"weights": {name: round(weight, 12) for name, weight in names if weight > 0}})
+        return
+    console = plain_console()
+    console.print(grid)
+    where = f"of the hands left on {format_cards(cards, ' ')}" if cards else "of all hands"
+    console.print(f"{live_range.combos:,.6g} combos, {percent:.2f} % {where}")
+    console.print(str(parsed))
+    for title, counts in (("made hands", made), ("draws, which may overlap", draws)):
+        if counts:
+            console.print()
+            _print_counts(console, title, counts, live_range.combos)
+
+
+def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the combos of each made hand and each draw of a range that occur; both empty before the flop."""
+    if not board:
+        return {}, {}
+    made, draws = classify_all(board)
+    live = made >= 0
+    sums = np.bincount(made[live], held.weights[live], len(MADE_HANDS))
+    return (
+        {name: float(count) for name, count in zip(MADE_HANDS, sums, strict=True) if count > 0},
+        {name: float(count) for name, count in zip(DRAWS, held.weights @ draws, strict=True) if count > 0},
+    )
+
+
+def _print_counts(console: Console, title: str, counts: dict[str, float], total: float) -> None:
+    rows = [(name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items()]
+    console.print(
+        ReportTable("", (ReportColumn(title), ReportColumn("combos", FIGURE), ReportColumn("%", FIGURE)), tuple(rows))
+    )
+
+
+# --- Equities and feature tables ---
+
+
+def compute_equity(sides: list[str], board: str, rules: str, threads: int, samples: int, seed: int, json: bool) -> None:
+    """Print the equities of hands and ranges: their expected shares of the pot."""
+    board_cards, deck = parse_board(board) if board else (), Deck.for_rules(rules)
+    with ProgressBar("equity") as bar:
+        result = equities.equity(
+            *sides, board=board_cards, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
+        )
+    if json:
+        emit(
+            {
+                "hands": sides,
+                "board": format_cards(board_cards),
+                "rules": rules,
+                "equity": list(result.shares),
+                "unit": "share of the pot",
+                "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
+                "half_width": list(result.half_width),
+                "showdowns": result.showdowns,
+                "wins": result.wins,
+                "ties": result.ties,
+                "seed": None if result.exact else seed,
+            }
+        )
+        return
+    rows = []
+    for k, side in enumerate(sides):
+        shown = f"{100 * result.shares[k]:.4f} %" + ("" if result.exact else f" ± {100 * result.half_width[k]:.3f}")
+        counts = [f"{c[k]:,}" for c in (result.wins, result.ties) if c is not None]
+        rows.append((side if len(side) < 50 else side[:47] + "…", shown, *counts))
+    names = ("equity", "wins", "ties")[: len(rows[0]) - 1]
+    console = plain_console()
+    console.print(
+        ReportTable("", (ReportColumn("hand or range", PROSE), *(ReportColumn(n, FIGURE) for n in names)), tuple(rows))
+    )
+    how = "exact" if result.exact else f"estimate from {result.showdowns:,} samples, 95 % interval, seed {seed}"
+    where = f" on {format_cards(board_cards, ' ')}" if board_cards else " before the flop"
+    cards = "" if rules == STANDARD_RULES else f", short deck, rules {rules}"
+    console.print(f"{how}{where}{cards}")
+
+
+def compute_features(street: str, out: Path | None, bins: int, ochs: bool, threads: int, json: bool) -> None:
+    """Compute the feature tables of a street and write them as an artifact."""
+    if out is not None and out.exists() and any(out.iterdir()) and not (out / artifacts.MANIFEST).exists():
+        raise InputError(f"{out}: contains other files; choose an empty folder")
+    started = clock.perf_counter()
+    with ProgressBar(f"features of the {street}") as bar:
+        if ochs:
+            arrays = {"ochs": tables.ochs_features(street, threads=threads, progress=bar)}
+        else:
+            table = tables.street_features(street, bins, threads, bar)
+            arrays = {"mean": table.mean, "square": table.square}
+            if len(table.histogram):
+                arrays["histogram"] = table.histogram
+    seconds = clock.perf_counter() - started
+    facts: dict[str, Any] = {
+        "street": street,
+        "rounds": list(tables.street_rounds(street)),
+        "hands": len(next(iter(arrays.values()))),
+        "bins": bins,
+        "unit": "share of the pot",
+        "tables": {name: {"shape": list(a.shape), "dtype": str(a.dtype)} for name, a in arrays.items()},
+    }
+    if out is not None:
+        artifacts.write(out, "features", arrays, facts)
+    if json:
+        emit(facts | {"seconds": seconds, "out": None if out is None else str(out)})
+        return
+    console = plain_console()
+    console.print(f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s")
+    for name, array in arrays.items():
+        console.print(f"  {name}: {array.dtype} {list(array.shape)}, {format_bytes(array.nbytes)}")
+    console.print(f"written to {out}" if out is not None else "nothing written: give --out DIR to save them")

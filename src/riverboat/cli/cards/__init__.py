@@ -1,1 +1,0 @@
-"""Commands about ranges and equities."""

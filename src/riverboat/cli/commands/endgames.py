@@ -1,0 +1,111 @@
+"""Commands about databases of solved river endgames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from riverboat.cli.command import command
+from riverboat.cli.options import JsonOption
+from riverboat.cli.progress import ProgressBar
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core.formatting import format_bytes, format_seconds
+from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
+
+app = typer.Typer(help="Databases of solved river endgames.", no_args_is_help=True)
+DatabaseFolder = Annotated[Path, typer.Argument(help="Folder of the database.")]
+
+
+@app.command("build")
+@command("riverboat.api.endgames:build_endgames")
+def build(
+    folder: DatabaseFolder,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Solve twenty and print the estimated time and memory of all.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the build in that folder.")] = False,
+    json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Solve rivers that a blueprint reaches, and index them by the equities of both ranges."""
+    from riverboat.api import endgames
+    from riverboat.cli.device_notes import report_cpu_fallback
+
+    report_cpu_fallback(options.get("device", ""))
+    if estimate:
+        facts = endgames.estimate_endgames(folder, **options)
+        if json:
+            emit(facts)
+            return
+        plain_console().print(
+            f"{facts['endgames']:,} endgames: about {format_seconds(facts['seconds'])} on {facts['threads']} threads "
+            f"({1000 * facts['processor_seconds_each']:.0f} ms of CPU time each, measured on "
+            f"{endgames.ESTIMATE_SAMPLE_SIZE}), {format_bytes(facts['bytes'])}"
+        )
+        return
+    saved, total = 0, 0
+
+    def report(done: int, target: int) -> None:
+        nonlocal saved, total
+        saved, total = done, target
+        bar(done / target)
+
+    try:
+        with ProgressBar("endgames") as bar:
+            built = endgames.build_endgames(folder, resume=resume, **options, progress=report)
+    except KeyboardInterrupt:
+        if saved:
+            say(f"{saved:,} of {total:,} endgames are saved in {folder}; the same command with --resume continues")
+        raise
+    if json:
+        emit(built.to_dict())
+        return
+    plain_console().print(
+        f"{built.endgames:,} endgames in {folder}, {format_seconds(built.seconds)} "
+        f"({format_seconds(built.processor_seconds)} of CPU time)"
+    )
+
+
+@app.command("show")
+def show(folder: DatabaseFolder, json: JsonOption = False) -> None:
+    """Show the contents of a database."""
+    from riverboat.api.endgames import describe_endgames
+
+    facts = describe_endgames(folder)
+    if json:
+        emit(facts)
+        return
+    columns = tuple(ReportColumn(name, FIGURE) for name in ("stack in pots", "endgames", "distance to nearest"))
+    rows = [
+        (f"{row['stack_in_pots']:g}", f"{row['endgames']:,}", "" if (d := row["nearest_other"]) is None else f"{d:.4f}")
+        for row in facts["rungs"]
+    ]
+    console = plain_console()
+    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(f"{facts['endgames']:,} endgames of {', '.join(map(str, facts['agents']))}; distances are medians")
+
+
+@app.command("query")
+@command("riverboat.api.endgames:query_endgames")
+def query(folder: DatabaseFolder, json: JsonOption = False, **options: Any) -> None:
+    """Find the nearest endgame, and print its values and first action."""
+    from riverboat.api.endgames import query_endgames
+
+    match = query_endgames(folder, **options)
+    if json:
+        emit(match.to_dict())
+        return
+    rows = [
+        ("nearest", f"entry {match.entry:,} at stack level {match.stack_level:g} pots"),
+        (
+            "distance",
+            f"{match.distance:.4f} (EMD of equity, maximum over both players), found in {match.microseconds:.0f} µs",
+        ),
+        ("value", ", ".join(f"{name} {value:.3f}" for name, value in match.values.items()) + " pots"),
+    ]
+    if match.exact is not None:
+        rows.append(("solved", ", ".join(f"{name} {value:.3f}" for name, value in match.exact.items()) + " pots"))
+    rows.append(("first", ", ".join(f"{move} {share:.0%}" for move, share in match.first.items())))
+    plain_console().print(ReportTable("", (ReportColumn("endgame"), ReportColumn("", PROSE)), tuple(rows)))

@@ -1,0 +1,169 @@
+"""`riverboat explain`: approximate a strategy by rules that a person can learn, and measure what following them costs.
+
+The source decides what is explained: a small game, a node of a spot, a spot on many boards, or an agent at one line or over
+all its decisions. `--hand` explains one hand; `--against` compares two strategies.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riverboat.api import boards as many_boards
+from riverboat.cards.notation import parse_cards
+from riverboat.cli.progress import ProgressLine
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core import files as core_files
+from riverboat.core.errors import InputError
+from riverboat.explain.comparison import DecisionComparison, compare_decisions
+from riverboat.explain.explanation import RuleExplanation
+from riverboat.explain.sources import collect_tasks, explain_hand
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def run_explain(
+    folder: Path,
+    line: str | None,
+    *,
+    rules: int,
+    method: str,
+    rule_file: Path | None,
+    out: Path | None,
+    plot: Path | None,
+    hand: str | None,
+    against: Path | None,
+    against_line: str | None,
+    board: str | None,
+    boards: str | None,
+    seed: int,
+    game: str | None,
+    json: bool,
+    **source: Any,
+) -> None:
+    """Explain the strategy of a folder or an agent, all of it or one decision; `source` goes to `collect_tasks`."""
+    if plot is not None:
+        core_files.check_image_path(plot)
+    if hand is not None:
+        with ProgressLine("EVs of all responses"):
+            breakdown = explain_hand(folder, line, hand, game)
+        if json:
+            emit({"why": breakdown.to_dict()})
+            return
+        console = plain_console()
+        console.print(breakdown.table())
+        console.print(str(breakdown))
+        return
+    source |= {"boards": _parse_boards(board, boards), "seed": seed, "game": game}
+    with ProgressLine("decisions"):
+        tasks = collect_tasks(folder, line, **source)
+        other_line = line if against_line is None else against_line
+        others = [] if against is None else collect_tasks(against, other_line, **source)
+    if against is not None:
+        if len(tasks) != 1 or len(others) != 1:
+            raise InputError("--against compares one decision of each strategy: give a LINE, or --player")
+        with ProgressLine("comparing"):
+            comparison = compare_decisions(tasks[0].decisions, others[0].decisions, rules)
+        emit({"comparison": comparison.to_dict()}) if json else _print_comparison(plain_console(), comparison)
+        return
+    if out is not None and len(tasks) > 1:
+        raise InputError(f"--out {out}: there are {len(tasks)} rule lists, one per player; choose one with --player")
+    with ProgressLine("learning rules"):
+        explanations = [
+            task.explain(rules, method, seed) if rule_file is None else task.evaluate(rule_file) for task in tasks
+        ]
+    if out is not None:
+        core_files.write_text(out, f"# {explanations[0].decisions.title}\n{explanations[0].rules}")
+        say(f"rules: {out}")
+    if plot is not None:
+        from riverboat.reports.plots.results import plot_explanations
+
+        plot_explanations(explanations, plot)
+        say(f"picture: {plot}")
+    if json:
+        emit({"explanations": [one.to_dict() for one in explanations]})
+        return
+    console = plain_console()
+    for number, one in enumerate(explanations):
+        if number:
+            console.print()
+        _print_explanation(console, one)
+
+
+def _parse_boards(board: str | None, boards: str | None) -> list[tuple[int, ...]] | None:
+    """Return the boards of `--boards` or `--board`; None without them."""
+    if boards is not None:
+        return [each.cards for each in many_boards.read_boards(boards)]
+    return None if board is None else [parse_cards(board, "board")]
+
+
+def _print_comparison(console: Console, comparison: DecisionComparison) -> None:
+    console.print(f"first:  {comparison.titles[0]}")
+    console.print(f"second: {comparison.titles[1]}")
+    console.print(comparison.moves)
+    parts = [] if comparison.distance is None else [f"distance {100 * comparison.distance:.1f} %"]
+    parts += (
+        []
+        if comparison.ev_gain is None
+        else [f"the first strategy now loses {comparison.ev_gain:.4g} {comparison.unit}"]
+    )
+    if parts:
+        console.print(", ".join(parts))
+    if comparison.change is not None:
+        console.print("changes:")
+        for number, rule in enumerate(comparison.change.rule_texts, start=1):
+            console.print(
+                f"{number:>3}. {rule.sentence} ({100 * rule.share:.1f} %; for example {', '.join(rule.examples)})"
+            )
+    console.print(comparison.groups[:12])
+
+
+# --- Printing ---
+
+
+def _print_explanation(console: Console, explanation: RuleExplanation) -> None:
+    unit = explanation.decisions.unit
+    console.print(explanation.decisions.title)
+    console.print(summary_line(explanation))
+    for number, rule in enumerate(explanation.rule_texts, start=1):
+        ev_known = explanation.fidelity.ev_lost is not None
+        value = "" if rule.worth is None else f", value {_format_rule_value(rule.worth, ev_known, unit)}"
+        console.print(f"{number:>3}. {rule.sentence}")
+        console.print(f"     {100 * rule.share:.1f} % of decisions, agreement {100 * rule.agreement:.0f} %{value}")
+        notes = [f"for example {', '.join(rule.examples)}"] if rule.examples else []
+        notes += [f"exceptions: {'; '.join(rule.exceptions)}"] if rule.exceptions else []
+        if notes:
+            console.print(f"     {'; '.join(notes)}")
+    console.print()
+    console.print(f"fidelity by number of rules ({unit})" if unit else "fidelity by number of rules")
+    console.print(explanation.fidelity_curve)
+    console.print()
+    console.print(explanation.baselines)
+
+
+def _format_rule_value(value: float, ev_known: bool, unit: str) -> str:
+    return f"{value:.3g} {unit}" if ev_known else f"{100 * value:.1f} % of distance"
+
+
+def summary_line(explanation: RuleExplanation) -> str:
+    """Return the fidelity of an explanation in one line."""
+    unit, fidelity = explanation.decisions.unit, explanation.fidelity
+    parts = [f"{fidelity.rules} rules ({explanation.method}): agreement {100 * fidelity.agreement:.1f} %"]
+    if explanation.held_out_fidelity is not None:
+        parts.append(f"{100 * explanation.held_out_fidelity.agreement:.1f} % on held-out decisions")
+    parts.append(f"distance {100 * fidelity.distance:.1f} %")
+    parts.append(f"{fidelity.tests:.1f} tests a decision")
+    parts.append(f"{100 * fidelity.coverage:.0f} % decided before the last rule")
+    if fidelity.ev_lost is not None:
+        ev_lost = (
+            fidelity.ev_lost
+            if explanation.held_out_fidelity is None or explanation.held_out_fidelity.ev_lost is None
+            else explanation.held_out_fidelity.ev_lost
+        )
+        parts.append(
+            f"EV lost {ev_lost:.3f} {unit}"
+            + ("" if explanation.held_out_fidelity is None else " on held-out decisions")
+        )
+    parts += [f"{name} {value:.4g} {unit}" for name, value in explanation.costs.items()]
+    return ", ".join(parts)

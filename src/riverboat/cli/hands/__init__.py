@@ -1,1 +1,0 @@
-"""Commands about hands on record."""

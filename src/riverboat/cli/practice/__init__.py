@@ -1,1 +1,0 @@
-"""Commands to practise with: drills and charts."""

@@ -1,1 +1,0 @@
-"""Local best response (Lisý and Bowling 2017)."""

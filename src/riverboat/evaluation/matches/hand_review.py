@@ -1,0 +1,232 @@
+"""Reviews of match hands: the cards of both players, and the cost of each decision.
+
+    worst = WorstHands(5)
+    play_match(first, second, rules, aivat=aivat, on_estimates=worst)
+    for hand in worst.reviews(aivat): hand.decisions
+
+The value of an action for the actual hand is exact after a fold, computed against the opponent's range at a showdown
+on a complete board, and else taken from the value tables of AIVAT, which depend on buckets, not on boards. The cost
+of a decision is the value of the player's best action minus that of the action taken. Values are estimates that
+ignore the opponent's actual cards: a bluff that is right on average may have a cost here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riverboat.cards.notation import format_cards
+from riverboat.cards.ranking import rank_batch
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches._kernels.aivat import ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, NO_ACTION
+from riverboat.evaluation.matches.aivat import Aivat, AivatEstimates, hand_indices, pots_by_street
+from riverboat.games.holdem.actions import format_action
+from riverboat.games.holdem.hand_records import HandRecords, concatenate_records
+from riverboat.games.holdem.public_states import PublicStates
+from riverboat.strategies.public_strategy import ranges
+
+
+@dataclass(frozen=True)
+class MatchDecisionReview:
+    """Review of one action of a hand."""
+
+    street: str
+    seat: int
+    pot: int  # chips before the action
+    move: str
+    probability: float | None  # of the action with this hand; None if the player's strategy is unknown
+    cost: float | None  # chips; None if unknown
+    best_action: str  # action with the largest value; empty if it is the one taken
+    luck: float  # chips that AIVAT removes for the randomness of this action, from the first agent's view
+
+
+@dataclass(frozen=True)
+class MatchHandReview:
+    """Review of one hand."""
+
+    number: int
+    names: tuple[str, str]  # by seat
+    hole: tuple[tuple[int, ...], tuple[int, ...]]
+    board: tuple[int, ...]
+    won: float  # chips won by the first agent
+    estimate: float  # AIVAT estimate, in chips
+    luck: tuple[tuple[str, float], ...]  # chips by which the cards favoured the first agent, by round
+    decisions: tuple[MatchDecisionReview, ...]
+    first_seat: int  # seat of the first agent
+
+    def record(self, big_blind: int) -> dict[str, Any]:
+        """Return the review as a JSON object; amounts are in big blinds."""
+        return {
+            "hand": self.number,
+            "names": list(self.names),
+            "first_seat": self.first_seat,
+            "hole": [format_cards(cards) for cards in self.hole],
+            "board": format_cards(self.board),
+            "won": self.won / big_blind,
+            "without_luck": self.estimate / big_blind,
+            "luck": {name: chips / big_blind for name, chips in self.luck},
+            "decisions": [
+                {
+                    "street": d.street,
+                    "seat": d.seat,
+                    "pot": d.pot / big_blind,
+                    "move": d.move,
+                    "probability": d.probability,
+                    "cost": None if d.cost is None else d.cost / big_blind,
+                    "better": d.best_action or None,
+                    "drawn": d.luck / big_blind,
+                }
+                for d in self.decisions
+            ],
+        }
+
+
+class WorstHands:
+    """Collector of the hands of a match in which the first agent lost most."""
+
+    def __init__(self, count: int) -> None:
+        if count < 1:
+            raise InputError(f"{count} hands: must be at least 1")
+        self.count = count
+        self.entries: list[tuple[float, HandRecords, AivatEstimates]] = []
+
+    def __call__(self, estimates: AivatEstimates) -> None:
+        """Add a batch of hands."""
+        hands = estimates.hands
+        won = np.where(hands.player[:, 0] == 0, hands.won[:, 0], hands.won[:, 1])
+        for i in np.argsort(won, kind="stable")[: self.count].tolist():
+            self.entries.append((float(won[i]), hands.take(np.array([i])), estimates.take(np.array([i]))))
+        self.entries.sort(key=lambda item: (item[0], int(item[1].number[0])))
+        del self.entries[self.count :]
+
+    def reviews(self, aivat: Aivat) -> list[MatchHandReview]:
+        """Review the collected hands, the largest loss first."""
+        return [review_match_hand(aivat, hand, estimates) for _, hand, estimates in self.entries]
+
+    @property
+    def hands(self) -> HandRecords:
+        """Records of the collected hands."""
+        return concatenate_records(hand for _, hand, _ in self.entries)
+
+
+def review_match_hand(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates | None = None) -> MatchHandReview:
+    """Review one hand of a match, decision by decision."""
+    if len(hand) != 1:
+        raise InputError(f"{len(hand)} hands: must be exactly one")
+    estimates = aivat.estimate(hand) if estimates is None else estimates
+    rules, seating, hole = aivat.rules, int(hand.player[0, 0]), aivat.rules.hole
+    board = np.ascontiguousarray(hand.cards[:, 2 * hole :])
+    public_states, _, actions = PublicStates(rules, hand.moves, hand.length, board).decisions()
+    held = [int(hand_indices(rules.deck, hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
+    decisions = _review_decisions(aivat, seating, hand, public_states, actions, held, estimates)
+    shown = (
+        rules.board_sizes[-1] if hand.betting(0).folded is None else rules.board_sizes[int(public_states.street[-1])]
+    )
+    names = ("deal", *rules.streets[1:])
+    return MatchHandReview(
+        int(hand.number[0]),
+        hand.players(0),
+        (hand.hole(0, 0), hand.hole(0, 1)),
+        hand.board(0)[:shown],
+        float(hand.won[0, seating]),
+        float(estimates.total[0]),
+        tuple((name, -float(term)) for name, term in zip(names, estimates.chance[0], strict=True) if term),
+        tuple(decisions),
+        seating,
+    )
+
+
+def _review_decisions(
+    aivat: Aivat,
+    seating: int,
+    hand: HandRecords,
+    public_states: PublicStates,
+    actions: Array,
+    held_hands: list[int],
+    estimates: AivatEstimates,
+) -> list[MatchDecisionReview]:
+    rules, actor = aivat.rules, public_states.actor
+    known = np.array([aivat.known[seating], aivat.known[1 - seating]])
+    distinct, row, column, strategies = aivat.decision_strategies(seating, public_states, actor, actions, known)
+    outcomes = aivat.action_outcomes(seating, distinct)
+    buckets = aivat.buckets(public_states.board[-1:], pots_by_street(hand))[0][0]
+    reviewed = []
+    for d in range(len(actions)):
+        u, c, seat, street = int(row[d]), int(column[d]), int(actor[d]), int(public_states.street[d])
+        state, values = public_states.states[d], {}
+        if known[seat]:
+            for k in np.flatnonzero(outcomes.kind[u] != NO_ACTION).tolist():
+                values[k] = _action_value(
+                    aivat,
+                    seating,
+                    outcomes,
+                    u,
+                    k,
+                    seat,
+                    street,
+                    held_hands[seat],
+                    buckets,
+                    public_states.take(slice(d, d + 1)),
+                )
+        known_values = {k: value for k, value in values.items() if value is not None}
+        best = max(known_values, key=lambda k: known_values[k]) if c in known_values else c
+        reviewed.append(
+            MatchDecisionReview(
+                rules.streets[street],
+                seat,
+                int(state[0] + state[1]),
+                format_action(int(actions[d]), rules),
+                float(strategies[u, held_hands[seat], c]) if known[seat] else None,
+                known_values[best] - known_values[c] if c in known_values else None,
+                format_action(int(outcomes.move[u, best]), rules) if best != c else "",
+                -float(estimates.actions[0, d]),
+            )
+        )
+    return reviewed
+
+
+def _action_value(
+    aivat: Aivat,
+    seating: int,
+    moves: object,
+    u: int,
+    k: int,
+    seat: int,
+    street: int,
+    hand: int,
+    buckets: Array,
+    public_state: PublicStates,
+) -> float | None:
+    """Return the expected winnings of a hand after an action, in chips over the whole hand; None if unknown."""
+    kind, stake, spent, after = (getattr(moves, name)[u, k] for name in ("kind", "stake", "spent", "after"))
+    if kind == ENDS_IN_FOLD:
+        return float(stake) * (1 - 2 * seat)
+    if kind == ENDS_IN_SHOWDOWN:
+        edge = _showdown_edge(aivat, seating, seat, hand, public_state)
+        return None if edge is None else float(stake) * edge
+    if after < 0 or aivat.values is None:
+        return None
+    share = aivat.values[seating].after[street][seat, after, buckets[street, hand]]
+    return float(share) * float(spent.sum()) - float(spent[seat])
+
+
+def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_state: PublicStates) -> float | None:
+    """Return wins minus losses of a hand against the opponent's range; None if the range is unknown."""
+    other, rules = 1 - seat, aivat.rules
+    if not aivat.known[other ^ seating]:
+        return None
+    player = aivat.agents[other ^ seating]
+    weights = ranges(public_state, player)[0, other]  # type: ignore[arg-type]
+    cards = rules.deck.hands
+    weights = np.where(np.isin(cards, cards[hand]).any(axis=1), 0.0, weights)
+    if not weights.sum() > 0:
+        return None
+    live = np.flatnonzero((weights > 0) | (np.arange(len(cards)) == hand))
+    board = np.tile(public_state.board[0], (len(live), 1))
+    strength = rank_batch(np.concatenate([cards[live], board], axis=1)).astype(np.int64)
+    own_strength = strength[live == hand][0]
+    edge = (np.sign(own_strength - strength) * weights[live]).sum() / weights.sum()
+    return float(edge)

@@ -1,0 +1,362 @@
+"""Decisions of small games: one row for each information set, with features that players of such games use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.explain.decisions import CostFunction, DecisionTable
+from riverboat.games.base import CHANCE
+from riverboat.games.small.poker import OneCardPoker, card_names
+from riverboat.solvers.tabular.best_response import quality
+from riverboat.strategies.rule_list import (
+    BOARD,
+    CALL,
+    CHOICE,
+    FLAG,
+    FOLD,
+    HAND,
+    LEVEL,
+    NUMBER,
+    OTHER,
+    RAISE,
+    SITUATION,
+    DecisionFeature,
+    RuleAction,
+)
+from riverboat.strategies.tabular import Strategy
+from riverboat.trees.public import PublicTree
+
+
+class _PublicLine(NamedTuple):
+    """The public history of a node."""
+
+    moves: tuple[tuple[int, str], ...] = ()  # of this round: player, action
+    board: tuple[str, ...] = ()
+    before: tuple[tuple[int, str], ...] = ()  # of the previous round
+
+
+def small_game_decisions(strategy: Strategy, player: int, line: str | None = None) -> DecisionTable:
+    """Tabulate a player's decisions at all its information sets, or at those of one line.
+
+    Parameters
+    ----------
+    strategy
+        Strategy of a small game.
+    player
+        Player whose decisions are tabulated.
+    line
+        Line of a public game; None for all lines.
+
+    Returns
+    -------
+    DecisionTable
+        One row for each information set.
+
+    Raises
+    ------
+    InputError
+        If there is no such player, the player does not act at the line, or the game has hidden actions and a line is given.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> small_game_decisions(solver.average(), player=1, line="r").names
+    ('J:r', 'Q:r', 'K:r')
+    """
+    tree = strategy.tree
+    if not 0 <= player < tree.players:
+        raise InputError(f"player {player}: must be 0 to {tree.players - 1} in {tree.name}")
+    if isinstance(tree, PublicTree):
+        return _public_tree_decisions(strategy, tree, player, line)
+    if line is not None:
+        raise InputError(f"line {line!r}: {tree.name} has hidden actions, so lines are not supported; leave it out")
+    return _history_tree_decisions(strategy, player)
+
+
+def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, line: str | None) -> DecisionTable:
+    game = tree.game
+    public_lines, reach = _reach_probabilities(tree, strategy, strategy)
+    other = Strategy.uniform(tree)
+    _, uniform_reach = _reach_probabilities(tree, *((strategy, other) if player == 0 else (other, strategy)))
+    nodes = [node for node, at in tree.lines() if tree.nodes.actor[node] == player and line in (None, at)]
+    if not nodes:
+        where = "anywhere" if line is None else f"at {line!r}"
+        raise InputError(f"{tree.name}: player {player} does not act {where}")
+    labels = tuple(dict.fromkeys(label for node in nodes for label in tree.labels(node)))
+    moves = tuple(_make_move(label, isinstance(game, OneCardPoker)) for label in labels)
+    hands, probabilities = tree.hands[player], tree.player_tables(strategy.probabilities)[player]
+    lines = dict(tree.lines())
+    names: list[str] = []
+    legal, strategies, weight, uniform_weight, rows = [], [], [], [], []
+    for node in nodes:
+        live_hands = np.flatnonzero(tree.possible_hands[player][tree.board_of_node[node]])
+        at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
+        columns_of_labels = [labels.index(label) for label in tree.labels(node)]
+        table = np.zeros((len(live_hands), len(labels)))
+        table[:, columns_of_labels] = probabilities[at : at + width, live_hands].T
+        legal_rows = np.zeros(table.shape, bool)
+        legal_rows[:, columns_of_labels] = True
+        legal.append(legal_rows)
+        strategies.append(table)
+        weight.append(reach[node][live_hands])
+        uniform_weight.append(uniform_reach[node][live_hands])
+        names += [f"{hands[h]}:{lines[node]}" for h in live_hands.tolist()]
+        rows += [(hands[h], public_lines[node]) for h in live_hands.tolist()]
+    features, columns = _poker_columns(game, player, rows) if isinstance(game, OneCardPoker) else _plain_columns(rows)
+    legal_rows, w = np.concatenate(legal), np.concatenate(weight)
+    # Information sets that are never reached have no weight; if none is reached, weights are equal.
+    w = w / w.sum() if w.sum() > 0 else np.full(len(w), 1 / len(w))
+    # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
+    uniform = np.concatenate(uniform_weight)
+    sample_weight = w / 2 + uniform / max(uniform.sum(), 1e-300) / 2
+    title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
+    group = np.unique([f"{_card_rank(hand)}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
+    varying = tuple(f for f in features if np.ptp(columns[f.name]) > 0)
+    return DecisionTable(
+        title, varying, {f.name: columns[f.name] for f in varying}, moves, legal_rows, np.concatenate(strategies), w,
+        tuple(names), group, unit=tree.unit, learning_weight=sample_weight,
+    )  # fmt: skip
+
+
+def _card_rank(hand: str) -> str:
+    return hand[:-1] if len(hand) > 1 else hand
+
+
+def _make_move(label: str, poker: bool) -> RuleAction:
+    if not poker:
+        return RuleAction(OTHER, 0.0, label)
+    if label in ("f", "c"):
+        return RuleAction(FOLD if label == "f" else CALL)
+    # In no-limit games every size is an action of its own, ordered by its total.
+    return RuleAction(RAISE) if label == "r" else RuleAction(RAISE, float(label[1:]))
+
+
+def _reach_probabilities(
+    tree: PublicTree, first: Strategy, second: Strategy
+) -> tuple[dict[int, _PublicLine], dict[int, Array]]:
+    """Return the public history of every decision node, and the acting player's reach with each hand."""
+    joint = tree.deal.joint()
+    probabilities = tree.player_tables(first.probabilities)[0], tree.player_tables(second.probabilities)[1]
+    ones = np.ones(joint.shape[0]), np.ones(joint.shape[1])
+    lines, reach = {}, {}
+    stack: list[tuple[int, _PublicLine, tuple[Array, Array], float]] = [(0, _PublicLine(), ones, 1.0)]
+    while stack:
+        node, line, own, chance = stack.pop()
+        actor, labels = int(tree.nodes.actor[node]), tree.labels(node)
+        if actor >= 0:
+            lines[node] = line
+            opponent_reach = joint @ own[1] if actor == 0 else own[0] @ joint
+            reach[node] = chance * own[actor] * opponent_reach
+        at = int(tree.nodes.data[node])
+        for k, (child, label) in enumerate(zip(tree.children(node), labels, strict=True)):
+            if actor == CHANCE:
+                outcome = tree.layout.chance_outcomes[tree.layout.index[node]][k]
+                live = [x.copy() for x in own]
+                for p in (0, 1):
+                    live[p][list(outcome.dead[p])] = 0.0
+                new = _PublicLine((), (*line.board, label), line.moves)
+                stack.append((child, new, (live[0], live[1]), chance * outcome.weight))
+            else:
+                after = list(own)
+                after[actor] = own[actor] * probabilities[actor][at + k]
+                new = line._replace(moves=(*line.moves, (actor, label)))
+                stack.append((child, new, (after[0], after[1]), chance))
+    return lines, reach
+
+
+# --- Features ---
+
+
+def _poker_columns(
+    game: OneCardPoker, player: int, rows: list[tuple[str, _PublicLine]]
+) -> tuple[list[DecisionFeature], dict[str, Array]]:
+    ranks = card_names(game.ranks, 1)
+    level = {rank: float(k) for k, rank in enumerate(ranks)}
+
+    def rank_of(card: str) -> float:
+        return level[card if game.suits == 1 else card[:-1]]
+
+    def raises(moves: tuple[tuple[int, str], ...]) -> list[int]:
+        return [actor for actor, label in moves if label.startswith("r")]
+
+    def public(way: _PublicLine) -> float:
+        return rank_of(way.board[-1].strip("/")) if way.board else -1.0
+
+    def flag(name: str, phrase: str, negated: str, subject: str = SITUATION) -> DecisionFeature:
+        return DecisionFeature(name, FLAG, subject, (), phrase, negated)
+
+    features: tuple[tuple[DecisionFeature, Callable[[str, _PublicLine], float]], ...] = (
+        (DecisionFeature("card", LEVEL, HAND, ranks), lambda h, w: rank_of(h)),
+        (flag("pair", "a pair", "no pair", HAND), lambda h, w: float(rank_of(h) == public(w))),
+        (
+            flag("facing", "facing a bet", "when you may check"),
+            lambda h, w: float(bool(raises(w.moves)) and raises(w.moves)[-1] != player),
+        ),
+        (flag("reraised", "facing a raise", "not facing a raise"), lambda h, w: float(len(raises(w.moves)) >= 2)),
+        (
+            flag("checked to", "after a check", "without a check before you"),
+            lambda h, w: float(bool(w.moves) and not raises(w.moves)),
+        ),
+        (flag("second round", "after the public card", "before the public card"), lambda h, w: float(bool(w.board))),
+        (
+            flag("you led", "if you bet last before the public card", "if you did not lead"),
+            lambda h, w: float(raises(w.before)[-1:] == [player]),
+        ),
+        (
+            flag("they led", "if they bet last before the public card", "if they did not lead"),
+            lambda h, w: float(raises(w.before)[-1:] == [1 - player]),
+        ),
+        (
+            DecisionFeature("raises before", NUMBER, SITUATION, (), "raises before the public card"),
+            lambda h, w: float(len(raises(w.before))),
+        ),
+        (DecisionFeature("board", LEVEL, BOARD, ranks, "on a"), lambda h, w: public(w)),
+        (
+            flag("overcard", "a card above the board", "no card above the board", HAND),
+            lambda h, w: float(bool(w.board) and rank_of(h) > public(w)),
+        ),
+    )
+    columns = {feature.name: np.array([column(h, w) for h, w in rows]) for feature, column in features}
+    return [feature for feature, _ in features], columns
+
+
+def _plain_columns(rows: list[tuple[str, _PublicLine]]) -> tuple[list[DecisionFeature], dict[str, Array]]:
+    """Return features of any public game: the hand, the last action, and the number of actions."""
+    hands = tuple(dict.fromkeys(hand for hand, _ in rows))
+    last_moves = [line.moves[-1][1] if line.moves else "nothing" for _, line in rows]
+    lasts = tuple(dict.fromkeys(last_moves))
+    features = [
+        DecisionFeature("hand", CHOICE, HAND, hands),
+        DecisionFeature("after", CHOICE, SITUATION, lasts),
+        DecisionFeature("moves", NUMBER, SITUATION, (), "moves so far"),
+    ]
+    columns = {
+        "hand": np.array([float(hands.index(hand)) for hand, _ in rows]),
+        "after": np.array([float(lasts.index(move)) for move in last_moves]),
+        "moves": np.array([float(len(line.moves)) for _, line in rows]),
+    }
+    return features, columns
+
+
+def _history_tree_decisions(strategy: Strategy, player: int) -> DecisionTable:
+    """Tabulate a game with hidden actions: information sets by name, with equal weights."""
+    tree = strategy.tree
+    sets = [info for info in tree.infosets() if info.player == player]
+    labels = tuple(dict.fromkeys(label for info in sets for label in info.actions))
+    names = tuple(info.name for info in sets)
+    legal = np.array([[label in info.actions for label in labels] for info in sets])
+    probabilities = np.zeros(legal.shape)
+    for k, info in enumerate(sets):
+        probabilities[k, [labels.index(label) for label in info.actions]] = strategy.row(info)
+    feature = DecisionFeature("information set", CHOICE, SITUATION, names)
+    moves = tuple(RuleAction(OTHER, 0.0, label) for label in labels)
+    columns, weight = {feature.name: np.arange(len(sets), dtype=float)}, np.full(len(sets), 1 / max(len(sets), 1))
+    return DecisionTable(
+        f"{tree.name}, player {player}", (feature,), columns, moves, legal, probabilities, weight, names,
+        np.arange(len(sets)), unit=tree.unit,
+    )  # fmt: skip
+
+
+# --- Costs of following rules ---
+
+
+def replace_strategy(strategy: Strategy, decisions: DecisionTable, replacement: Array, player: int) -> Strategy:
+    """Return the strategy with a player's decisions replaced.
+
+    Parameters
+    ----------
+    strategy
+        Strategy of a small game.
+    decisions
+        Decisions of the player.
+    replacement
+        New probabilities, float64 [n, moves].
+    player
+        Player whose decisions these are.
+
+    Returns
+    -------
+    Strategy
+        The new strategy.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=1, line="r")
+    >>> always_fold = np.tile([1.0, 0.0], (3, 1))
+    >>> replace_strategy(solver.average(), decisions, always_fold, player=1)["K:r"]
+    {'f': 1.0, 'c': 0.0}
+    """
+    table = np.array(strategy.probabilities)
+    labels = {move: _action_label(move) for move in decisions.moves}
+    for name, row in zip(decisions.names, replacement, strict=True):
+        info = strategy.tree.infoset(name)
+        probability = {labels[move]: p for move, p in zip(decisions.moves, row.tolist(), strict=True)}
+        for k, action in enumerate(info.actions):
+            table[info.offset + k * info.stride] = probability[action]
+    return Strategy(strategy.tree, table, {"method": "rules"})
+
+
+def _action_label(move: RuleAction) -> str:
+    if move.kind == RAISE:
+        return "r" if move.size == 0 else f"r{move.size:g}"
+    return {FOLD: "f", CALL: "c"}.get(move.kind, move.label)
+
+
+def exploitability_cost(
+    strategy: Strategy, decisions: DecisionTable, player: int, value: float | None = None
+) -> CostFunction:
+    """Return a cost function: the exact exploitability of the player's strategy with these decisions replaced.
+
+    It is the opponent's best-response value less the value of the game.
+
+    Parameters
+    ----------
+    strategy
+        Strategy of a two-player zero-sum game.
+    decisions
+        Decisions of the player.
+    player
+        Player 0 or 1.
+    value
+        Value of the game to player 0; by default the middle of the interval that the strategy proves.
+
+    Returns
+    -------
+    CostFunction
+        Function of probabilities, float64 [n, moves], that returns `{"exploitability": …}`.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.solvers.tabular.cfr import CFR
+    >>> from riverboat.trees.compile import compile_game
+    >>> solver = CFR(compile_game(kuhn()), "cfr+")
+    >>> solver.step(200)
+    >>> decisions = small_game_decisions(solver.average(), player=1, line="r")
+    >>> cost = exploitability_cost(solver.average(), decisions, player=1)
+    >>> cost(decisions.strategy)["exploitability"] < 0.01
+    True
+    """
+    low, high = quality(strategy).bracket
+    middle = (low + high) / 2 if value is None else value
+    opponent_value = -middle if player == 0 else middle
+
+    def cost(played: Array) -> dict[str, float]:
+        best = quality(replace_strategy(strategy, decisions, played, player)).best[1 - player]
+        return {"exploitability": max(best - opponent_value, 0.0)}
+
+    return cost

@@ -1,0 +1,167 @@
+"""Public trees as arrays in preorder, from which `PublicTree` is compiled, and estimates of tree sizes.
+
+Most games are traversed by `layout_from_states`. A game with tens of millions of public nodes (Bluff(2,2)) fills the
+same arrays by itself and returns them from `layout()`.
+
+Sizes are estimated from random lines through the tree (Knuth 1975, "Estimating the efficiency of backtrack programs").
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time as clock
+from array import array as column
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from riverboat.core.budget import BuildMonitor
+from riverboat.core.errors import InputError, short_repr
+from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, append_label
+
+# --- estimates of tree sizes ---
+
+MAX_PROBES = 2_000
+
+
+class TreeState(Protocol):
+    """A state of a history game or a public game, as far as it is needed here."""
+
+    @property
+    def actor(self) -> int: ...
+
+    def actions(self) -> Sequence[str]: ...
+
+    def child(self, index: int, /) -> TreeState: ...
+
+
+def num_children(state: TreeState) -> int:
+    """Return the number of children of a state."""
+    if state.actor == CHANCE and hasattr(state, "outcomes"):
+        return len(state.outcomes())
+    return len(state.actions())
+
+
+@dataclass
+class TreeSizeEstimate:
+    """Estimated size of a tree."""
+
+    nodes: float = 0.0
+    decisions: dict[int, float] = field(default_factory=lambda: defaultdict(float))  # by player
+    actions: dict[int, float] = field(default_factory=lambda: defaultdict(float))  # by player, over all decisions
+
+
+def estimate_num_nodes(root: TreeState, seconds: float) -> float:
+    """Estimate the number of nodes below a state within `seconds`."""
+    return estimate_tree_size(root, seconds).nodes
+
+
+def estimate_tree_size(root: TreeState, seconds: float) -> TreeSizeEstimate:
+    """Estimate the nodes below a state, and the decisions and actions of each player, within `seconds`."""
+    draw = random.Random(0)
+    stop = clock.monotonic() + seconds
+    total, lines = TreeSizeEstimate(), 0
+    while lines < MAX_PROBES and (lines == 0 or clock.monotonic() < stop):
+        _probe_line(root, draw, stop, total)
+        lines += 1
+    return TreeSizeEstimate(
+        total.nodes / lines,
+        {player: n / lines for player, n in total.decisions.items()},
+        {player: n / lines for player, n in total.actions.items()},
+    )
+
+
+def _probe_line(root: TreeState, draw: random.Random, stop: float, total: TreeSizeEstimate) -> None:
+    """Add the estimate of one random line. A line cut short by the time limit underestimates."""
+    state, product = root, 1.0
+    total.nodes += 1.0
+    while state.actor != TERMINAL and clock.monotonic() < stop and math.isfinite(total.nodes):
+        branching = num_children(state)
+        if state.actor >= 0:
+            total.decisions[state.actor] += product
+            total.actions[state.actor] += product * branching
+        product *= branching
+        total.nodes += product
+        state = state.child(draw.randrange(branching))
+
+
+BYTES_PER_PUBLIC_NODE = 30  # minimum memory per node while the tree is built
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTreeLayout:
+    """A public tree in preorder: the first child of n is n + 1, the subtree of n is n … end[n] - 1."""
+
+    actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
+    end: Array  # int32 [nodes]: one past the last node of the subtree
+    index: Array  # int32 [nodes]: index of action_labels, chance_outcomes or payoffs, by the actor
+    action_labels: tuple[tuple[str, ...], ...]  # labels of the actions of a decision
+    chance_outcomes: tuple[tuple[Outcome, ...], ...]
+    payoffs: tuple[Payoff, ...]
+
+
+def layout_from_states(game: PublicGame) -> PublicTreeLayout:
+    """Traverse a public game once; equal action lists, chance events and payoffs are stored once."""
+    root = game.root()
+    with BuildMonitor(
+        game.name,
+        "building the tree of",
+        "public states",
+        BYTES_PER_PUBLIC_NODE,
+        partial(estimate_num_nodes, root),
+    ) as monitor:
+        return _build_layout(game, root, monitor)
+
+
+def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> PublicTreeLayout:
+    actor, end, index = (column(kind) for kind in "bii")
+    menus: dict[tuple[str, ...], int] = {}
+    chances: dict[tuple[Outcome, ...], int] = {}
+    payoffs: dict[Payoff, int] = {}
+
+    # An explicit stack, since lines may exceed Python's recursion limit.
+    work: list[tuple[PublicState | None, int, str]] = [(root, -1, "")]
+    while work:
+        state, closing, line = work.pop()
+        if state is None:
+            end[closing] = len(actor)
+            continue
+        node, who = len(actor), state.actor
+        grown(node)
+        if who not in (0, 1, CHANCE, TERMINAL):
+            raise InputError(
+                f"{game.name}: actor {short_repr(who)} at {short_repr(line)}: must be 0, 1, CHANCE or TERMINAL"
+            )
+        actor.append(who)
+        end.append(node + 1)
+        index.append(0)
+        if who == TERMINAL:
+            index[node] = payoffs.setdefault(state.payoff(), len(payoffs))
+            continue
+        if who == CHANCE:
+            outcomes = tuple(state.outcomes())
+            index[node] = chances.setdefault(outcomes, len(chances))
+            labels = tuple(o.label for o in outcomes)
+        else:
+            labels = tuple(state.actions())
+            index[node] = menus.setdefault(labels, len(menus))
+        if not labels:
+            raise InputError(f"{game.name}: no actions at {short_repr(line)}, which is not terminal")
+        if len(set(labels)) != len(labels):
+            raise InputError(f"{game.name}: duplicate action labels at {short_repr(line)}: {labels}")
+        work.append((None, node, ""))
+        for k in reversed(range(len(labels))):
+            work.append((state.child(k), -1, append_label(line, game.joiner, labels[k])))
+    return PublicTreeLayout(
+        np.asarray(actor, np.int8),
+        np.asarray(end, np.int32),
+        np.asarray(index, np.int32),
+        tuple(menus),
+        tuple(chances),
+        tuple(payoffs),
+    )

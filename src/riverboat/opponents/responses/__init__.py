@@ -1,1 +1,0 @@
-"""Responses to models: restricted Nash, data-biased, best responses."""

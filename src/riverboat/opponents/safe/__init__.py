@@ -1,1 +1,0 @@
-"""Safe exploitation: ε-safe best responses, gifts, and budgets."""

@@ -1,0 +1,212 @@
+"""Limit rivers with continuous signals: all qualitative models of one bet and one raise, and von Neumann's game."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from riverboat.continuous import programs
+from riverboat.continuous import signals as deals
+from riverboat.continuous.best_response import EquilibriumCertificate, certify
+from riverboat.continuous.discretization import DiscretizedGame
+from riverboat.continuous.examples import river
+from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.newton import ThresholdFinder
+from riverboat.continuous.programs import LinearForms
+from riverboat.continuous.proposals import add_raise, fit_thresholds, river_models, solve_discretized
+from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve, solve_model
+from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
+from riverboat.core.arrays import Array
+from riverboat.core.errors import RiverboatError
+from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
+from riverboat.reports.plots.continuous import plot_profiles
+from riverboat.solvers.exact.lp import solve_lp
+from riverboat.trees.compile import compile_game
+
+POTS = (1.0, 2.0, 4.0, 8.0)
+NUM_PANELS = 3  # models in the figure, as many as the proposal shows
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSearch:
+    """A search over all models of one game, in order of their fit."""
+
+    num_models: int
+    equilibria: list[tuple[QualitativeModel, EquilibriumCertificate, ThresholdProfile]]
+    seconds_to_first: float  # to the first equilibrium, from the rules of the game
+    seconds: float
+
+
+def search_models(game: ContinuousGame, steps: int = 60) -> ModelSearch:
+    """Fit all models to the discretized game, find their thresholds, and return those that are equilibria."""
+    start_time = time.perf_counter()
+    discretized = solve_discretized(game, steps)
+    proposals = sorted((fit_thresholds(discretized, model) for model in river_models(game)), key=lambda p: -p.fit)
+    equilibria, first = [], math.inf
+    for proposal in proposals:
+        cuts, residual = ThresholdFinder(game, proposal.model).find(game, proposal.profile.cuts)
+        if residual > 1e-9 * game.scale:
+            continue
+        profile = proposal.model.profile(game, cuts)
+        certificate = certify(profile)
+        if certificate.epsilon_share <= EPSILON_TOLERANCE:
+            first = min(first, time.perf_counter() - start_time)
+            equilibria.append((proposal.model, certificate, profile))
+    return ModelSearch(len(proposals), equilibria, first, time.perf_counter() - start_time)
+
+
+def median_milliseconds(
+    solve: Callable[[ContinuousGame, LinearForms], object], game: ContinuousGame, forms: LinearForms
+) -> float:
+    """Return the median time of five runs."""
+    times = []
+    for _ in range(5):
+        start_time = time.perf_counter()
+        solve(game, forms)
+        times.append(1e3 * (time.perf_counter() - start_time))
+    return median(times)
+
+
+def run_limit_river(full: bool, seed: int) -> ExperimentReport:
+    """Search models for several pots with uniform signals; deterministic."""
+    rows: list[ComparisonRow] = []
+    drawn: list[tuple[QualitativeModel, EquilibriumCertificate, ThresholdProfile]] = []
+    notes = ["a model is the moves of every situation from weak to strong; the paper's figures 3 to 5 print no numbers"]
+    for pot in POTS if full else POTS[1:3]:
+        game = river(pot=pot, raises=(1.0,))
+        searched = search_models(game)
+        values = [certificate.values[0] for _, certificate, _ in searched.equilibria]
+        rows += [
+            new_row(f"pot {pot:g}: models", float(searched.num_models)),
+            finding_row(f"pot {pot:g}: one of them or more is an equilibrium", 1.0, float(bool(searched.equilibria))),
+            new_row(f"pot {pot:g}: models that are equilibria", float(len(values)), note="they differ in idle bands"),
+            new_row(f"pot {pot:g}: seconds for all models", searched.seconds),
+        ]
+        if not values:
+            continue
+        model, _, profile = min(searched.equilibria, key=lambda g: len(g[0].thresholds))
+        ordered = model_of_profile(profile)
+        forms = LinearForms.from_model(game, ordered, ordered.order or ())
+        linear, elimination = programs.solve_threshold_lp, programs.solve_threshold_system
+        slack = max(solve(game, forms).slack for solve in (linear, elimination)) / pot
+        epsilon = max(certificate.epsilon_share for _, certificate, _ in searched.equilibria)
+        name, seconds, milliseconds = (
+            f"pot {pot:g}",
+            searched.seconds_to_first,
+            median_milliseconds(linear, game, forms),
+        )
+        rows += [
+            new_row(f"{name}: seconds to the first equilibrium", seconds, note="from the rules of the game"),
+            theorem_row(f"{name}: largest certified epsilon, share of the pot", 0.0, epsilon),
+            new_row(f"{name}: value to player 0", values[0]),
+            theorem_row(f"{name}: largest difference of their values", 0.0, max(values) - min(values)),
+            theorem_row(f"{name}: largest violation in both programs", 0.0, slack),
+            new_row(f"{name}: linear program, ms", milliseconds),
+            new_row(f"{name}: elimination, ms", median_milliseconds(elimination, game, forms), note="polynomial time"),
+        ]
+        words = "; ".join(f"{name}: {bands}" for name, bands in model.band_words(game).items())
+        notes.append(f"pot {pot:g}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
+        drawn = sorted(searched.equilibria, key=lambda g: len(g[0].thresholds))[:NUM_PANELS]
+    rows += two_raise_rows(2.0)
+    named = [(f"pot {pot:g}, model {n}", profile) for n, (_, _, profile) in enumerate(drawn, start=1)]
+    return ExperimentReport(rows, notes, draw=(lambda path: plot_profiles(named, path)) if named else None)
+
+
+def two_raise_rows(pot: float) -> list[ComparisonRow]:
+    """Solve the river with two raises, by the heuristic model and by proposed models."""
+    small, large = river(pot=pot, raises=(1.0,)), river(pot=pot, raises=(1.0,), cap=2)
+    simple = {"root": "b x b x", "x": "b x b", "x-b": "r f c r", "x-b-r": "f c", "b": "r f c r", "b-r": "f c"}
+    heuristic = solve_model(large, add_raise(QualitativeModel.from_words(small, simple), small, large))
+    start_time = time.perf_counter()
+    best = solve(large)[0]
+    seconds = time.perf_counter() - start_time
+    return [
+        new_row("two raises, pot 2: epsilon of the heuristic model, share of the pot", heuristic.epsilon_share),
+        theorem_row("two raises, pot 2: epsilon of a model read off, share of the pot", 0.0, best.epsilon_share),
+        new_row("two raises, pot 2: seconds", seconds, note=f"{len(best.model.thresholds)} thresholds"),
+    ]
+
+
+# --- Von Neumann's game ---
+
+STEPS = (7, 13, 27, 53, 107)  # none of them has an edge at the thresholds, which are tenths of the axis
+EQUAL_SIGNALS = {
+    "piecewise": deals.from_cdfs([[(0.0, 0.0), (0.2, 0.5), (3.0, 0.6), (4.0, 1.0)]] * 2),
+    "triangle": deals.from_densities([[(0.0, 0.0), (1.0, 2.0)]] * 2),
+}
+
+
+def solve_half_street(signals: deals.Signals, pot: float, method: str = "auto") -> ModelSolution:
+    """Solve the half street with the model that bluffs with the weakest and bets the strongest hands."""
+    game = river(signals, pot=pot, street="half")
+    model = QualitativeModel.from_words(game, {"root": "b x b", "b": "f c"}, "root:1 b:1 root:2")
+    start = np.array([signals.quantile(0, share) for share in (0.1, 0.7, 0.4)])
+    return solve_model(game, model, method, start=start)
+
+
+def threshold_shares(answer: ModelSolution) -> Array:
+    """Return the probabilities of signals below the thresholds a, b and c."""
+    if answer.profile is None:
+        raise RiverboatError(f"von Neumann: {answer.reason}")
+    return np.array([s for row in answer.profile.to_dict().values() for s in row["shares"]])
+
+
+def threshold_formula(pot: float) -> Array:
+    """Return the analytic thresholds for a pot."""
+    c = (3 * pot + 2) / ((2 * pot + 1) * (pot + 2))
+    return np.array([(1 - c) / (2 * (pot + 1)), (1 + c) / 2, c])
+
+
+def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
+    """Compare all methods with the analytic solution; only the finite games are approximate."""
+    best = solve_half_street(deals.uniform(), 2.0)
+    cuts = threshold_shares(best)
+    value = best.certificate.values[0] if best.certificate is not None else 0.0
+    note = "exact best responses over the continuum"
+    rows = [
+        theorem_row("a: bets below", 0.1, cuts[0]),
+        theorem_row("b: bets above", 0.7, cuts[1]),
+        theorem_row("c: calls above", 0.4, cuts[2]),
+        theorem_row("value to the bettor, antes of 1", 0.1, value),
+        theorem_row("certified epsilon, share of the pot", 0.0, best.epsilon_share, note=note),
+    ]
+
+    def add_difference(name: str, solution: ModelSolution, expected: Array | list[float], note: str = "") -> None:
+        rows.append(theorem_row(name, 0.0, np.abs(threshold_shares(solution) - expected).max(), note=note))
+
+    for method in ("linear", "milp", "newton"):
+        solution = solve_half_street(deals.uniform(), 2.0, method)
+        add_difference(f"largest difference to the answer of {method}", solution, cuts)
+    for name, signals in EQUAL_SIGNALS.items():
+        solution = solve_half_street(signals, 2.0)
+        note = f"epsilon {solution.epsilon_share:.1g}"
+        add_difference(f"both {name}: largest difference of shares", solution, [0.1, 0.7, 0.4], note)
+    for pot in (1.0, 4.0, 10.0):
+        solution = solve_half_street(deals.uniform(), pot)
+        add_difference(f"pot {pot:g}: largest difference to the formula", solution, threshold_formula(pot))
+    game = river(street="half")
+    sizes = STEPS + ((211, 401) if full else ())
+    values = [solve_lp(compile_game(DiscretizedGame(game, steps))).value for steps in sizes]
+    errors = [max(abs(value - 0.1), 1e-12) for value in values]
+    rows += [
+        new_row(f"value of the game in {n} steps", v, note="linear program") for n, v in zip(sizes, values, strict=True)
+    ]
+    falls = all(later < before for before, later in pairwise(errors))
+    rate = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+    rows += [
+        finding_row("more steps are nearer to the continuum", 1.0, float(falls)),
+        new_row("error of the value: power of the number of steps", rate, note="about -2"),
+    ]
+    curve = Curve("error of the value", sizes, errors)
+    notes = (
+        "the equations of indifference, solved by hand: c = (3P + 2) / ((2P + 1)(P + 2)), b = (1 + c) / 2, "
+        "a = (1 - c) / (2 (P + 1))",
+    )
+    return ExperimentReport(rows, notes, (curve,), log=True)

@@ -1,0 +1,236 @@
+"""Table 1 of Brown & Sandholm (2017): endgames of flop hold'em solved by every method from an abstraction's strategy.
+
+The base is the solution of the game with flop hands in buckets. Every endgame begins after the preflop betting, before
+the flop is dealt, and is solved with all hands. Exploitability is that of the whole strategy, exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.devices import AUTO, CPU
+from riverboat.games.boards.holdem import Holdem
+from riverboat.games.registry import game_from_spec
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
+from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
+from riverboat.solvers.schedules import dcfr
+from riverboat.subgames.flop_refinement import FLOP_METHODS, BettingRound, refine_flop
+from riverboat.trees.boards import BoardTree
+
+BASE = "base"
+TABLE_METHODS = ("resolve", "maxmargin", "reach", "reach_split", "reach_plain", "gifts_split", "gifts_whole")
+ALL_HANDS_METHODS = (BASE, "unsafe", "resolve", "maxmargin")  # for a base with all hands
+# The exploitability of gadget games after 100 iterations is half of that of other schedules.
+SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
+CACHE_VERSION = 1
+ROUNDING = 1e-5
+
+
+@dataclass(frozen=True)
+class FlopEndgameSize:
+    """The amount of work of a run."""
+
+    game: str
+    buckets: int
+    base: int  # iterations of the base
+    iterations: int  # for each endgame
+    threads: int = 1
+    device: str = CPU  # device of endgames; bases with buckets need the CPU
+    fine: int = 0  # iterations of the base with all hands, which should be nearly an equilibrium; 0 for `base`
+
+    @property
+    def cache_key(self) -> str:
+        """Settings that the results depend on."""
+        return f"{CACHE_VERSION} {self.game} {self.buckets} {self.base} {self.iterations} {SCHEDULE}"
+
+
+@dataclass(frozen=True)
+class FlopMeasurement:
+    """Measurements of one strategy for the whole game."""
+
+    best: tuple[float, ...]  # best-response values of both players, in mbb/g
+    allowance: tuple[float, float] = (0.0, 0.0)  # upper bound of the gain of each player's opponent
+    margin: float = float("nan")
+
+    @property
+    def exploitability(self) -> float:
+        """Half of the sum of the best-response values."""
+        return sum(self.best) / 2
+
+
+class FlopEndgameTable:
+    """One base, with buckets or with all hands, and its endgames refined by every method."""
+
+    def __init__(self, size: FlopEndgameSize, *, buckets: bool = True) -> None:
+        self.size, self.buckets = size, buckets
+        self.iterations = size.base if buckets else size.fine or size.base
+
+    @cached_property
+    def base(self) -> BettingRound:
+        """The strategy of the whole game, solved on first use."""
+        size, game = self.size, game_from_spec(self.size.game)
+        assert isinstance(game, Holdem)
+        tree = BoardTree(game)
+        cards = abstraction_by_name(f"flops:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
+        device = CPU if self.buckets else size.device
+        solver = BoardCFR(tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
+        solver.step(self.iterations)
+        return BettingRound(tree, np.array(solver.averages), threads=size.threads)
+
+    def measure(self, name: str) -> FlopMeasurement:
+        """Measure the base, or the whole strategy after a method."""
+        base, size = self.base, self.size
+        if name == BASE:
+            return FlopMeasurement(engine_quality(base.engine).best)
+        refined = refine_flop(
+            base, name, iterations=size.iterations, schedule=SCHEDULE, dtype="float32", threads=size.threads,
+            device=size.device,
+        )  # fmt: skip
+        best = engine_quality(CpuBoardEngine.from_average(base.tree, refined.table, size.threads)).best
+        return FlopMeasurement(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+
+    def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, FlopMeasurement]:
+        """Return the measurements that are cached or requested."""
+        kind, out = "buckets" if self.buckets else f"all-{self.iterations}", {}
+        for name in names:
+            arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: vars(self.measure(name)))  # type: ignore[misc]
+            if arrays is not None:
+                best, (first, second) = arrays["best"], arrays["allowance"]
+                out[name] = FlopMeasurement(
+                    tuple(map(float, best)), (float(first), float(second)), float(arrays["margin"])
+                )
+        return out
+
+
+def excess_gain(base: FlopMeasurement, after: FlopMeasurement) -> float:
+    """Return a best response's gain beyond the exploitability of the gadget games; at most zero for safe methods."""
+    return max(after.best[1 - p] - base.best[1 - p] - after.allowance[p] for p in (0, 1))
+
+
+def method_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+    """Return the exploitability of every method, and checks of the theorems."""
+    rows = []
+    for name, after in measured.items():
+        notes = [_paper_note(paper, name)]
+        if name != BASE and FLOP_METHODS[name].gadget:
+            notes.append(f"gadgets' own {sum(after.allowance) / 2:.3g}, least margin {after.margin:.3g}")
+        rows.append(
+            new_row(f"{title}: {_method_title(name)}", after.exploitability, note="; ".join(n for n in notes if n))
+        )
+    for name, after in measured.items():
+        if BASE in measured and name != BASE and FLOP_METHODS[name].safe:
+            name_of_check = f"{title}: {_method_title(name)}, gain beyond the gadgets' own"
+            rows.append(theorem_row(name_of_check, 0.0, excess_gain(measured[BASE], after), "<=", rounding=ROUNDING))
+    return rows
+
+
+def _method_title(name: str) -> str:
+    return name if name == BASE else FLOP_METHODS[name].title
+
+
+def _paper_note(paper: dict[str, float], name: str) -> str:
+    """Format the paper's number; the first version prints a tenth of the later version's numbers."""
+    return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
+
+
+def ratio_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+    """Return ratios of methods, the paper's and ours, and checks of orders that must hold."""
+    rows = []
+    for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
+        if name not in measured or over not in measured:
+            continue
+        ours = measured[name].exploitability / measured[over].exploitability
+        paper_ratio = paper[name] / paper[over]
+        label, note = f"{title}: {_method_title(name)} / {_method_title(over)}", f"paper {paper_ratio:.3g}"
+        if name in ("resolve", "maxmargin"):
+            rows.append(finding_row(label, 1.0, ours, "<=", note=note))
+        else:
+            same = "the same side of 1" if (ours < 1) == (paper_ratio < 1) else "not so here"
+            rows.append(new_row(label, ours, note=f"{note}: {same}"))
+    return rows
+
+
+@dataclass(frozen=True)
+class Table1Game:
+    """A game of the table: the paper's numbers, both sizes, and why unsafe is not worse than the base at full size."""
+
+    paper: dict[str, float]
+    quick: FlopEndgameSize
+    full: FlopEndgameSize
+    explained: ExplainedDifference
+
+
+def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
+    """Reproduce the table for one of `GAMES`; full-size parts are cached."""
+    paper, explained = GAMES[game].paper, GAMES[game].explained
+    size = _apply_options(GAMES[game].full if full else GAMES[game].quick, chosen)
+    parts = ExperimentParts(f"endgame-{game}", size.cache_key, use_cache=full, part=chosen.get("part", 0))
+    coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
+    fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
+    buckets = f"{size.buckets:,} buckets"
+    rows = method_rows(coarse, paper, buckets) + ratio_rows(coarse, paper, buckets) + method_rows(fine, {}, "all hands")
+    if {BASE, "unsafe"} <= set(fine):
+        ratio = fine["unsafe"].exploitability / fine[BASE].exploitability
+        title = "all hands: unsafe / base, where the base is nearly an equilibrium"
+        note = "the paper's large game has 9.58: unsafe can be worse than the base"
+        rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
+    notes = (
+        f"{size.game}: {size.base} iterations for the base ({size.fine or size.base} with all hands), "
+        f"{size.iterations} for each endgame, {SCHEDULE}. mbb/g, exact in the whole game. {parts.note}",
+        "The paper gives counts of its games and no menus; its figures in mbb/h are a tenth of those of the later "
+        "version where the experiment is the same. Orders and ratios are compared, not digits.",
+        "Reach-maxmargin in the paper's own form has its margin at the opponent's first decision and everything the "
+        "opponent gave up since then in it; a move off the path counts as the least that the opponent can be held to "
+        "there. With whole gifts it is proved for one endgame; all of them together may spend a gift twice, split "
+        "they cannot.",
+        "Gadgets' own: the most that their solutions' exploitability lets best responses gain, both players' mean.",
+        f"Curve: {', '.join(map(_method_title, coarse))}.",
+    )
+    curve = Curve(buckets, range(len(coarse)), [f.exploitability for f in coarse.values()])
+    return ExperimentReport(rows, notes, (curve,))
+
+
+def _apply_options(size: FlopEndgameSize, chosen: dict[str, int]) -> FlopEndgameSize:
+    """Return a size with options applied."""
+    spec, *settings = size.game.split(",")
+    defaults = {key: int(value) for key, value in (word.split("=") for word in settings)}
+    deck = ",".join(f"{key}={chosen.get(key, defaults[key])}" for key in ("ranks", "suits"))
+    overrides = {key: chosen[key] for key in ("buckets", "base", "iterations", "fine", "threads") if key in chosen}
+    return replace(size, game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
+
+
+GAMES = {
+    "small": Table1Game(
+        {"base": 9.128, "unsafe": 0.5514, "resolve": 8.120, "maxmargin": 0.9362, "reach": 0.8262},
+        FlopEndgameSize("flop_holdem:small,ranks=5,suits=4", buckets=600, base=300, iterations=150),
+        FlopEndgameSize("flop_holdem:small,ranks=13,suits=4", buckets=30_000, base=200, iterations=500, threads=2),
+        ExplainedDifference(
+            0.4391, "the base had 200 iterations, endgames 500: it was no equilibrium yet", within=0.01
+        ),
+    ),
+    "large": Table1Game(
+        {"base": 4.141, "unsafe": 39.68, "resolve": 3.626, "maxmargin": 0.6121, "reach": 0.5496},
+        FlopEndgameSize("flop_holdem:large,ranks=5,suits=3", buckets=400, base=300, iterations=150),
+        FlopEndgameSize("flop_holdem:large,ranks=13,suits=4", buckets=30_000, base=150, iterations=300, threads=2),
+        ExplainedDifference(
+            0.6478, "the base had 150 iterations, endgames 300: it was no equilibrium yet", within=0.01
+        ),
+    ),
+}
+
+
+def run_small(full: bool, seed: int, **chosen: int) -> ExperimentReport:
+    """Run the small game with a deck of twenty cards; with `full` all 52 and 30,000 buckets."""
+    return table_1_report("small", full, chosen)
+
+
+def run_large(full: bool, seed: int, **chosen: int) -> ExperimentReport:
+    """Run the large game with a deck of fifteen cards; with `full` all 52 and 30,000 buckets."""
+    return table_1_report("large", full, chosen)

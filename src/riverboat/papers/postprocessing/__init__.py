@@ -1,1 +1,0 @@
-"""Purification and thresholding."""

@@ -1,0 +1,1 @@
+"""Propositions and examples of the proposal."""

@@ -1,1 +1,0 @@
-"""Sampled CFR: baselines, CFR-BR, convergence."""

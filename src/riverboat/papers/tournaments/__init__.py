@@ -1,1 +1,0 @@
-"""Push or fold tournaments."""

@@ -1,0 +1,78 @@
+"""Trained blueprints of experiments: trainers, their average strategies, and exploitability in both games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
+from riverboat.core.cache import cache_folder
+from riverboat.core.errors import RiverboatError
+from riverboat.evaluation.best_response.exact import quality
+from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.papers.framework import Curve
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.strategies.blueprint import Blueprint
+
+AbstractGame: TypeAlias = tuple[ActionTree, CardAbstraction]
+
+
+def cached_abstraction(name: str, build: Callable[[Path], CardAbstraction]) -> CardAbstraction:
+    """Load a card abstraction from the cache; `build` makes it the first time and saves it in the folder."""
+    folder = cache_folder() / "reproduce" / name
+    try:
+        return load_abstraction(folder)
+    except (OSError, RiverboatError):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return build(folder)
+
+
+def average_strategy(trainer: BlueprintTrainer) -> Blueprint:
+    """Return the current average strategy of a trainer."""
+    tree = trainer.tree
+    average = tuple(trainer.averages(street) for street in range(tree.rules.rounds))
+    return Blueprint(tree.rules, tree.menu, tree, trainer.cards, average, {"iterations": trainer.iterations})
+
+
+def train_blueprint(game: AbstractGame, traversal: str, iterations: int, **options: Any) -> Blueprint:
+    """Train a blueprint for a number of iterations; options are those of the trainer."""
+    trainer = make_sampling_trainer(*game, traversal, **options)
+    trainer.step(iterations)
+    return average_strategy(trainer)
+
+
+def make_compiled_trainer(game: AbstractGame, traversal: str, seed: int) -> BlueprintTrainer:
+    """Make a trainer whose kernels are compiled already, so that its first step can be timed."""
+    make_sampling_trainer(*game, traversal).step(1)
+    return make_sampling_trainer(*game, traversal, seed=seed)
+
+
+def real_exploitability(trainer: BlueprintTrainer) -> float:
+    """Return the exact exploitability of the average strategy in the real game, in mbb/g."""
+    return quality(average_strategy(trainer), threads=2, self_play=False).mbb_per_game
+
+
+def abstract_exploitability(trainer: BlueprintTrainer) -> float:
+    """Return the exact exploitability of the average strategy in the abstract game, in mbb/g."""
+    return 1000 * abstract_quality(trainer).exploitability / trainer.tree.rules.big_blind
+
+
+class ExploitabilityMeasurement(Protocol):
+    """A measurement of both exploitabilities during training."""
+
+    @property
+    def real_exploitability(self) -> float: ...
+    @property
+    def abstract_exploitability(self) -> float: ...
+
+
+def exploitability_curves(
+    name: str, x: Sequence[float], points: Sequence[ExploitabilityMeasurement], panel: str
+) -> list[Curve]:
+    """Return the curves of a training run in the real and the abstract game."""
+    return [
+        Curve(f"{name}, real game", x, [p.real_exploitability for p in points], panel),
+        Curve(f"{name}, abstract game", x, [p.abstract_exploitability for p in points], panel),
+    ]

@@ -1,0 +1,303 @@
+"""Recorded results: tables of a ledger, a Markdown page, and the measurements of the shipped agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from riverboat.agents import registry
+from riverboat.core.errors import InputError
+from riverboat.core.formatting import shell_quote
+from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
+from riverboat.engines.devices import CUDA
+from riverboat.evaluation.identity import agent_identity
+from riverboat.evaluation.ledger import (
+    COST_KEYS,
+    EXPLOITABILITY,
+    LBR,
+    MATCH,
+    RESULT_KINDS,
+    Ledger,
+    LedgerEntry,
+    read_ledger,
+    read_result,
+)
+from riverboat.solvers.mccfr.recipe import DEVICE_CORES
+from riverboat.strategies.blueprint import load_blueprint
+
+LEDGER_UNITS = {
+    "mbb_per_game": "mbb/g",
+    "ci95": "mbb/g, half the width of a 95 % interval",
+    "core_hours": f"hours of one core; a GPU hour counts as {DEVICE_CORES}",
+    "megabytes": "10^6 bytes of tables",
+    "decision_seconds": "wall-clock seconds, mean over all decisions",
+}
+
+
+def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
+    """Read a ledger, and add and store results; raise an error if there is neither a ledger nor a result."""
+    ledger = read_ledger(file)
+    for path in add:
+        ledger = ledger.add(read_result(path), str(path))
+    if ledger.game is None:
+        raise InputError(f"ledger {str(file)!r}: does not exist yet; --add RESULT.json creates it")
+    if add:
+        ledger.write()
+    return ledger
+
+
+def ledger_to_dict(book: Ledger) -> dict[str, Any]:
+    """Return a ledger as a JSON object."""
+    names = book.names()
+    return {
+        "game": dict(book.game or {}),
+        "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(book.agents.items())],
+        "ratings": [
+            {
+                "agent": rating.agent,
+                "name": names[rating.agent],
+                "mbb_per_game": rating.mbb_per_game,
+                "ci95": rating.ci95,
+                "group": rating.group,
+                "matches": rating.matches,
+                "hands": rating.hands,
+            }
+            for rating in book.ratings()
+        ],
+        "results": [entry.to_dict() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
+        "pooled": [
+            entry.to_dict() for kind in RESULT_KINDS for entry in book.pooled_entries(kind) if "pieces" in entry.extra
+        ],
+        "unit": "mbb/g",
+        "units": LEDGER_UNITS,
+    }
+
+
+# --- Tables ---
+
+
+def ledger_tables(book: Ledger) -> list[tuple[str, ReportTable]]:
+    """Return the non-empty tables of a ledger with their titles."""
+    tables = (
+        ("Ratings", _rating_table(book)),
+        ("Matches", _match_rows(book)),
+        ("Exploitability: exact, or a lower bound", _exploitability_table(book)),
+        ("Agents", _agent_table(book)),
+        ("Cost", _cost_table(book)),
+    )
+    return [(title, table) for title, table in tables if len(table)]
+
+
+def _rating_table(book: Ledger) -> ReportTable:
+    names, ratings = book.names(), book.ratings()
+    several = len({rating.group for rating in ratings}) > 1
+    rows = tuple(
+        (
+            names[rating.agent],
+            f"{rating.mbb_per_game:+,.0f}",
+            f"{rating.ci95:,.0f}",
+            f"{rating.matches}",
+            f"{rating.hands:,}",
+            *([str(rating.group + 1)] if several else []),
+        )
+        for rating in ratings
+    )
+    columns = [
+        ReportColumn("agent"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
+        ReportColumn("matches", FIGURE, rank=1),
+        ReportColumn("hands", FIGURE, rank=2),
+    ]  # fmt: skip
+    return ReportTable("", (*columns, *([ReportColumn("group", FIGURE)] if several else [])), rows)
+
+
+def _match_rows(book: Ledger) -> ReportTable:
+    names = book.names()
+    rows = tuple(
+        (
+            *(names[agent] for agent in entry.agents),
+            f"{entry.mbb_per_game:+,.1f}",
+            f"{entry.ci95:,.1f}",
+            f"{entry.hands or 0:,}",
+            str(entry.seed if entry.seed is not None else ""),
+            " ".join(_match_conditions(entry)),
+        )
+        for entry in book.pooled_entries(MATCH)
+    )
+    columns = (
+        ReportColumn("agent"), ReportColumn("against"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
+        ReportColumn("hands", FIGURE, rank=1), ReportColumn("seed", FIGURE, rank=3), ReportColumn("how", rank=2),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
+def _match_conditions(entry: LedgerEntry) -> list[str]:
+    words = ["AIVAT"] if entry.extra.get("aivat") else []
+    words += ["thinned"] if entry.extra.get("played") else []
+    words += [f"{entry.extra['pieces']} pieces"] if "pieces" in entry.extra else []
+    return words + ([str(entry.extra["verdict"])] if "verdict" in entry.extra else [])
+
+
+def measure_name(entry: LedgerEntry, names: Mapping[str, str]) -> str:
+    """Name what a result measures: `won against demo`, `LBR fcpa from the turn`, `best response`."""
+    if entry.kind == MATCH:
+        return f"won against {names[entry.agents[1]]}"
+    if entry.kind == EXPLOITABILITY:
+        return "best response" + (" (exact)" if entry.extra.get("is") == "exact" else "")
+    start = entry.extra.get("from")
+    return f"LBR {entry.extra.get('actions', '')}" + (f" from the {start}" if start not in (None, "preflop") else "")
+
+
+def measurement_table(entries: Iterable[LedgerEntry], names: Mapping[str, str]) -> ReportTable:
+    """Tabulate results of all kinds: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
+    rows = tuple(
+        (
+            names[entry.agents[0]],
+            measure_name(entry, names),
+            f"{entry.mbb_per_game:{'+' if entry.kind == MATCH else ''},.1f}",
+            "exact" if entry.extra.get("is") == "exact" else f"{entry.ci95:,.1f}",
+            f"{entry.hands:,}" if entry.hands else "",
+        )
+        for entry in entries
+    )
+    columns = (
+        ReportColumn("agent"), ReportColumn("measure", PROSE), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
+        ReportColumn("hands", FIGURE, rank=1),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
+def _exploitability_table(book: Ledger) -> ReportTable:
+    return measurement_table((*book.pooled_entries(EXPLOITABILITY), *book.pooled_entries(LBR)), book.names())
+
+
+def _agent_table(book: Ledger) -> ReportTable:
+    names = book.names()
+    rows = tuple(
+        (names[mark], mark, str(facts.get("recipe", facts["kind"])), str(facts.get("cards", "")))
+        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
+    )
+    return ReportTable(
+        "",
+        (
+            ReportColumn("agent"),
+            ReportColumn("fingerprint"),
+            ReportColumn("recipe", rank=1),
+            ReportColumn("cards", rank=2),
+        ),
+        rows,
+    )
+
+
+def _cost_table(book: Ledger) -> ReportTable:
+    names = book.names()
+    rows = tuple(
+        (names[mark], *(f"{facts[key]:.4g}" if key in facts else "" for key in COST_KEYS))
+        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
+        if any(key in facts for key in COST_KEYS)
+    )
+    columns = (
+        ReportColumn("agent"), ReportColumn("core-hours", FIGURE), ReportColumn("MB", FIGURE),
+        ReportColumn("seconds per decision", FIGURE),
+    )  # fmt: skip
+    return ReportTable("", columns, rows)
+
+
+def describe_scale(book: Ledger) -> str:
+    """Describe the game, and what ratings are relative to."""
+    assert book.game is not None
+    groups = len({rating.group for rating in book.ratings()})
+    separate = "" if groups < 2 else f"; {groups} groups without a match between them, each rated around its own mean"
+    stacks = book.game["stacks"]
+    stack_text = "" if stacks is None else f", stacks {' and '.join(f'{s:,}' for s in stacks)}"
+    return (
+        f"{book.game['name']}{stack_text}, release {book.game['version']}; ratings are relative to the mean of "
+        f"all{separate}"
+    )
+
+
+# --- Markdown page ---
+
+
+def to_markdown_page(book: Ledger, page: Path) -> str:
+    """Return the ledger as a Markdown page that names the command that writes it."""
+    parts = [
+        "# Strength",
+        f"Written by `riverboat ledger {shell_quote(book.path)} --write {shell_quote(page)}`: {describe_scale(book)}.",
+        "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
+        "is wider where they contradict each other. Exploitability is exact or a lower bound.",
+    ]
+    for title, table in ledger_tables(book):
+        parts.append(f"## {title}\n\n{_markdown_table(table)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(table: ReportTable) -> str:
+    head = "| " + " | ".join(column.name for column in table.columns) + " |"
+    rule = "|" + "|".join("--:" if column.kind == FIGURE else "---" for column in table.columns) + "|"
+    rows = ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in table.rows]
+    return "\n".join([head, rule, *rows])
+
+
+# --- The shipped agent: provenance and published measurements ---
+
+MEASUREMENTS_HEADING = "Measurements in mbb/g (LBR and best response: lower bounds on exploitability)"
+
+
+def has_shipped_measurements() -> bool:
+    """Return whether an agent with measurements comes with this installation."""
+    return registry.SHIPPED_LEDGER.is_file()
+
+
+def describe_shipped_provenance() -> str:
+    """Describe in one line how the shipped agent was made."""
+    provenance = load_blueprint(registry.SHIPPED).provenance
+    identity = agent_identity(registry.make_agent(registry.DEFAULT))
+    note = f" (a GPU counts as {DEVICE_CORES} cores)" if provenance.get("device") == CUDA else ""
+    return (
+        f"{registry.DEFAULT}: recipe {provenance.get('recipe')}, cards {identity['cards']}, seed {provenance.get('seed')}, "
+        f"{identity.get('core_hours', 0):.2f} core-hours{note}, fingerprint {identity['fingerprint']}"
+    )
+
+
+def describe_shipped_agent() -> list[str]:
+    """Describe the shipped agent and each of its measurements in one line each, for JSON; empty if no agent is shipped."""
+    if not has_shipped_measurements():
+        return []
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names = ledger.names()
+    return [
+        describe_shipped_provenance(),
+        *(
+            f"{names[entry.agents[0]]}, {measure_name(entry, names)}: {entry.claim}"
+            for entry in _sorted_entries(ledger)
+        ),
+    ]
+
+
+def agent_fingerprint(name: str) -> str:
+    """Return the fingerprint of an agent, which identifies it in ledgers."""
+    return str(agent_identity(registry.make_agent(name))["fingerprint"])
+
+
+def shipped_measurement_table(demo_fingerprint: str | None = None) -> tuple[ReportTable, list[str]]:
+    """Return the measurements as a table, and notes on it.
+
+    `demo_fingerprint` is the fingerprint of the local demo agent. Measurements of another training run are marked.
+    """
+    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    names, notes = ledger.names(), []
+    for mark, facts in ledger.agents.items():
+        if facts["name"] == registry.DEMO and demo_fingerprint not in (None, mark):
+            names[mark] = f"{registry.DEMO} ({mark[:6]})"
+            notes.append(f"{names[mark]}: another training run of the same recipe; the local one is {demo_fingerprint}")
+    return measurement_table(_sorted_entries(ledger), names), notes
+
+
+def _sorted_entries(ledger: Ledger) -> list[LedgerEntry]:
+    """Return all results, parts of one measurement pooled, sorted by agent; matches come before bounds."""
+    kinds = dict.fromkeys(
+        sorted((entry.kind for entry in ledger.entries), reverse=True)
+    )  # matches, LBR, exploitability
+    entries = [entry for kind in kinds for entry in ledger.pooled_entries(kind)]
+    return sorted(entries, key=lambda entry: ledger.agents[entry.agents[0]]["name"])

@@ -1,0 +1,284 @@
+"""External sampling on a GPU, with the same deals, traversals and tables as on the CPU, thousands of deals at a time.
+
+    trainer = cuda_external_trainer(tree, cards, seed=1, weighting="linear")
+    trainer.step(100_000_000)            # deals
+
+Every step runs on the device, including the dealing of cards. Blocks of threads race, as threads do on the CPU. A run
+can continue on the other device: checkpoints are those of `BlueprintTrainer`. `DeviceTables` are the tables of any
+traverser on a device.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import from_dtype
+
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.cards.ranking import RankTables
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.core.formatting import format_bytes
+from riverboat.engines.cuda._kernels import external as device_kernels
+from riverboat.engines.cuda.board_engine import free_bytes
+from riverboat.engines.cuda.compilation import (
+    DEVICE_FUNCTION_OPTIONS,
+    SIMULATED,
+    bind_globals,
+    compile_for_device,
+    cuda,
+    cuda_unavailable_reason,
+)
+from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.solvers.mccfr.tables import BucketTables, Weighting, make_sampling_game, max_notes_per_deal
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+from riverboat.solvers.mccfr.traversers import tree_depth
+
+# --- tables on the device, copied to the host on demand ---
+
+
+class DeviceTables:
+    """Tables on a device, with a copy on the host that is brought up to date on demand."""
+
+    def __init__(self, host: BucketTables) -> None:
+        self._host, self.cells = host, to_device(host.cells)
+        self._device_newer = False  # whether the device's tables are newer than the host's
+        self._host_dirty = False  # whether the host's tables may have been written to
+
+    @property
+    def host(self) -> BucketTables:
+        """The tables on the host, up to date."""
+        if self._device_newer:
+            self.cells.copy_to_host(self._host.cells)
+            self._device_newer = False
+        self._host_dirty = True
+        return self._host
+
+    def send(self) -> Any:
+        """Return the cells on the device, which are about to be updated; first copy those of the host if they changed."""
+        if self._host_dirty:
+            self.cells.copy_to_device(self._host.cells)
+            self._host_dirty = False
+        self._device_newer = True
+        return self.cells
+
+
+def require_cuda(tree: ActionTree) -> None:
+    """Raise InputError if no CUDA device is available."""
+    reason = cuda_unavailable_reason()
+    if reason is not None:
+        raise InputError(f"{tree.rules.name}: GPU training is not available: {reason}; use device='cpu'")
+
+
+def to_device(numbers: Array) -> Any:
+    """Copy an array to the device; empty arrays get a minimal allocation."""
+    if not numbers.size:
+        return cuda.to_device(np.zeros((1,) * numbers.ndim, numbers.dtype))[(slice(0),) * numbers.ndim]
+    return cuda.to_device(np.ascontiguousarray(numbers))
+
+
+def to_device_all(given: Any) -> Any:
+    """Copy all arrays in nested tuples to the device; other values are passed through."""
+    if isinstance(given, np.ndarray):
+        return to_device(given)
+    if isinstance(given, tuple):
+        copied = [to_device_all(each) for each in given]
+        return type(given)(*copied) if hasattr(given, "_fields") else tuple(copied)
+    return given
+
+
+def launch_grid(count: int, threads: int) -> tuple[int, int]:
+    """Return the number of blocks for `count` threads, and the threads per block."""
+    return max(1, -(-count // threads)), threads
+
+
+THREADS = 3 if SIMULATED else 128  # per block
+GROUP = 32  # deals that a block traverses at a time: enough decisions to occupy its threads
+BLOCKS = 6  # resident on one multiprocessor
+MAX_TRAVERSALS = 128  # traversals of a group that a note can number
+CHUNK = 1 << 18  # deals per launch
+MIN_CHUNK = 1 << 10
+CHUNK_DIVISOR = 8  # a chunk has at most 1 / CHUNK_DIVISOR of the deals so far: strategies change fast at the beginning
+MEMORY_SHARE = 0.9  # usable share of the free memory
+DEVICE_FUNCTIONS = (
+    "regret_matching_scale",
+    "visit_node",
+    "average_increment",
+    "opponent_decision",
+    "traverser_decision",
+    "update_regrets",
+)  # each below those that it calls
+
+
+class ExternalCudaKernels(NamedTuple):
+    """Compiled kernels, by name."""
+
+    deal_hands: Any
+    traverse: Any
+    discount: Any
+
+
+class CudaDealer(NamedTuple):
+    """Deck and lookup data for dealing; fields are named as in `SamplingGame`."""
+
+    deck: Array  # uint8 [cards]
+    base: Array  # int64 [streets]
+    width: Array  # int64 [streets]
+    ranks: RankTables
+    hole: int
+    board: int
+
+
+class CudaBettingNodes(NamedTuple):
+    """The betting tree; fields are named as in `SamplingGame`."""
+
+    nodes: Array  # int32 [4 · nodes]
+    pay: Array  # float32 [4 · nodes]: the same numbers
+
+
+class CudaDeals(NamedTuple):
+    """Deals of one launch."""
+
+    keys: Array  # uint64 [deals]
+    rows: Array  # int64 [deals · 8]: first cell of each row, at 8 · deal + street + 4 · seat
+    result: Array  # float32 [deals]: 1 if seat 0's hand wins, -1 if it loses
+
+
+class CudaTally(NamedTuple):
+    """Counters of a training."""
+
+    paid: Array  # float64 [2]: total payoff of each seat as traverser
+    visits: Array  # int64 [1]: decisions visited
+
+
+class CudaTraversalNotes(NamedTuple):
+    """Traversal notes of the blocks, one row each; see `TraversalNotes`."""
+
+    own: Array  # uint64 [blocks, own decisions]
+    other: Array  # uint64 [blocks, decisions of opponents]
+    at: Array  # int64 [blocks, own decisions]
+    first: Array  # int64 [blocks, own decisions]
+    sigma: Array  # float32 [blocks, slots]
+    value: Array  # float32 [blocks, slots]
+
+
+@cache
+def compile_kernels() -> ExternalCudaKernels:
+    """Compile all kernels."""
+    names = dict(vars(device_kernels))
+    names.update({name: compile_for_device(part) for name, part in names.items() if hasattr(part, "py_func")})
+    names.update({kind: from_dtype(np.dtype(kind.lower())) for kind in ("UINT8", "INT32", "INT64")})
+    for name in DEVICE_FUNCTIONS:
+        names[name] = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)(bind_globals(names[name], names))
+    return ExternalCudaKernels(*(cuda.jit(bind_globals(names[name], names)) for name in ExternalCudaKernels._fields))
+
+
+class CudaExternalTraverser:
+    """External sampling on a device."""
+
+    traversal, batch, hybrid = "external", 0, None
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        *,
+        blocks: int | None = None,
+        group: int = GROUP,
+        threads: int = THREADS,
+    ) -> None:
+        require_cuda(tree)
+        if blocks is None:  # as many as can be resident
+            blocks = 2 if SIMULATED else BLOCKS * cuda.get_current_device().MULTIPROCESSOR_COUNT
+        if not 1 <= group <= MAX_TRAVERSALS // 2 or blocks < 1 or threads < 1:
+            raise InputError(
+                f"blocks={blocks}, group={group}, threads={threads}: must be at least 1, group at most {MAX_TRAVERSALS // 2}"
+            )
+        rules, levels = tree.rules, tree_depth(tree)
+        host = BucketTables(tree, cards.counts)
+        game = make_sampling_game(tree, cards, host)
+        if levels > device_kernels.LEVELS or 2 * rules.hole + sum(rules.board) > device_kernels.CARDS:
+            raise InputError(
+                f"{rules.name}: {levels} decisions on a line and hands of {rules.hole} cards: a GPU supports at most "
+                f"{device_kernels.LEVELS} decisions, and {device_kernels.CARDS} cards in a deal; use device='cpu'"
+            )
+        self.tree, self._host, self.block_threads, self.deals_per_block = tree, host, threads, group
+        own, other, slots = (int(n) * group + 1 for n in max_notes_per_deal(game.nodes, len(tree)))
+        slots += 2 * group
+        self.blocks = self._fit_blocks(blocks, 24 * own + 8 * other + 8 * slots, host.nbytes + 76 * CHUNK)
+        self.kernels = compile_kernels()
+        dealer = CudaDealer(game.deck, game.base, game.width, game.ranks, game.hole, game.board)
+        self._dealer, self._look = to_device_all(dealer), to_device_all(cards.lookup)
+        self._nodes, self._device = to_device_all(CudaBettingNodes(game.nodes, game.pay)), DeviceTables(host)
+        self._averages = [to_device(_average_cells(tree, street)) for street in range(rules.rounds)]
+        sizes = ((own, np.uint64), (other, np.uint64), (own, np.int64), (own, np.int64))
+        lists = [cuda.device_array((self.blocks, n), kind) for n, kind in sizes]
+        values = [cuda.device_array((self.blocks, slots), np.float32) for _ in range(2)]
+        self._notes = CudaTraversalNotes(*lists, *values)
+        kinds = ((CHUNK, np.uint64), (8 * CHUNK, np.int64), (CHUNK, np.float32))
+        self._dealt = CudaDeals(*(cuda.device_array(n, kind) for n, kind in kinds))
+        self._tally = to_device_all(CudaTally(np.zeros(2), np.zeros(1, np.int64)))
+
+    def _fit_blocks(self, blocks: int, notes: int, rest: int) -> int:
+        """Reduce the requested blocks to those that fit in memory: `notes` bytes each, and `rest` bytes."""
+        free = free_bytes()
+        if free is None:
+            return blocks
+        fitting = min(blocks, (int(MEMORY_SHARE * free) - rest) // notes)
+        if fitting < 1:
+            raise MemoryLimitError(
+                f"{self.tree.rules.name}: tables and one group of deals need {format_bytes(rest + notes)}, the device has "
+                f"{format_bytes(free)} free: use device='cpu'"
+            )
+        return fitting
+
+    @property
+    def tables(self) -> BucketTables:
+        """The tables on the host, up to date."""
+        return self._device.host
+
+    def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
+        """Run iterations begin … end - 1; see `Traverser`."""
+        cells, tally, threads = self._device.send(), self._tally, self.block_threads
+        tally.paid.copy_to_device(payoff)
+        tally.visits.copy_to_device(np.zeros(1, np.int64))
+        while begin < end:
+            count = min(end - begin, CHUNK, max(MIN_CHUNK, begin // CHUNK_DIVISOR))
+            self.kernels.deal_hands[launch_grid(count, threads)](
+                self._dealer, self._look, np.uint64(seed % 2**64), begin, count, self._dealt
+            )
+            blocks, share = min(self.blocks, -(-count // self.deals_per_block)), np.float32(self._host.share)
+            self.kernels.traverse[blocks, threads](
+                self._nodes, cells, self._dealt, count, self.deals_per_block, share, self._notes, tally
+            )
+            begin += count
+        return int(tally.visits.copy_to_host()[0]), tally.paid.copy_to_host()
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        cells, tables = self._device.send(), self._host
+        for street, averages in enumerate(self._averages):
+            first, size = int(tables.base[street]), int(tables.width[street]) * tables.counts[street]
+            self.kernels.discount[launch_grid(size, self.block_threads)](
+                cells, first, first + size, averages, np.float32(positive), np.float32(negative), np.float32(decay)
+            )
+        cuda.synchronize()
+
+
+def cuda_external_trainer(
+    tree: ActionTree, cards: CardAbstraction, *, seed: int = 0, weighting: str | Weighting = "none", **options: int
+) -> BlueprintTrainer:
+    """Make a trainer by external sampling on a GPU. Options are those of `CudaExternalTraverser`."""
+    traverser = CudaExternalTraverser(tree, cards, **options)
+    return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
+
+
+def _average_cells(tree: ActionTree, street: int) -> Array:
+    """Return which cells of a row are averages. bool [cells]"""
+    averages = np.zeros(2 * int(tree.width[street]), np.bool_)
+    for node in np.flatnonzero((tree.actor >= 0) & (tree.street == street)):
+        at, count = 2 * int(tree.slot[node]), int(tree.count[node])
+        averages[at + count : at + 2 * count] = True
+    return averages

@@ -1,0 +1,386 @@
+"""Traversers of sampling trainers: each samples deals or boards in its own way and updates the tables.
+
+`ExternalTraverser` runs external sampling (Lanctot et al. 2009), with racing threads or deterministically.
+`SamplingTraverser` runs the other traversals on the same tables: chance sampling, public chance sampling with one vector
+or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on a GPU are in `cuda_trainer` and
+`cuda_public_chance`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from math import comb
+from typing import Any, Protocol
+
+import numpy as np
+
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
+from riverboat.cards.ranking import rank_tables as ranking_tables
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError, MemoryLimitError, check_threads, unknown_name_error
+from riverboat.core.formatting import format_bytes
+from riverboat.engines.sampling._kernels import cfr_br as cfr_br_kernels
+from riverboat.engines.sampling._kernels import chance as chance_kernels
+from riverboat.engines.sampling._kernels import external as kernels
+from riverboat.engines.sampling._kernels import public_chance as board_kernels
+from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.solvers.mccfr import tables as trainer_tables
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, make_sampling_game
+
+MODES = ("racing", "deterministic")
+MAX_RUNOUTS = 1000
+MAX_HYBRID_BYTES = 2 << 30  # memory for the tables of CFR-BR's unabstracted opponent
+_MAX_JOURNAL_BYTES = 1 << 28  # memory for the journals of a batch
+_MIN_EXCHANGE_BLOCKS, _MAX_EXCHANGE_BLOCKS = 4, 64  # blocks of deals between two exchanges of first-street copies
+_LINE = 16  # padding of per-thread counters, so that threads do not share a cache line
+
+
+class Traverser(Protocol):
+    """The part of a trainer that samples, traverses and updates the tables."""
+
+    traversal: str  # one of `trainer.TRAVERSALS`
+    batch: int  # iterations of a batch, inside which no step may end; 0: any number
+
+    @property
+    def hybrid(self) -> BucketTables | None:
+        """CFR-BR: tables of the unabstracted opponent before the last street."""
+        ...
+
+    @property
+    def tables(self) -> BucketTables:
+        """The tables, up to date and in the memory of the host."""
+        ...
+
+    def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
+        """Run iterations begin … end - 1 of a run.
+
+        `payoff` has the total payoffs of both seats so far, in chips. Returns the number of visited decisions, and the new
+        total payoffs. float64 [2]
+        """
+        ...
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply positive and negative regrets and averages by factors."""
+        ...
+
+
+def deal_range(seed: int, begin: int, end: int) -> kernels.DealRange:
+    """Return a range of deals of a run, none of them taken yet."""
+    return kernels.DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))
+
+
+class ThreadTeam:
+    """Threads that run the same task side by side."""
+
+    def __init__(self, threads: int) -> None:
+        check_threads(threads)
+        self.threads = threads
+
+    def run(self, task: Callable[[int], Any]) -> None:
+        """Run a task once on each thread."""
+        if self.threads == 1:
+            task(0)
+        else:
+            list(self.pool.map(task, range(self.threads)))
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads)
+
+    def payoff_sums(self, start: Array, columns: int = 2) -> Array:
+        """Return running payoff sums of both seats for each thread; the first continues those of the run.
+
+        So one thread adds the same numbers in the same order, however steps are divided. float64 [threads, columns]
+        """
+        sums = np.zeros((self.threads, columns))
+        sums[0, :2] = start
+        return sums
+
+    def discount(self, tables: BucketTables, factors: tuple[float, float, float], seed: int) -> None:
+        """Multiply regrets and averages by factors, on all threads."""
+        self.run(lambda thread: tables.discount(*factors, seed, thread, self.threads))
+
+
+def check_runouts(runouts: int) -> None:
+    """Raise InputError if an all-in cannot be averaged over this many boards."""
+    if not 0 <= runouts <= MAX_RUNOUTS:
+        raise InputError(
+            f"runouts={runouts}: boards over which an all-in is averaged, must be 0 (the dealt board) to {MAX_RUNOUTS}"
+        )
+
+
+class ExternalTraverser:
+    """External sampling on the threads of a processor."""
+
+    traversal, hybrid = "external", None
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        *,
+        threads: int = 1,
+        mode: str = "racing",
+        prune: Pruning | None = None,
+        dtype: str = "float32",
+        batch: int = 1024,
+        runouts: int = 0,
+    ) -> None:
+        if mode not in MODES:
+            raise unknown_name_error("mode", mode, MODES)
+        self.team = ThreadTeam(threads)
+        if batch < 1:
+            raise InputError(f"batch={batch}: deals per batch in the deterministic mode, must be at least 1")
+        check_runouts(runouts)
+        self.cards = cards
+        self.tables = BucketTables(tree, cards.counts, dtype, threads if mode == "racing" and threads > 1 else 0)
+        self.game = make_sampling_game(tree, cards, self.tables, runouts)
+        self.rule = trainer_tables.update_rule(self.tables, prune)
+        max_notes = trainer_tables.max_notes_per_deal(self.game.nodes, len(tree))
+        self.group = trainer_tables.group_size(max_notes)
+        self._workspaces = [
+            (trainer_tables.make_block(self.game, LOOKUP_BLOCK), trainer_tables.make_notes(max_notes, self.group))
+            for _ in range(threads)
+        ]
+        self.batch, self._journals = 0, trainer_tables.empty_journal()
+        if mode == "deterministic":
+            self._journals = self._make_journals(max_notes, batch, int(tree.count.max()))
+            self.batch = len(self._journals.used) * self.group
+
+    def _make_journals(self, max_notes: Array, batch: int, moves: int) -> kernels.Journal:
+        """Allocate journals for as many groups as a batch has, or memory holds.
+
+        Batches are multiples or divisors of blocks.
+        """
+        entries = int(max_notes[0] + max_notes[1]) * self.group
+        groups = max(1, min(-(-batch // self.group), _MAX_JOURNAL_BYTES // (16 * entries + 4 * entries * moves)))
+        per_block = LOOKUP_BLOCK // self.group
+        groups = groups // per_block * per_block if groups >= per_block else 1 << groups.bit_length() - 1
+        return trainer_tables.make_journals(max_notes, self.group, moves, groups)
+
+    def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
+        """Run iterations begin … end - 1; see `Traverser`."""
+        start = payoff / self.tables.unit  # a power of two: exact
+        visited, sums = (self._train_batch if self.batch else self._train_racing)(seed, begin, end, start)
+        return visited, sums * self.tables.unit
+
+    def _train_racing(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:
+        """Train on racing threads, each with a copy of the first street.
+
+        All threads write to the few rows of the first street on every deal. Without copies its cache lines bounce
+        between cores: two threads were only 1.2 times as fast as one.
+        """
+        tables, threads = self.tables, self.team.threads
+        tally, payoff = np.zeros((threads, _LINE), np.int64), self.team.payoff_sums(start, _LINE)
+        while begin < end:
+            stop = min(end, max(begin + 1024, 2 * begin))  # the older the run, the longer copies may differ
+            interval = self._exchange_interval(begin)
+            copied = tables.copied_cells if interval else 0
+            shared = *self._kernel_arguments(seed, begin, stop)[1:], self._journals
+
+            def run(thread: int, given: Any = shared, copied: int = copied, interval: int = interval) -> None:
+                own_start = len(tables.cells) + 2 * thread * copied
+                game = self.game._replace(base=np.where(tables.base < copied, tables.base + own_start, tables.base))
+                copy = kernels.FirstStreetCopy(copied, own_start, interval)
+                own_tally = kernels.SamplingTally(tally[thread, :2], payoff[thread, :2])
+                kernels.train_external(game, *given, *self._workspaces[thread], copy, own_tally)
+
+            self.team.run(run)
+            begin = stop
+        return int(tally.sum()), payoff[:, :2].sum(axis=0)
+
+    def _exchange_interval(self, iterations: int) -> int:
+        """Return the blocks between two exchanges of first-street copies; 0: too few for a copy to pay off.
+
+        Regrets of a row grow like the square root of its visits. What other threads add to a row between exchanges is
+        limited to a fraction of that: a row is visited twice in as many deals as there are rows.
+        """
+        if not self.tables.copied_cells:
+            return 0
+        deals = math.isqrt(iterations * self.tables.counts[0] // 2) // 4
+        every = deals // self.team.threads // LOOKUP_BLOCK
+        return min(every, _MAX_EXCHANGE_BLOCKS) if every >= _MIN_EXCHANGE_BLOCKS else 0
+
+    def _train_batch(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:
+        """Traverse one batch and add its increments."""
+        groups = len(self._journals.used)
+        tally = kernels.SamplingTally(np.zeros((groups, 2), np.int64), np.zeros((groups, 2)))
+        arguments = *self._kernel_arguments(seed, begin, end), self._journals
+        cells, count = self.tables.all_cells, -(-(end - begin) // self.group)
+        self.team.run(lambda thread: kernels.collect_increments(*arguments, *self._workspaces[thread], tally))
+        self.team.run(
+            lambda thread: kernels.apply_increments(
+                cells, self._journals, count, self.rule.floor, thread, self.team.threads
+            )
+        )
+        return int(tally.decisions.sum()), np.vstack([start, tally.payoff]).sum(axis=0)
+
+    def _kernel_arguments(self, seed: int, begin: int, end: int) -> tuple[Any, ...]:
+        return self.game, self.cards.lookup, self.tables.all_cells, deal_range(seed, begin, end), self.rule
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        self.team.discount(self.tables, (positive, negative, decay), seed)
+
+
+class SamplingTraverser:
+    """A traversal other than external sampling, on the threads of a processor."""
+
+    batch = 0
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        traversal: str,
+        *,
+        threads: int = 1,
+        dtype: str = "float32",
+        runouts: int = 0,
+    ) -> None:
+        self.team, self.traversal = ThreadTeam(threads), traversal
+        check_runouts(runouts)
+        self.tables = BucketTables(tree, cards.counts, dtype)
+        self.game = make_sampling_game(tree, cards, self.tables, runouts)
+        self.hybrid: BucketTables | None = None
+        self._inputs = self.game, cards.lookup, self.tables.cells
+        self._train: Any
+        self._workspaces: list[tuple[Any, ...]]  # by thread
+        if traversal in ("chance", "pure"):
+            self._train = chance_kernels.train_deals
+            blocks = (trainer_tables.make_block(self.game, LOOKUP_BLOCK) for _ in range(threads))
+            self._workspaces = [(traversal == "pure", block, _visit_list(tree)) for block in blocks]
+            return
+        hands = deck_hands(tree)
+        self._workspaces = [(hands, board_workspace(tree), hand_frames(tree)) for _ in range(threads)]
+        if traversal == "pcs":
+            self._train = board_kernels.train_public_chance
+        elif traversal == "cfr-br":
+            self._train = cfr_br_kernels.train_cfr_br
+            self._workspaces = [(*workspace, self._responder(tree)) for workspace in self._workspaces]
+        else:
+            self._train = board_kernels.train_half_public
+            self._workspaces = [(traversal == "opcs", *workspace) for workspace in self._workspaces]
+
+    def _responder(self, tree: ActionTree) -> cfr_br_kernels.CfrBrResponder:
+        """Make CFR-BR's unabstracted opponent for one thread."""
+        lossless = lossless_abstraction(tree.rules.board[1:], tree.rules.deck)
+        if self.hybrid is None:
+            counts = *lossless.counts[: tree.rules.rounds - 1], 1
+            cells = 2 * sum(n * int(w) for n, w in zip(counts, tree.width, strict=True))
+            if 4 * cells > MAX_HYBRID_BYTES:
+                raise MemoryLimitError(
+                    f"cfr-br in {tree.rules.name}: the unabstracted opponent needs {format_bytes(4 * cells)} before the "
+                    f"last street, {format_bytes(MAX_HYBRID_BYTES)} are allowed: use a game of two rounds"
+                )
+            self.hybrid = BucketTables(tree, counts)
+        best = np.zeros((len(tree), tree.rules.deck.num_hands), np.int8)
+        game = make_sampling_game(tree, lossless, self.hybrid)
+        player = cfr_br_kernels.CfrBrPlayer(game, lossless.lookup, self.hybrid.cells, board_workspace(tree))
+        return cfr_br_kernels.CfrBrResponder(player, best)
+
+    def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
+        """Run iterations begin … end - 1; see `Traverser`."""
+        tally, sums = np.zeros((self.team.threads, 2), np.int64), self.team.payoff_sums(payoff / self.tables.unit)
+        deals, share = deal_range(seed, begin, end), self.tables.share
+
+        def run(thread: int) -> None:
+            own_tally = kernels.SamplingTally(tally[thread], sums[thread])
+            self._train(*self._inputs, deals, share, *self._workspaces[thread], own_tally)
+
+        self.team.run(run)
+        return int(tally.sum()), sums.sum(axis=0) * self.tables.unit
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        if self.hybrid is not None:
+            self.hybrid.discount(positive, negative, decay, seed)
+        self.team.discount(self.tables, (positive, negative, decay), seed)
+
+
+# --- workspaces ---
+
+
+def _visit_list(tree: ActionTree) -> chance_kernels.VisitList:
+    nodes = len(tree)
+    return chance_kernels.VisitList(
+        node=np.zeros(nodes, np.int32),
+        first=np.zeros(nodes, np.int32),
+        reach=np.zeros((nodes, 2), np.float32),
+        share=np.zeros(nodes, np.float32),
+        value=np.zeros(nodes, np.float32),
+    )
+
+
+def deck_hands(tree: ActionTree) -> board_kernels.DeckHands:
+    """Return all hands of a deck, and their probabilities on the boards of each street."""
+    rules, deck = tree.rules, tree.rules.deck
+    if deck.hole > 2:
+        raise InputError(f"{rules.name} deals {deck.hole} cards to a hand: public chance sampling supports one or two")
+    ranks, shown = ranking_tables(rules.hole + rules.board_sizes[-1]), np.array(rules.board_sizes, np.int64)
+    cards = np.full((deck.num_hands, 2), board_kernels.NO_CARD, np.uint8)
+    cards[:, : deck.hole] = deck.hands
+    left = [len(deck.cards) - int(n) for n in shown]
+    hand = np.array([1.0 / comb(n, deck.hole) for n in left])
+    return board_kernels.DeckHands(
+        cards,
+        np.bitwise_or.reduce(np.uint64(1) << deck.hands.astype(np.uint64), axis=1),
+        ranks.key[deck.hands].sum(axis=1, dtype=np.uint64),
+        ranks.mask[deck.hands].sum(axis=1, dtype=np.uint64),
+        shown,
+        hand / np.array([comb(n - deck.hole, deck.hole) for n in left]),
+        hand,
+    )
+
+
+def board_workspace(tree: ActionTree) -> board_kernels.BoardWorkspace:
+    """Allocate the workspace of a board and its hands."""
+    rules, hands = tree.rules, tree.rules.deck.num_hands
+    streets, slots = rules.rounds, 1 << (2 * hands).bit_length()
+    return board_kernels.BoardWorkspace(
+        cards=np.zeros(rules.hole + rules.board_sizes[-1], np.uint8),
+        drawn=np.zeros(2, np.uint8),
+        order=np.zeros(hands, np.int32),
+        spare=np.zeros(hands, np.int32),
+        first=np.zeros(hands, np.uint8),
+        second=np.zeros(hands, np.uint8),
+        strength=np.zeros(hands, np.uint16),
+        rank=np.zeros(hands, np.uint16),
+        live=np.zeros(streets, np.int64),
+        member=np.zeros((streets, hands), np.int32),
+        bucket=np.zeros((streets, hands), np.int64),
+        kinds=np.zeros(streets, np.int64),
+        known=np.zeros((streets, slots), np.int64),
+        number=np.zeros((streets, slots), np.int32),
+        digits=np.zeros(257, np.int64),
+        place=np.zeros((streets, hands), np.int64),
+        layers=np.zeros((LOOKUP_BLOCK, streets), np.int64),
+        numbers=np.zeros((LOOKUP_BLOCK, 1, streets), np.int64),
+        sums=np.zeros(53),
+    )
+
+
+def hand_frames(tree: ActionTree) -> board_kernels.HandFrames:
+    """Allocate the frames of a traversal with vectors of hands."""
+    hands, moves, levels = tree.rules.deck.num_hands, int(tree.count.max()), tree_depth(tree)
+    return board_kernels.HandFrames(
+        node=np.zeros(levels, np.int64),
+        move=np.zeros(levels, np.int64),
+        reach=np.zeros((levels, 2, hands), np.float32),
+        value=np.zeros((levels, 2, hands), np.float32),
+        sigma=np.zeros((levels, moves, hands), np.float32),
+        worth=np.zeros((levels, moves, hands)),
+        held=np.zeros(hands),
+        beats=np.zeros(hands),
+    )
+
+
+def tree_depth(tree: ActionTree) -> int:
+    """Return the number of nodes on the longest line."""
+    above, levels = tree.parent[tree.actor < 0], 1
+    while len(above):
+        above, levels = tree.parent[above[above >= 0]], levels + 1
+    return levels

@@ -1,0 +1,79 @@
+"""`StrategyMapping`: what all stored strategies have in common, whichever tree they belong to."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import ItemsView, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from riverboat.core.errors import InputError, UnknownKeyError
+
+V = TypeVar("V")
+
+
+class StrategyMapping(Mapping[str, V]):
+    """Read-only mapping from the decisions of a game, by name, to what a strategy profile plays there.
+
+    `Strategy` maps information sets to probabilities of actions. `Solution` maps lines to nodes with all hands. Code
+    that only reads decisions works with both: `len`, iteration, `in`, `[...]`, `get`, `items` and so on. A key that the
+    game does not have raises `UnknownKeyError`, which is an `InputError` and a `KeyError`.
+
+    Parameters
+    ----------
+    tree
+        Compiled game.
+    provenance
+        Origin of the strategy: method, iterations and so on.
+
+    Attributes
+    ----------
+    tree
+        Compiled game.
+    provenance
+        Origin of the strategy, read-only.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.strategies.tabular import Strategy
+    >>> from riverboat.trees.compile import compile_game
+    >>> strategy: StrategyMapping[dict[str, float]] = Strategy.uniform(compile_game(kuhn()))
+    >>> len(strategy), next(iter(strategy)), strategy["K:"]
+    (12, 'J:', {'c': 0.5, 'r': 0.5})
+    """
+
+    def __init__(self, tree: Any, provenance: Mapping[str, Any] | None = None) -> None:
+        self.tree = tree
+        self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
+
+    def __getitem__(self, key: str) -> V:
+        if not isinstance(key, str):
+            raise UnknownKeyError(f"{self.tree.name}: {key!r} is not the name of a decision")
+        try:
+            return self._find(key)
+        except InputError as error:
+            raise UnknownKeyError(str(error)) from None
+
+    @abstractmethod
+    def _find(self, key: str) -> V:
+        """Return what is played at a decision; raise InputError if the game does not have it."""
+
+    @abstractmethod
+    def _entries(self) -> Iterator[tuple[str, V]]:
+        """Yield all decisions with what is played there, without a look-up by name."""
+
+    def items(self) -> ItemsView[str, V]:
+        """Return a view of all decisions with what is played there."""
+        return _Entries(self)
+
+
+class _Entries(ItemsView[str, V]):
+    """Items view that does not look up each name."""
+
+    def __init__(self, strategy: StrategyMapping[V]) -> None:
+        super().__init__(strategy)
+        self._strategy = strategy
+
+    def __iter__(self) -> Iterator[tuple[str, V]]:
+        return self._strategy._entries()

@@ -1,0 +1,316 @@
+"""Leaf values of depth-limited subgames: selection by name, and two alternatives to rollouts with continuations.
+
+    FixedLeafValues         a table from the blueprint: values of hands in self-play, for all ranges alike
+    RegressionLeafValues    a regression fitted to solved subgames: a polynomial in equities and the stack
+
+Both have one continuation. The table is the same for all ranges; the regression depends on both ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.ranges import compatible_weights
+from riverboat.core.arrays import Array
+from riverboat.core.cache import cached_arrays
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.tables import parse_table_format
+from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, schedule_rows
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint_game import blueprint_subgame
+from riverboat.subgames.database.database import ReachedStreet, sample_reached_streets
+from riverboat.subgames.depth_limited.rollouts import (
+    CONTINUATIONS,
+    NUM_RUNOUTS,
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
+    RolloutLeafValues,
+    group_hands,
+)
+from riverboat.subgames.depth_limited.solver import (
+    CompatibleWeights,
+    DepthLimitedSolver,
+    LeafValues,
+    StreetTree,
+    has_later_betting,
+)
+from riverboat.trees.boards import BoardTree
+
+RIDGE_PENALTY = 1e-3
+MIN_WEIGHT = 1e-4  # relative to the largest weight
+
+
+class FixedLeafValues:
+    """Fixed value of each hand at each leaf, in chips, independent of the ranges."""
+
+    num_continuations = 1
+
+    def __init__(self, hands: Array, searching: Array, other: Array) -> None:
+        """Set the values of both seats, float64 [leaves, hands] each."""
+        self.hand_values, self.compatible_weights = (searching, other), CompatibleWeights(hands)
+
+    @staticmethod
+    def from_rollouts(rollouts: RolloutLeafValues, hands: Array, reach: Array) -> FixedLeafValues:
+        """Compute mean values of blueprint rollouts over given ranges. float64 [2, leaves, hands]
+
+        Every hand gets a minimum weight, and an empty range counts as uniform: otherwise a hand without compatible
+        opponents would have value 0, even quads.
+        """
+        compatible, largest = CompatibleWeights(hands), reach.max(axis=2, keepdims=True)
+        reach = np.where(largest > 0, np.maximum(reach, MIN_WEIGHT * largest), 1.0)
+        continuation_reach = np.zeros((reach.shape[1], rollouts.num_continuations, reach.shape[2]))
+        continuation_reach[:, 0] = reach[1]  # the first continuation is the blueprint
+        other = rollouts.opponent_values(reach)[:, 0] / np.maximum(compatible(reach[0]), 1e-9)
+        return FixedLeafValues(
+            hands, rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9), other
+        )
+
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        values: Array = self.hand_values[1] * self.compatible_weights(reach[0])
+        return values[:, None]
+
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        values: Array = self.hand_values[0] * self.compatible_weights(continuation_reach[:, 0])
+        return values
+
+
+class LeafPairEquities:
+    """Equity of each hand against each other hand over sampled runouts."""
+
+    def __init__(self, shown: Array) -> None:
+        """Set showdown values for a pot of one, to the opponent. float [hands, hands]"""
+        self.win_shares = shown.astype(np.float64)
+
+    @staticmethod
+    def from_rollouts(rollouts: RolloutLeafValues, leaf: int) -> LeafPairEquities:
+        """Compute equities from rollouts of a leaf without further betting."""
+        pair = rollouts.values[leaf, 0] / rollouts.pots[leaf]
+        return LeafPairEquities(pair[np.ix_(rollouts.groups, rollouts.groups)])
+
+
+def leaf_features(equity: Array, mean: Array, stacks: Array, acts_first: float) -> Array:
+    """Return features of hands at leaves: equity, range equity, stack in pots, position. [..., hands] -> [..., n]"""
+    e, m, s = np.broadcast_arrays(equity, mean, np.log1p(stacks))
+    p = np.full_like(e, acts_first)
+    base = [np.ones_like(e), e, e**2, e**3, e**4]
+    return np.stack([*base, *(b * m for b in base[:3]), *(b * s for b in base), *(b * p for b in base[:3])], axis=-1)
+
+
+class LeafValueRegression:
+    """Ridge regression of values in pots on features."""
+
+    def __init__(self, weights: Array) -> None:
+        self.weights = weights
+
+    @staticmethod
+    def fit(inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> LeafValueRegression:
+        """Fit the regression to solved subgames: rows of features, values in pots, and weights of hands."""
+        if not inputs:
+            raise InputError("no training data: give at least one solved subgame")
+        x, y, w = (np.concatenate(part) for part in (inputs, targets, weights))
+        scaled = x * w[:, None]
+        gram = scaled.T @ x + RIDGE_PENALTY * w.sum() * np.eye(x.shape[1]) * 1e-3
+        return LeafValueRegression(np.linalg.solve(gram, scaled.T @ y))
+
+    def __call__(self, inputs: Array) -> Array:
+        out: Array = inputs @ self.weights
+        return out
+
+
+class RegressionLeafValues:
+    """Leaf values by regression; showdown values where no further betting is possible."""
+
+    num_continuations = 1
+
+    def __init__(
+        self, model: LeafValueRegression, pairs: LeafPairEquities, hands: Array, pots: Array, stacks: Array, seat: int
+    ) -> None:
+        """Set the stacks at each leaf in pots; 0 without further betting. float64 [leaves] each"""
+        self.model, self.pairs, self.pots, self.stacks, self.seat = model, pairs, pots, stacks, seat
+        self.compatible_weights = CompatibleWeights(hands)
+
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        return self._values(
+            reach[1], reach[0], self.pairs.win_shares * self.compatible_weights.compatible, 1 - self.seat
+        )[:, None]
+
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        return self._values(
+            reach[0],
+            continuation_reach[:, 0],
+            (1.0 - self.pairs.win_shares.T) * self.compatible_weights.compatible,
+            self.seat,
+        )
+
+    def _values(self, own: Array, other: Array, share: Array, seat: int) -> Array:
+        opponent_weight = self.compatible_weights(other)
+        equity = np.where(opponent_weight > 1e-12, other @ share.T / np.maximum(opponent_weight, 1e-12), 0.5)
+        joint_weight = own * opponent_weight
+        total = joint_weight.sum(axis=1, keepdims=True)
+        mean = np.where(
+            total > 1e-12, (joint_weight * equity).sum(axis=1, keepdims=True) / np.maximum(total, 1e-12), 0.5
+        )
+        hand_values = self.model(leaf_features(equity, mean, self.stacks[:, None], float(seat == 0)))
+        hand_values = np.where(self.stacks[:, None] > 0, hand_values, equity)
+        values: Array = hand_values * self.pots[:, None] * opponent_weight
+        return values
+
+
+# --- training of the regression -------------------------------------------------------------------
+
+TURN_STREET, FLOP_CARDS = 2, 3
+NUM_TRAINING_TURNS = 16
+TRAINING_ITERATIONS = 75
+MAX_UNGROUPED_HANDS = 100  # up to this number, each hand is a group of its own
+REGRESSION_VERSION = 1
+
+
+def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS, seed: int = 0) -> LeafValueRegression:
+    """Return the regression for a blueprint, from the user's cache folder or fitted now.
+
+    Fitting takes two minutes on one core with a full deck.
+    """
+    name = f"leaves-{REGRESSION_VERSION}-{strategy.fingerprint}-{count}-{seed}"
+    return LeafValueRegression(
+        cached_arrays(name, lambda: {"weights": fit_regression(strategy, count, seed).weights})["weights"]
+    )
+
+
+def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueRegression:
+    """Solve some turns and fit the values of hands."""
+    rng, source = np.random.default_rng([seed, 11]), sample_reached_streets(strategy, [seed, 12], TURN_STREET)
+    inputs, targets, weights = [], [], []
+    for _ in range(count):
+        turn = next(source)
+        noise = rng.random((2, len(HAND_CARDS))) ** rng.uniform(0.0, 3.0, (2, 1))
+        for x, y, w in _training_examples(strategy, turn, np.stack(turn.ranges) * noise):
+            inputs.append(x)
+            targets.append(y)
+            weights.append(w)
+    return LeafValueRegression.fit(inputs, targets, weights)
+
+
+def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) -> list[tuple[Array, ...]]:
+    """Return, for both seats, features of hands on the flop, values in pots on the solved turn, and weights."""
+    flop = turn.board[:FLOP_CARDS]
+    cards = np.setdiff1d(strategy.rules.deck.cards, flop)
+    hands = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
+    groups = group_hands(strategy, flop, hands, 1) if len(hands) <= MAX_UNGROUPED_HANDS else None
+    showdowns = RolloutLeafValues.sample(
+        strategy,
+        [BlueprintLeaf(SHOWDOWN_NODE, 1.0)],
+        flop,
+        hands,
+        1,
+        groups=groups,
+        runouts=4 * NUM_RUNOUTS,
+        continuations=("blueprint",),
+    )
+    pairs, compatible = LeafPairEquities.from_rollouts(showdowns, 0).win_shares, CompatibleWeights(hands).compatible
+    game = blueprint_subgame(strategy, strategy.tree.find(turn.line), turn.board, ranges)
+    engine = CpuBoardEngine.create(
+        BoardTree(game), parse_table_format("float32"), stakes=SEVERAL_STREETS_SCHEDULE.stakes
+    )
+    engine.iterate(schedule_rows(SEVERAL_STREETS_SCHEDULE, 0, 0.0, TRAINING_ITERATIONS)[0])
+    out: list[tuple[Array, ...]] = []
+    for seat in (0, 1):
+        opponent_weight = compatible_weights(ranges[1 - seat])[hands]
+        share = (pairs if seat == 0 else 1.0 - pairs.T) * compatible
+        equity = share @ ranges[1 - seat][hands] / np.maximum(opponent_weight, 1e-12)
+        joint_weight = ranges[seat][hands] * opponent_weight
+        row = engine.tree.row_of[0, seat][hands]
+        possible = joint_weight > 0  # not blocked by the turn card either
+        value = engine.strategy_values(seat)[0][row[possible]]
+        mean = np.array((joint_weight * equity).sum() / joint_weight.sum())
+        out.append(
+            (
+                leaf_features(equity[possible], mean, np.array(turn.stack / turn.pot), float(seat == 0)),
+                value / opponent_weight[possible] / turn.pot,
+                joint_weight[possible] / joint_weight[possible].sum(),
+            )
+        )
+    return out
+
+
+# --- selection by name ----------------------------------------------------------------------------
+
+LEAF_METHODS = {
+    "continuations": f"rollouts of the blueprint; the opponent may {', '.join(list(CONTINUATIONS)[1:])} more often",
+    "simulation": "rollouts of the blueprint",
+    "table": "values of the blueprint's hands in self-play, for all ranges alike",
+    "learnt": "regression fitted to solved turns",
+}
+
+
+class DepthLimitedStreet(NamedTuple):
+    """A street whose leaves are evaluated."""
+
+    strategy: Blueprint
+    tree: StreetTree
+    leaves: list[BlueprintLeaf]
+    board: tuple[int, ...]
+    hands: Array  # indices of unblocked hands
+    ranges: tuple[Array, Array]  # float64 [hands]: reach of each seat
+    blueprint_strategy: Callable[[], dict[int, Array]]  # float64 [actions, hands] by node
+
+
+def make_leaf_values(
+    method: str,
+    street: DepthLimitedStreet,
+    seat: int,
+    *,
+    runouts: int | None = NUM_RUNOUTS,
+    groups: Array | None = None,
+    model: LeafValueRegression | None = None,
+    seed: int = 0,
+) -> LeafValues:
+    """Build leaf values by name for the search of a seat.
+
+    `runouts=None` takes all runouts. `model` is a fitted regression; the default is that of the blueprint.
+    """
+    if method not in LEAF_METHODS:
+        raise unknown_name_error("leaf values", method, LEAF_METHODS)
+
+    def rollouts(leaves: list[BlueprintLeaf], continuations: tuple[str, ...]) -> RolloutLeafValues:
+        count = None if runouts is None else runouts * len(CONTINUATIONS) // len(continuations)
+        return RolloutLeafValues.sample(
+            street.strategy,
+            leaves,
+            street.board,
+            street.hands,
+            seat,
+            groups=groups,
+            runouts=count,
+            continuations=continuations,
+            seed=seed,
+        )
+
+    if method == "continuations":
+        return rollouts(street.leaves, tuple(CONTINUATIONS))
+    if method == "learnt":
+        pots = np.array([leaf.pot for leaf in street.leaves])
+        states = [street.tree.states[node] for node in street.tree.leaves]
+        stacks = np.array([min(s.behind) / s.pot if has_later_betting(s) else 0.0 for s in states])
+        pairs = LeafPairEquities.from_rollouts(rollouts([BlueprintLeaf(SHOWDOWN_NODE, 1.0)], ("blueprint",)), 0)
+        return RegressionLeafValues(
+            model or load_or_fit_regression(street.strategy), pairs, street.hands, pots, stacks, seat
+        )
+    blueprint_rollouts = rollouts(street.leaves, ("blueprint",))
+    if method == "simulation":
+        return blueprint_rollouts
+    reach = DepthLimitedSolver(street.tree, street.hands, street.ranges, blueprint_rollouts, seat).reach(
+        street.blueprint_strategy()
+    )
+    leaf_reach = np.stack([reach[node] for node in street.tree.leaves], axis=1)
+    return FixedLeafValues.from_rollouts(
+        blueprint_rollouts, street.hands, leaf_reach if seat == 0 else leaf_reach[::-1]
+    )

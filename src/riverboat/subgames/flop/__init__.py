@@ -1,1 +1,0 @@
-"""Subgame solving in two-round hold'em."""

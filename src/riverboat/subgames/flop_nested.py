@@ -1,0 +1,440 @@
+"""Nested subgame solving and action translation in two-round hold'em: replies to off-tree bets.
+
+The opponent may bet sizes that are not in the abstraction. The refined player responds to each off-tree bet by solving
+the subgame after it, with the sizes of the abstraction from there on, and again after the next such bet (Brown and
+Sandholm 2017, who say *endgame*). Before the flop that is one subgame with all flops in it; on the flop it is one for
+each board.
+
+*Inexpensive*: the subgame starts right after the bet. The base strategy has no such bet and so no value for it; the
+alternative payoff is CBV(I), the best value of the opponent's hand without the bet. *Expensive*: the subgame starts at
+the opponent's decision, with the bet added to its actions; unsafe solving needs this form. If the least margin is
+nonnegative, the bet gains nothing with any hand, and the strategy is as good in the larger game as in the abstraction.
+
+A gift here is the value that the opponent gave up on the path, given its hand. It is the same after all boards and all
+actions of the refined player, so that they spend it once together.
+
+`translate_strategy` is the baseline: it maps off-tree bets to bets of the abstraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.abstraction.actions.translation import translation_probabilities
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
+from riverboat.engines.protocol import BoardEngine, SubtreeStart
+from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
+from riverboat.games.base import CHANCE, Array
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
+from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
+from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
+from riverboat.solvers.schedules import AnySchedule, parse
+from riverboat.subgames.flop_refinement import BettingRound
+from riverboat.trees.betting import make_shape
+from riverboat.trees.boards import NO_ROW, BoardTree
+
+
+@dataclass(frozen=True)
+class NestedMethod:
+    """A nested solving method for off-tree bets."""
+
+    title: str
+    gadget: str = "choose"  # "", "stop" or "choose"
+    gifts: bool = False
+    expensive: bool = False
+
+
+NESTED_METHODS = {
+    "resolve": NestedMethod("re-solve", "stop"),
+    "unsafe_expensive": NestedMethod("unsafe, expensive", "", expensive=True),
+    "maxmargin": NestedMethod("maxmargin"),
+    "reach": NestedMethod("reach-maxmargin", gifts=True),
+    "reach_expensive": NestedMethod("reach-maxmargin, expensive", gifts=True, expensive=True),
+}
+
+
+@dataclass(eq=False)
+class ExtendedGame:
+    """A game with actions that its abstraction does not have, and trees of its parts.
+
+    `added` are the nodes after those actions. All trees share the boards of `tree`, the abstraction.
+    """
+
+    tree: BoardTree  # of the abstraction: its betting is `extract_betting_subtree(betting, 0, added)`
+    added: tuple[int, ...]
+    betting: BettingSubtree  # the abstraction's betting as a part of the larger game's
+    whole: BoardSubgame  # the larger game
+
+    @staticmethod
+    def from_game(game: BoardSubgame, added: Sequence[int]) -> ExtendedGame:
+        """Build the tree of the abstraction."""
+        if len(game.deals) != 1:
+            raise InputError(f"{game.name}: {len(game.deals)} deals; nested solving needs a game of two rounds")
+        part = extract_betting_subtree(game.betting, 0, added)
+        tree = BoardTree(_make_part(game, part, game.weights))
+        return ExtendedGame(tree, tuple(added), part, game)
+
+    def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
+        """Return the game in which only the opponent has the added actions."""
+        betting = self.whole.betting
+        parent = np.full(len(betting.actor), -1)
+        for node in range(len(betting.actor)):
+            parent[list(betting.children(node))] = node
+        part = extract_betting_subtree(betting, 0, [n for n in self.added if betting.actor[parent[n]] != opponent])
+        return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
+
+    def board_trees(self) -> dict[int, BoardTree]:
+        """Return a separate tree for each flop, with the same rows as in the other trees."""
+        trees, street = {}, self.tree.street_start
+        first = int(np.flatnonzero(self.whole.betting.street == 1)[0])
+        part = extract_betting_subtree(self.whole.betting, first)
+        shape = make_shape(part.betting, 1, int(self.tree.rows.max()))
+        for b in range(street[1], street[2]):
+            weights = [np.zeros(len(w)) for w in self.whole.weights]
+            for p in (0, 1):
+                weights[p][self.tree.row_of[b, p] != NO_ROW] = 1.0
+            game = _make_part(self.whole, part, (weights[0], weights[1]), board=self.tree.deals.board_cards(b))
+            trees[b] = BoardTree(game, shape)
+            if not np.array_equal(trees[b].row_of[0], self.tree.row_of[b]):
+                raise InputError(f"{self.tree.name}: board {b} has other rows in a tree of its own")
+        return trees
+
+
+def _make_part(
+    game: BoardSubgame,
+    part: BettingSubtree,
+    weights: tuple[Array, Array],
+    gadget: RootGadget | None = None,
+    board: tuple[int, ...] | None = None,
+) -> BoardSubgame:
+    """Return a part of the larger game; with `board`, that flop is already dealt at its root."""
+    root_board, deals = ((), game.deals) if board is None else (board, ())
+    return BoardSubgame(game.full_game, game.name, part.betting, weights, gadget, root_board, deals)
+
+
+@dataclass(eq=False)
+class NestedSolver:
+    """Solver that builds one player's strategy for the larger game, subgame by subgame."""
+
+    extended_game: ExtendedGame
+    player: int
+    method: NestedMethod
+    iterations: int
+    schedule: AnySchedule
+    dtype: str
+    threads: int
+    boards: dict[int, BoardTree]
+    least_margin: float = np.inf  # minimum over all gadgets, in the game's unit
+    shortfall: float = 0.0  # upper bound on the opponent's gain from negative margins, in the game's unit
+    num_solved: int = 0  # number of subgames
+
+    def __post_init__(self) -> None:
+        self.opponent = 1 - self.player
+        self.tree, self.part = self.extended_game.opponent_game(self.opponent)
+        self.table = np.zeros(self.tree.table_size + 16, parse_table_format(self.dtype).average)
+        betting = self.extended_game.whole.betting
+        self.forest_index = np.full(
+            len(betting.actor), -1
+        )  # node of the larger game -> node in the forest of the opponent's game
+        self.forest_index[self.part.origin[self.tree.forest.node]] = np.arange(len(self.tree.forest.node))
+        added = set(self.extended_game.added)
+        self.added_child = {n: c for n in range(len(betting.actor)) for c in betting.children(n) if c in added}
+
+    def build(self, base: Array) -> None:
+        """Build the strategy from the abstraction's base strategy."""
+        tree, part = self.extended_game.tree, self.extended_game.betting
+        self._copy(tree, base, part)
+        no_gifts = np.zeros(len(tree.weights[self.opponent]))
+        self._first_round(tree, base, part, no_gifts, 0)
+
+    def best_response_value(self) -> float:
+        """Return the opponent's best-response value in the larger game, in its unit."""
+        engine = CpuBoardEngine.from_average(self.tree, self.table, self.threads)
+        return engine.expected_value(self.opponent, respond=True) * self.tree.per_chip
+
+    def _copy(self, tree: BoardTree, table: Array, part: BettingSubtree, below: int = 0) -> None:
+        """Copy the player's half of a solution, from a node of the larger game on."""
+        last = int(self.extended_game.whole.betting.end[below])
+        pairs = [
+            (forest_node, int(self.forest_index[node]))
+            for forest_node, node in enumerate(part.origin[tree.forest.node])
+            if tree.forest.actor[forest_node] == self.player and below <= node < last
+        ]
+        copy_strategy(tree, table, self.tree, self.table, pairs)
+
+    def _decisions(self, betting_round: BettingRound, part: BettingSubtree, below: int) -> list[tuple[int, int]]:
+        """List the opponent's decisions below a node that have an added action, with the node after that action."""
+        last = int(self.extended_game.whole.betting.end[below])
+        decisions = [
+            (n, int(part.origin[betting_round.node[n]]))
+            for n in range(betting_round.count)
+            if betting_round.actor[n] == self.opponent
+        ]
+        extended = [
+            (n, self.added_child[node]) for n, node in decisions if below <= node < last and node in self.added_child
+        ]
+        return [(n, child) for n, child in extended if child not in part.origin]
+
+    def _gift_at(self, betting_round: BettingRound, node: int, initial_gifts: Array) -> Array:
+        """Return the value that the opponent gave up on the path to a node, given its hand. float64 [rows]"""
+        gift = initial_gifts.copy()
+        for parent, child in betting_round.path(node) if self.method.gifts else ():
+            if betting_round.actor[parent] == self.opponent:
+                gift += np.maximum(
+                    betting_round.cbv(self.opponent, parent) - betting_round.cbv(self.opponent, child), 0.0
+                )
+        return gift
+
+    def _subgame_betting(self, node: int, child: int) -> BettingSubtree:
+        """Return the betting of a subgame: after the added action, or from the decision on including that action."""
+        betting = self.extended_game.whole.betting
+        root = node if self.method.expensive else child
+        last = int(betting.end[root])
+        return extract_betting_subtree(
+            betting, root, [n for n in self.extended_game.added if root < n < last and n != child]
+        )
+
+    def _subgame(
+        self, betting_round: BettingRound, node: int, gift: Array, part: BettingSubtree, board: tuple[int, ...] | None
+    ) -> BoardSubgame | None:
+        """Return the subgame with its gadget, or None if no pair of hands reaches it."""
+        opponent, opponent_weight = self.opponent, betting_round.opponent_weights(self.opponent)[node]
+        ranges = [betting_round.rows_to_hands(betting_round.reach[p][node], p) for p in (0, 1)]
+        if not (opponent_weight * (betting_round.reach[opponent][node] if not self.method.gadget else 1.0) > 0).any():
+            return None
+        gadget: RootGadget | None = None
+        if self.method.gadget:
+            ranges[opponent] = np.where(
+                betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0,
+                self.extended_game.whole.weights[opponent],
+                0.0,
+            )
+            cbv = betting_round.cbv(opponent, node)
+            if self.method.gadget == "stop":
+                gadget = ResolvingGadget(opponent, betting_round.rows_to_hands(cbv, opponent))
+            else:
+                gadget = MaxmarginGadget(opponent, betting_round.rows_to_hands(cbv + gift, opponent))
+        return _make_part(self.extended_game.whole, part, (ranges[0], ranges[1]), gadget, board)
+
+    def _record_margins(self, betting_round: BettingRound, node: int, engine: BoardEngine, share: float) -> None:
+        """Record the margins of a subgame; `share` is the probability of its board."""
+        self.num_solved += 1
+        if not self.method.gadget:
+            return
+        margin, opponent = float(np.nanmin(engine.margins())), self.opponent
+        self.least_margin = min(self.least_margin, margin * self.tree.per_chip)
+        weight = float(
+            betting_round.rows_to_hands(betting_round.opponent_weights(opponent)[node], opponent)
+            @ self.extended_game.whole.weights[opponent]
+        )
+        self.shortfall += max(0.0, -margin) * share * weight / self.tree.total * self.tree.per_chip
+
+    def _first_round(
+        self, tree: BoardTree, table: Array, part: BettingSubtree, initial_gifts: Array, below: int
+    ) -> None:
+        """Solve off-tree bets before the flop below a node, then those on the flop."""
+        betting_round = BettingRound(tree, table, threads=self.threads)
+        for node, child in self._decisions(betting_round, part, below):
+            gift = self._gift_at(betting_round, node, initial_gifts)
+            inner_betting = self._subgame_betting(int(part.origin[betting_round.node[node]]), child)
+            game = self._subgame(betting_round, node, gift, inner_betting, None)
+            if game is None:
+                continue
+            subgame_tree = self.extended_game.tree.with_game(game)
+            solver = BoardCFR(subgame_tree, self.schedule, threads=self.threads, dtype=self.dtype)
+            solver.step(self.iterations)
+            self._record_margins(betting_round, node, solver.engine, 1.0)
+            self._copy(subgame_tree, solver.averages, inner_betting, child)
+            self._first_round(
+                subgame_tree,
+                solver.averages,
+                inner_betting,
+                self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages)),
+                child,
+            )
+        last = int(self.extended_game.whole.betting.end[below])
+        forest_index = {int(node): k for k, node in enumerate(tree.forest.node)}
+        for node in betting_round.leaves:
+            if not below <= part.origin[betting_round.node[node]] < last:
+                continue
+            root, gift, rounds, gifts = (
+                forest_index[int(betting_round.node[node]) + 1],
+                self._gift_at(betting_round, node, initial_gifts),
+                {},
+                {},
+            )
+            for b in self.boards:
+                parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
+                reach = betting_round.reach[0][node][parent_rows[0]], betting_round.reach[1][node][parent_rows[1]]
+                rounds[b], gifts[b] = (
+                    BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine),
+                    gift[parent_rows[self.opponent]],
+                )
+            self._last_round(rounds, part, gifts, below)
+
+    def _root_gifts(self, betting_round: BettingRound, node: int, gift: Array, inner: BettingRound) -> Array:
+        """Return the gifts at the root of a subgame: after the added action, the value it gave up is added."""
+        if self.method.expensive or not self.method.gifts:
+            return gift
+        added_gift: Array = np.maximum(betting_round.cbv(self.opponent, node) - inner.cbv(self.opponent, 0), 0.0)
+        return gift + added_gift
+
+    def _last_round(
+        self, rounds: dict[int, BettingRound], part: BettingSubtree, gifts: dict[int, Array], below: int
+    ) -> None:
+        """Solve off-tree bets on the flop below a node, on all boards in one batch."""
+        if not rounds:
+            return
+        first_round = next(iter(rounds.values()))
+        for node, child in self._decisions(first_round, part, below):
+            inner_betting = self._subgame_betting(int(part.origin[first_round.node[node]]), child)
+            shape = make_shape(inner_betting.betting, 1, int(self.extended_game.tree.rows.max()))
+            round_gifts = {b: self._gift_at(betting_round, node, gifts[b]) for b, betting_round in rounds.items()}
+            games = {
+                b: self._subgame(betting_round, node, round_gifts[b], inner_betting, self.boards[b].game.board)
+                for b, betting_round in rounds.items()
+            }
+            trees = {b: self.boards[b].with_game(game, shape) for b, game in games.items() if game is not None}
+            if not trees:
+                continue
+            batch = CpuBatchEngine(list(trees.values()), parse_table_format(self.dtype), threads=self.threads)
+            batch.iterate(schedule_rows(self.schedule, 0, 0.0, self.iterations)[0])
+            inner_rounds = {}
+            deals = self.extended_game.tree.deals
+            for (b, tree), engine in zip(trees.items(), batch.engines, strict=True):
+                betting_round, table = rounds[b], engine.read("average")
+                share = float(deals.chance[b]) * int(deals.member_start[b + 1] - deals.member_start[b])
+                self._record_margins(betting_round, node, engine, share)
+                self._copy_board(b, tree, table, inner_betting, child)
+                inner_rounds[b] = BettingRound(tree, table, engine=engine)
+            if self._decisions(next(iter(inner_rounds.values())), inner_betting, child):
+                inner_gifts = {
+                    b: self._root_gifts(rounds[b], node, round_gifts[b], betting_round)
+                    for b, betting_round in inner_rounds.items()
+                }
+                self._last_round(inner_rounds, inner_betting, inner_gifts, child)
+
+    def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
+        last = int(self.extended_game.whole.betting.end[below])
+        for forest_node, node in enumerate(part.origin[tree.forest.node]):
+            if tree.forest.actor[forest_node] == self.player and below <= node < last:
+                source, width, rows = table_block(tree, 0, forest_node)
+                target, _, _ = table_block(self.tree, board, int(self.forest_index[node]))
+                self.table[target : target + width * rows] = table[source : source + width * rows]
+
+
+def solve_nested(
+    extended_game: ExtendedGame,
+    base: Array,
+    method: str | NestedMethod,
+    player: int,
+    *,
+    boards: dict[int, BoardTree] | None = None,
+    iterations: int = 100,
+    schedule: str | AnySchedule = BOARD_SCHEDULE,
+    dtype: str = "float32",
+    threads: int = 1,
+) -> NestedSolver:
+    """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets."""
+    if isinstance(method, str) and method not in NESTED_METHODS:
+        raise unknown_name_error("nested method", method, NESTED_METHODS)
+    if base.dtype != np.dtype(parse_table_format(dtype).average):
+        raise InputError(
+            f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
+        )
+    nested_method = NESTED_METHODS[method] if isinstance(method, str) else method
+    board_trees = extended_game.board_trees() if boards is None else boards
+    solver = NestedSolver(
+        extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
+    )
+    solver.build(base)
+    return solver
+
+
+# --- action translation -------------------------------------------------------------------------
+
+
+class TranslatedLine(NamedTuple):
+    """A line of the abstraction that the real line may be translated to."""
+
+    node: int  # in the abstraction's betting
+    reach: Array  # probability of this translation and of the player's actions, float64 [rows]
+
+
+def translate_strategy(
+    extended_game: ExtendedGame, base: Array, player: int, mapping: str = "rand-pshar"
+) -> tuple[BoardTree, Array]:
+    """Translate a player's base strategy to the game in which its opponent has all actions.
+
+    `mapping` is one of `abstraction.actions.translation`.
+    """
+    tree, part = extended_game.opponent_game(1 - player)
+    engine = CpuBoardEngine.from_average(extended_game.tree, base)
+    table = np.zeros(tree.table_size + 16, base.dtype)
+    forest_indices = [_forest_index(t) for t in (tree, extended_game.tree)]
+    added = {int(n) for n in np.flatnonzero(np.isin(part.origin, extended_game.added))}  # nodes of the opponent's game
+
+    def visit(node: int, board: int, lines: list[TranslatedLine]) -> None:
+        betting, abstract_betting = tree.betting, extended_game.tree.betting
+        actor = int(betting.actor[node])
+        if actor == CHANCE:
+            for child_board in range(tree.street_start[1], tree.street_start[2]) if board == 0 else ():
+                parent_rows = tree.boards.up[tree.boards.up_at[child_board, player] :][
+                    : tree.boards.rows[child_board, player]
+                ]
+                visit(node + 1, child_board, [TranslatedLine(line.node + 1, line.reach[parent_rows]) for line in lines])
+        elif actor == player:
+            strategies = np.array([engine.average_strategy(board, int(forest_indices[1][line.node])) for line in lines])
+            reaches = np.array([line.reach for line in lines])[:, None, :]
+            total = reaches.sum(axis=0)
+            mixture = np.where(
+                total > 0, (reaches * strategies).sum(axis=0) / np.where(total > 0, total, 1.0), strategies.mean(axis=0)
+            )
+            offset, width, rows = table_block(tree, board, int(forest_indices[0][node]))
+            table[offset : offset + width * rows] = mixture.ravel()
+            for k, child in enumerate(betting.children(node)):
+                child_lines = [
+                    TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * strategies[i, k])
+                    for i, line in enumerate(lines)
+                ]
+                visit(child, board, child_lines)
+        elif actor >= 0:
+            children = list(betting.children(node))
+            known_children = [child for child in children if child not in added]
+            for child in children:
+                child_lines = []
+                for k, weight in _translation_probabilities(betting, node, child, known_children, mapping).items():
+                    child_lines += [
+                        TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * weight)
+                        for line in lines
+                    ]
+                visit(child, board, child_lines)
+
+    visit(0, 0, [TranslatedLine(0, np.ones(int(tree.rows[0, player])))])
+    return tree, table
+
+
+def _forest_index(tree: BoardTree) -> Array:
+    """Return the forest index of each betting node."""
+    indices = np.empty(len(tree.forest.node), np.int64)
+    indices[tree.forest.node] = np.arange(len(indices))
+    return indices
+
+
+def _translation_probabilities(
+    betting: BettingTree, node: int, child: int, old: list[int], mapping: str
+) -> dict[int, float]:
+    """Return the probability of each known action that a bet is translated to."""
+    if child in old:
+        return {old.index(child): 1.0}
+    highest = float(betting.spent[node].max())
+    size = {move: (float(betting.spent[move].max()) - highest) / (2 * highest) for move in (*old, child)}
+    bets = [k for k, move in enumerate(old) if size[move] > 0]
+    probabilities = translation_probabilities(mapping, [size[old[k]] for k in bets], size[child])
+    return {bets[k]: weight for k, weight in probabilities.items()}

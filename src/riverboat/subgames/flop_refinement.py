@@ -1,0 +1,410 @@
+"""Subgame refinement in two-round hold'em: ranges, counterfactual best-response values and gifts, and refined strategies.
+
+The opponent of the refined player best-responds. V(n) is the value of each of its hands from node n on, summed over the
+compatible hands of the refined player by their reach; N(n) is the total weight of those hands. So V / N is the
+counterfactual best-response value given the hand (CBV). One traversal gives V at all nodes of a round on a board.
+
+Subgames start after the first round of betting, before the flop is dealt (Brown and Sandholm 2017, *endgames* there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.devices import CPU
+from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.tables import copy_strategy
+from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
+from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
+from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
+from riverboat.solvers.schedules import AnySchedule
+from riverboat.trees.boards import NO_ROW, BoardTree
+
+CANCELLATION_TOLERANCE = 1e-12  # weights below this share of the total are cancellation errors
+HAND_CARD_MATRIX = np.zeros((NUM_HANDS, 52))  # 1 where a hand contains a card
+np.put_along_axis(HAND_CARD_MATRIX, HAND_CARDS.astype(np.int64), 1.0, axis=1)
+
+
+class BettingRound:
+    """A round of betting on one board under a strategy: the first round of a game, or one that starts at `start`.
+
+    Nodes are numbered from the start in the order of the forest; arrays are by the rows of the board.
+    """
+
+    def __init__(
+        self,
+        tree: BoardTree,
+        table: Array,
+        start: SubtreeStart | None = None,
+        *,
+        engine: CpuBoardEngine | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Use `engine`, which already has the table, if it is given."""
+        self.tree, self.table = tree, table
+        self.engine = CpuBoardEngine.from_average(tree, table, threads) if engine is None else engine
+        self.start = start
+        self._opponent_weights: dict[int, Array] = {}
+        self._best_response_values: dict[int, Array] = {}
+        self.board, self.root_node = (0, 0) if start is None else (start.board, start.node)
+        last = int(tree.forest.end[self.root_node])
+        self.count = last - self.root_node
+        self.actor, self.end = (
+            tree.forest.actor[self.root_node : last],
+            tree.forest.end[self.root_node : last] - self.root_node,
+        )
+        self.node = tree.forest.node[self.root_node : last]  # betting node of each node
+        self.leaves = [n for n in range(self.count) if self.actor[n] == CHANCE]
+        self.parent = np.full(self.count, -1)
+        for node in range(self.count):
+            self.parent[self.children(node)] = node
+
+    def children(self, node: int) -> list[int]:
+        """Return the nodes after each action in this round."""
+        nodes, child = [], node + 1
+        while child < self.end[node]:
+            nodes.append(child)
+            child = int(self.end[child])
+        return nodes
+
+    def path(self, node: int) -> list[tuple[int, int]]:
+        """Return the pairs (node, child) on the path to a node, from the root on."""
+        steps = []
+        while self.parent[node] >= 0:
+            steps.append((int(self.parent[node]), node))
+            node = int(self.parent[node])
+        return steps[::-1]
+
+    def line(self, node: int) -> str:
+        """Return the actions on the path to a node."""
+        label, joiner = self.tree.betting.label, self.tree.game.joiner
+        return joiner.join(label[self.node[child]] for _, child in self.path(node))
+
+    def rows_to_hands(self, rows: Array, player: int) -> Array:
+        """Map values of rows to hands; zero for impossible hands. float64 [1326]"""
+        row = self.tree.row_of[self.board, player]
+        out, live = np.zeros((*rows.shape[:-1], NUM_HANDS)), row != NO_ROW
+        out[..., live] = rows[..., row[live]]
+        return out
+
+    @cached_property
+    def reach(self) -> tuple[Array, Array]:
+        """Reach of one hand of each row at each node, including its root weight. float64 [nodes, rows] each"""
+        root_reach = self.tree.weights if self.start is None else self.start.reach
+        weights = [np.zeros((self.count, len(w))) for w in root_reach]
+        for player in (0, 1):
+            weights[player][0] = root_reach[player]
+        for node in range(self.count):
+            actor = int(self.actor[node])
+            strategy = self.engine.average_strategy(self.board, self.root_node + node) if actor >= 0 else None
+            for k, child in enumerate(self.children(node)):
+                for player in (0, 1):
+                    share = strategy[k] if strategy is not None and actor == player else 1.0
+                    weights[player][child] = weights[player][node] * share
+        return weights[0], weights[1]
+
+    def opponent_weights(self, player: int) -> Array:
+        """Return N: the reach of the opponent's compatible hands, for each row at each node. float64 [nodes, rows]"""
+        if player not in self._opponent_weights:
+            opponent_reach = self.rows_to_hands(self.reach[1 - player], 1 - player)  # [nodes, 1326]
+            possible, reps = np.flatnonzero(opponent_reach.any(axis=0)), self.tree.representatives(self.board, player)
+            by_card = opponent_reach[:, possible] @ HAND_CARD_MATRIX[possible]
+            first, second = HAND_CARDS[reps].T
+            total = opponent_reach.sum(axis=1, keepdims=True)
+            weights = total - by_card[:, first] - by_card[:, second] + opponent_reach[:, reps]
+            self._opponent_weights[player] = np.where(weights > CANCELLATION_TOLERANCE * total, weights, 0.0)
+        return self._opponent_weights[player]
+
+    def best_response_values(self, player: int) -> Array:
+        """Return V: counterfactual best-response values of a player's rows at each node, times N. float64 [nodes, rows]"""
+        if player not in self._best_response_values:
+            self._best_response_values[player] = self.engine.street_values(player, self.start, best_response=True)
+        return self._best_response_values[player]
+
+    def cbv(self, opponent: int, node: int) -> Array:
+        """Return V / N, zero where N is zero. float64 [rows]"""
+        weight = self.opponent_weights(opponent)[node]
+        values: Array = np.divide(
+            self.best_response_values(opponent)[node], weight, out=np.zeros_like(weight), where=weight > 0
+        )
+        return values
+
+    def gifts(self, opponent: int, node: int, *, split: bool) -> Array:
+        """Return the gifts of the opponent's rows on the path to a subgame: V(I') − V(I', a') at each of its decisions.
+
+        Like V, gifts are multiplied by N. With `split`, a gift is divided among all subgames below it in proportion to
+        N, so that together they spend it once.
+        """
+        best, weights = self.best_response_values(opponent), self.opponent_weights(opponent)
+        total = np.zeros(best.shape[1])
+        for parent, child in self.path(node):
+            if self.actor[parent] != opponent:
+                continue
+            gift = np.maximum(best[parent] - best[child], 0.0)
+            if split:
+                below = [e for e in self.leaves if child <= e < self.end[child]]
+                shared = weights[below].sum(axis=0)
+                gift = gift * np.divide(weights[node], shared, out=np.zeros_like(shared), where=shared > 0)
+            total += gift
+        return total
+
+    def first_decision(self, opponent: int, node: int) -> int:
+        """Return the opponent's first decision on the path to a node, or the node itself.
+
+        It is the earliest information set from which a hand can reach only one information set at the root of the subgame.
+        """
+        decisions = [parent for parent, _ in self.path(node) if self.actor[parent] == opponent]
+        return decisions[0] if decisions else node
+
+    def covered_rows(self, opponent: int, node: int) -> Array:
+        """Return the rows for which an off-path action is at least as good as the path, whatever is refined. bool [rows]
+
+        An off-path action counts with its guaranteed value (`guaranteed_values`), compared with the value of staying on
+        the path.
+        """
+        best, weights = self.best_response_values(opponent), self.opponent_weights(opponent)
+        floor = guaranteed_values(self.tree.betting, opponent)
+        covered = np.zeros(best.shape[1], bool)
+        path_value = best[node].copy()  # value of staying on the path, at the current node
+        for parent, child in reversed(self.path(node)):
+            others = [other for other in self.children(parent) if other != child]
+            if self.actor[parent] != opponent:
+                path_value = path_value + best[others].sum(axis=0)  # the refined player's other actions
+                continue
+            guaranteed = max(float(floor[self.node[other]]) for other in others) if others else -np.inf
+            covered |= (weights[parent] > 0) & (
+                guaranteed * np.where(weights[parent] > 0, weights[parent], 1.0) >= path_value
+            )
+        return covered
+
+
+def guaranteed_values(betting: BettingTree, player: int) -> Array:
+    """Return the minimum payoff that a player can secure from each node on, ignoring cards. float64 [nodes]
+
+    The opponent and the cards minimize it; the player may fold.
+    """
+    values = np.zeros(len(betting.actor))
+    for node in range(len(betting.actor) - 1, -1, -1):
+        if betting.actor[node] == TERMINAL:
+            values[node] = betting.payoffs[node, :, player].min()
+        else:
+            child_values = [values[child] for child in betting.children(node)]
+            values[node] = max(child_values) if betting.actor[node] == player else min(child_values)
+    return values
+
+
+# --- refinement ---------------------------------------------------------------------------------
+
+COVERED_MARGIN_FACTOR = (
+    20.0  # weight of margins that need only be nonnegative: larger values enforce no more than safety
+)
+
+
+@dataclass(frozen=True)
+class FlopMethod:
+    """A method of subgame solving."""
+
+    title: str
+    gadget: str = "choose"  # gadget at the root: "", "stop" or "choose"
+    gifts: str = ""  # "", "split" or "whole"
+    at_first_decision: bool = False  # margins are those at the opponent's first decision on the path
+    improved: bool = False  # covered hands get no margin beyond safety
+
+    @property
+    def safe(self) -> bool:
+        """Whether exploitability cannot rise, however other subgames are refined."""
+        return bool(self.gadget) and self.gifts != "whole"
+
+
+FLOP_METHODS = {
+    "unsafe": FlopMethod("unsafe", gadget=""),
+    "resolve": FlopMethod("re-solve", gadget="stop"),
+    "maxmargin": FlopMethod("maxmargin"),
+    "reach": FlopMethod("reach-maxmargin", gifts="whole", at_first_decision=True, improved=True),
+    "reach_split": FlopMethod("reach-maxmargin, gifts split", gifts="split", at_first_decision=True, improved=True),
+    "reach_plain": FlopMethod("reach-maxmargin without the improvement", gifts="whole", at_first_decision=True),
+    "gifts_split": FlopMethod("reach-maxmargin, later form, split", gifts="split"),
+    "gifts_whole": FlopMethod("reach-maxmargin, later form, not split", gifts="whole"),
+}
+
+
+@dataclass(frozen=True)
+class SolvedFlopSubgame:
+    """One subgame, solved for one player or, without a gadget, for both."""
+
+    line: str
+    player: int | None
+    exploitability: float  # of the solution of the gadget game, in the game's unit
+    allowance: float  # upper bound on the resulting gain of the opponent's best response in the game; 0 if unsafe
+    margin: float  # the least margin over hands, gifts included, in the game's unit; NaN without a gadget
+
+
+@dataclass(frozen=True, eq=False)
+class FlopRefinement:
+    """A refined table for the whole game, and reports of its subgames."""
+
+    tree: BoardTree
+    table: Array
+    endgames: tuple[SolvedFlopSubgame, ...]
+
+    def allowance(self, player: int) -> float:
+        """Return an upper bound on the opponent's gain from inexact gadget solutions, in the game's unit."""
+        return sum(solved.allowance for solved in self.endgames if solved.player == player)
+
+    @property
+    def least_margin(self) -> float:
+        """Least margin over all subgames, in the game's unit; NaN without gadgets."""
+        return min((solved.margin for solved in self.endgames if solved.player is not None), default=float("nan"))
+
+
+def refine_flop(
+    base: BettingRound,
+    method: str | FlopMethod,
+    *,
+    iterations: int = 200,
+    players: Sequence[int] = (0, 1),
+    lines: Sequence[str] | None = None,
+    schedule: str | AnySchedule = BOARD_SCHEDULE,
+    dtype: str = "float32",
+    threads: int = 1,
+    device: str = CPU,
+    progress: Callable[[SolvedFlopSubgame], None] | None = None,
+) -> FlopRefinement:
+    """Refine the subgames of a base strategy, each by itself, for each of `players` against the base.
+
+    Hands with reach zero in the base strategy get a strategy too.
+
+    Parameters
+    ----------
+    base
+        First betting round with the base strategy.
+    method
+        Name in `FLOP_METHODS`, or a method.
+    iterations
+        Iterations of CFR per subgame.
+    players
+        Players whose strategies are refined.
+    lines
+        Preflop lines whose subgames are solved. The default is all.
+    schedule
+        CFR schedule.
+    dtype
+        Table format.
+    threads
+        Number of threads.
+    device
+        CPU or a GPU; results are the same up to rounding.
+    progress
+        Called after each solved subgame.
+
+    Returns
+    -------
+    FlopRefinement
+        The refined table, and reports of its subgames.
+    """
+    flop_method = _parse_method(method)
+    leaves = [n for n in base.leaves if lines is None or base.line(n) in lines]
+    if lines is not None and len(leaves) < len(set(lines)):
+        missing = sorted(set(lines) - {base.line(n) for n in base.leaves})
+        raise unknown_name_error("line before the flop", missing[0], [base.line(n) for n in base.leaves])
+    if len(base.tree.game.deals) != 1:
+        raise InputError(f"{base.tree.name}: {len(base.tree.game.deals)} deals; refining flops needs one")
+    table, solved = base.table.copy(), []
+    for node in leaves:
+        for player in players if flop_method.gadget else (None,):
+            part, tree, unit = make_subgame(base, node, flop_method, player)
+            if tree is None:
+                continue
+            solver = BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device)
+            solver.step(iterations)
+            exploitability, margin = solver.quality().exploitability, float("nan")
+            if player is not None:
+                margins = solver.engine.margins()
+                margin = float(np.nanmin(margins)) * tree.per_chip
+            allowance = 2 * exploitability * unit
+            solved.append(SolvedFlopSubgame(base.line(node), player, exploitability, allowance, margin))
+            splice(base.tree, table, tree, solver.averages, part, players if player is None else (player,))
+            if progress is not None:
+                progress(solved[-1])
+    return FlopRefinement(base.tree, table, tuple(solved))
+
+
+def _parse_method(method: str | FlopMethod) -> FlopMethod:
+    if isinstance(method, FlopMethod):
+        return method
+    if method not in FLOP_METHODS:
+        raise unknown_name_error("method", method, FLOP_METHODS)
+    return FLOP_METHODS[method]
+
+
+def make_subgame(
+    base: BettingRound, node: int, method: FlopMethod, player: int | None
+) -> tuple[BettingSubtree, BoardTree | None, float]:
+    """Return the subgame after a leaf as a game of its own: its betting, its tree, and its unit in the whole game.
+
+    The tree is None if no pair of hands reaches the subgame. The unit converts a gain of the opponent in the gadget
+    game to an upper bound on its gain in the whole game.
+    """
+    tree = base.tree
+    part = extract_betting_subtree(tree.betting, int(base.node[node]))
+    gadget, unit = None, 0.0
+    ranges = [base.rows_to_hands(base.reach[p][node], p) for p in (0, 1)]
+    if player is not None:
+        opponent = 1 - player
+        ranges[opponent] = np.array(tree.game.weights[opponent])
+        if not (base.opponent_weights(opponent)[node] > 0).any():
+            return part, None, 0.0
+        gadget, unit = _gadget(base, node, method, opponent)
+    elif not (base.reach[0][node] * base.opponent_weights(0)[node]).any():
+        return part, None, 0.0
+    name = f"{tree.name} after {base.line(node)!r}"
+    game = BoardSubgame(tree.game, name, part.betting, (ranges[0], ranges[1]), gadget, tree.game.board, tree.game.deals)
+    return part, tree.with_game(game), unit
+
+
+def _gadget(base: BettingRound, node: int, method: FlopMethod, opponent: int) -> tuple[RootGadget, float]:
+    tree = base.tree
+    opponent_weight, value = base.opponent_weights(opponent)[node], base.best_response_values(opponent)[node]
+    deal_weight = tree.weights[opponent] * tree.hands_per_row[opponent]
+    if method.gadget == "stop":
+        return ResolvingGadget(opponent, base.rows_to_hands(base.cbv(opponent, node), opponent)), float(
+            deal_weight @ opponent_weight
+        ) / tree.total
+    if method.gifts:
+        value = value + base.gifts(opponent, node, split=method.gifts == "split")
+    root = base.first_decision(opponent, node) if method.at_first_decision else node
+    weight = base.opponent_weights(opponent)[root]
+    factor = (
+        np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
+        if method.improved
+        else np.ones_like(opponent_weight)
+    )
+    possible = opponent_weight > 0
+    scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
+    gadget = MaxmarginGadget(
+        opponent, base.rows_to_hands(value * scale, opponent), base.rows_to_hands(opponent_weight * scale, opponent)
+    )
+    return gadget, float(deal_weight @ weight) / tree.total
+
+
+def splice(
+    whole: BoardTree, table: Array, tree: BoardTree, solution: Array, part: BettingSubtree, players: Sequence[int]
+) -> None:
+    """Copy the strategies of some players in a subgame to the table of the whole game."""
+    forest_index = np.empty(len(whole.forest.node), np.int64)  # betting node -> forest node
+    forest_index[whole.forest.node] = np.arange(len(whole.forest.node))
+    pairs = [
+        (forest_node, int(forest_index[part.origin[tree.forest.node[forest_node]]]))
+        for forest_node in range(len(tree.forest.node))
+        if tree.forest.actor[forest_node] in players
+    ]
+    copy_strategy(tree, solution, whole, table, pairs)

@@ -1,0 +1,77 @@
+"""Tournament states solved on a Ray cluster: every worker has the tables, and receives strategies and payoffs.
+
+    with RayStageWorkers(tournament, "auto", workers=16) as workers:
+        EquilibriumIteration(tournament.game, "pi-fp", tournament.icm_values, workers=workers)
+
+The result of a state does not depend on the worker, so a run is the same on threads and on a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.solvers.cluster.backends import connect_ray
+from riverboat.tournaments.fictitious_play import solve_hand
+from riverboat.tournaments.hand_tables import starting_hands
+from riverboat.tournaments.stage_game import PushFoldResponseProblem, PushFoldStage
+from riverboat.tournaments.stochastic_games import StageJob, StageResult
+from riverboat.tournaments.tournament import Tournament
+
+
+class RayStageWorkers:
+    """Stage workers on a Ray cluster; implements `StageWorkers`."""
+
+    def __init__(self, tournament: Tournament, address: str, workers: int) -> None:
+        self.tournament, self.tables = tournament, starting_hands(tournament.players)
+        self.ray, self.owns_cluster = connect_ray(address, workers)
+        processors = int(self.ray.cluster_resources().get("CPU", 0))
+        if processors < workers:
+            self.close()
+            raise InputError(
+                f"{workers} workers: the Ray cluster has {processors} processors; give --threads {max(processors, 1)}"
+            )
+        make = self.ray.remote(num_cpus=1)(_RayStageWorker)
+        self.actors = [make.remote(tournament.to_dict()) for _ in range(workers)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the workers, and the cluster if this object started it."""
+        for actor in getattr(self, "actors", ()):
+            self.ray.kill(actor)
+        if self.owns_cluster:
+            self.ray.shutdown()
+
+    def __call__(self, jobs: Sequence[StageJob]) -> Iterator[StageResult]:
+        references = []
+        for index, job in enumerate(jobs):
+            arguments = job.state, job.strategy, job.payoffs, job.memory, job.iterations, job.until
+            references.append(self.actors[index % len(self.actors)].play.remote(*arguments))
+        for job, reference in zip(jobs, references, strict=True):
+            strategy, gain, weights = self.ray.get(reference)
+            stage = PushFoldStage(self.tournament.spot(self.tournament.states[job.state]), self.tables)
+            yield strategy.copy(), gain, PushFoldResponseProblem(stage, strategy, weights)
+
+
+class _RayStageWorker:
+    """An actor that solves states in its own process."""
+
+    def __init__(self, tournament: dict[str, Any]) -> None:
+        self.tournament = Tournament.from_dict(tournament)
+        self.tables = starting_hands(self.tournament.players)
+
+    def play(
+        self, state: int, strategy: Array, pay: Array, memory: int, iterations: int, until: float
+    ) -> tuple[Array, float, Array]:
+        stage = PushFoldStage(self.tournament.spot(self.tournament.states[state]), self.tables)
+        # Arrays from Ray are read-only, and the kernels would be compiled again for read-only arrays.
+        solved, gain = solve_hand(stage, strategy.copy(), pay.copy(), memory, iterations, until)
+        return solved, gain, stage.response_problem(solved).weights

@@ -1,0 +1,281 @@
+"""Betting trees cut into streets: the layout that board engines traverse.
+
+A betting tree is cut at its deals. The pieces on one street form a forest. Its roots follow the deals of the previous
+street; its leaves are terminals and the next deals (*exits*). Exit k of a street and root k of the next street are the
+two ends of one deal. On the last street roots are traversed in batches, so that the terminals of several roots fill the
+sixteen elements of a SIMD vector (`riverboat.compiled.simd`) while the batch stays in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.compiled.simd import SIMD_WIDTH
+from riverboat.core.errors import InputError
+from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.boards.board_game import BettingTree
+
+MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
+MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
+
+
+class BettingForest(NamedTuple):
+    """Betting nodes of all streets, street by street, each street in preorder."""
+
+    first: Array  # int32 [streets + 1]: nodes of street s are first[s] … first[s + 1] - 1
+    node: Array  # int32 [nodes]: index in the betting tree
+    actor: Array  # int8 [nodes]: player, CHANCE at an exit, TERMINAL
+    end: Array  # int32 [nodes]: end of the subtree on this street
+    width: Array  # int8 [nodes]
+    slot: Array  # int32 [nodes]: decision: first row of its actor on this street; exit: its index on this street
+    batch_at: Array  # int32 [streets + 1]: batches of street s
+    batch: Array  # int32 [batches, 2]: first node, end
+    deal_at: Array  # int32 [batches + 1]: deals of a batch, sixteen roots each
+    root_at: Array  # int32 [batches + 1]: roots of a batch, in root
+    root: Array  # int32 [roots]: nodes, street after street
+    slots: Array  # int32 [streets, 2]: rows of each player on a street
+    share: Array  # float64 [nodes]: smallest stake among the siblings, divided by the node's own stake
+
+
+class SeatLayout(NamedTuple):
+    """Offsets of one player's vectors in a traversal, and the player's pay-offs at terminals."""
+
+    own: Array  # int64 [nodes]: the player's reach
+    opp: Array  # int64 [nodes]: the opponent's reach
+    value: Array  # int64 [nodes]
+    below: Array  # int64 [nodes]: decision: vector of its first child, in own (the player's node) or opp
+    lane_opp: Array  # int64 [chunks, 16]: opponent's reach at the terminals of a chunk
+    lane_value: Array  # int64 [chunks, 16]: their values
+    lane_fold: Array  # int64 [chunks, 16]: value of the player's fold that faces the same hands as the showdown
+    pay: Array  # float64 [chunks, 4, 16]: factors on hands beaten, on hands beaten or tied, on all hands; factor of the fold
+    chunk: Array  # int32 [batches, 3]: first chunk, first chunk without showdowns, end
+    exit: Array  # int64 [3, deals, 16]: own, opp and value at the exits that lead to the roots
+    root: Array  # int64 [3, deals, 16]: own, opp and value at the roots
+    rows: Array  # int64 [3]: vectors needed in own, opp and value
+
+
+class BettingShape(NamedTuple):
+    """Layout that trees with the same betting share, independent of boards and ranges."""
+
+    betting: BettingTree
+    forest: BettingForest
+    stride: int  # length of a vector: more than the rows of a player on any board
+    seats: tuple[SeatLayout, SeatLayout]
+
+
+def make_shape(betting: BettingTree, streets: int, rows: int) -> BettingShape:
+    """Make the shape for trees with at most `rows` rows on a board."""
+    forest = make_forest(betting, streets)
+    # Vectors are processed sixteen elements at a time, and at least one zero must follow the last hand.
+    stride = (rows // SIMD_WIDTH + 1) * SIMD_WIDTH
+    return BettingShape(
+        betting,
+        forest,
+        stride,
+        (make_seat_layout(forest, betting, 0, stride), make_seat_layout(forest, betting, 1, stride)),
+    )
+
+
+def make_forest(betting: BettingTree, streets: int) -> BettingForest:
+    """Cut a betting tree into streets."""
+    order = np.concatenate([np.flatnonzero(betting.street == s) for s in range(streets)]).astype(np.int32)
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    first = np.searchsorted(betting.street[order], np.arange(streets + 1)).astype(np.int32)
+    actor = betting.actor[order]
+    # The nodes of a subtree that lie on the same street follow the node directly.
+    end = np.empty(len(order), np.int32)
+    for s in range(streets):
+        on_street = np.concatenate([[0], np.cumsum(betting.street == s)])
+        nodes = order[first[s] : first[s + 1]]
+        end[first[s] : first[s + 1]] = first[s] + on_street[betting.end[nodes]]
+    width = np.zeros(len(order), np.int8)
+    slot = np.zeros(len(order), np.int32)
+    slots = np.zeros((streets, 2), np.int32)
+    roots, root_street = [], []
+    for s in range(streets):
+        exits = 0
+        root_end = first[s]  # end of the current root's subtree
+        for n in range(first[s], first[s + 1]):
+            if n == root_end:
+                roots.append(n)
+                root_street.append(s)
+                root_end = end[n]
+            if actor[n] >= 0:
+                num_actions = sum(1 for _ in betting.children(int(order[n])))
+                if num_actions > MAX_ACTIONS:
+                    raise InputError(
+                        f"{num_actions} actions at one decision, at most {MAX_ACTIONS} are supported: use fewer bet sizes"
+                    )
+                width[n] = num_actions
+                slot[n] = slots[s, actor[n]]
+                slots[s, actor[n]] += width[n]
+            elif actor[n] == CHANCE:
+                slot[n] = exits
+                exits += 1
+    batch_at, batch, root_at, deal_at = [0], [], [0], [0]
+    for s in range(streets):
+        street_roots = [n for n, street in zip(roots, root_street, strict=True) if street == s]
+        for group in _batch_roots(street_roots, end, actor, last=s == streets - 1):
+            batch.append((group[0], int(end[group[-1]])))
+            root_at.append(root_at[-1] + len(group))
+            deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
+        batch_at.append(len(batch))
+    return BettingForest(
+        first,
+        order,
+        actor,
+        end,
+        width,
+        slot,
+        np.array(batch_at, np.int32),
+        np.array(batch, np.int32),
+        np.array(deal_at, np.int32),
+        np.array(root_at, np.int32),
+        np.array(roots, np.int32),
+        slots,
+        _stake_ratios(betting)[order],
+    )
+
+
+def checkdown_pots(betting: BettingTree) -> Array:
+    """Return the pot at showdown if both players check and call from each node on. float64 [nodes]"""
+    pots: Array = np.ptp(betting.payoffs.reshape(len(betting.actor), -1), axis=1).astype(
+        float
+    )  # difference between winning and losing
+    for node in reversed(range(len(betting.actor))):
+        if betting.actor[node] != TERMINAL:
+            pots[node] = pots[next((n for n in betting.children(node) if not _is_fold(betting, n)), node + 1)]
+    return pots
+
+
+def _is_fold(betting: BettingTree, node: int) -> bool:
+    """Return whether a node is a terminal that a fold leads to."""
+    return bool(betting.actor[node] == TERMINAL and not betting.showdown[node])
+
+
+def _stake_ratios(betting: BettingTree) -> Array:
+    """Return the smallest stake among the siblings divided by each node's own stake. float64 [nodes]"""
+    pot, share = checkdown_pots(betting), np.ones(len(betting.actor))
+    for node in np.flatnonzero(betting.actor >= 0).tolist():
+        children = [*betting.children(node)]
+        if (smallest := pot[children].min()) > 0:
+            share[children] = smallest / pot[children]
+    return share
+
+
+def _batch_roots(roots: list[int], end: Array, actor: Array, last: bool) -> list[list[int]]:
+    """Group the roots that are traversed together.
+
+    An inner street is one group. On the last street a group is closed when it has enough terminals.
+    """
+    if not last:
+        return [roots]
+    groups: list[list[int]] = [[]]
+    terminals = 0
+    for root in roots:
+        count = int((actor[root : end[root]] == TERMINAL).sum())
+        if groups[-1] and terminals + count > MAX_BATCH_TERMINALS:
+            groups.append([])
+            terminals = 0
+        groups[-1].append(root)
+        terminals += count
+    return groups
+
+
+def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, stride: int) -> SeatLayout:
+    """Lay out the vectors of a traversal for player `me`, each of length `stride`, and this player's pay-offs.
+
+    The vectors of inner streets follow each other; the batches of the last street reuse the same vectors in turn.
+    """
+    count = len(forest.actor)
+    own, opp, value, below = (np.zeros(count, np.int64) for _ in range(4))
+    base = [0, 0, 0]  # own, opp, value
+    peak = [0, 0, 0]
+    streets = len(forest.first) - 1
+    for s in range(streets):
+        for b in range(forest.batch_at[s], forest.batch_at[s + 1]):
+            at = list(base)
+            roots = set(forest.root[forest.root_at[b] : forest.root_at[b + 1]].tolist())
+            for n in range(forest.batch[b, 0], forest.batch[b, 1]):
+                if n in roots:
+                    own[n], opp[n] = at[0], at[1]
+                    at[0] += 1
+                    at[1] += 1
+                value[n] = at[2]
+                at[2] += 1
+                if forest.actor[n] >= 0:
+                    acts = forest.actor[n] == me
+                    first_child = at[0] if acts else at[1]
+                    below[n] = first_child
+                    at[0 if acts else 1] += int(forest.width[n])
+                    child = n + 1
+                    for k in range(forest.width[n]):
+                        own[child] = first_child + k if acts else own[n]
+                        opp[child] = opp[n] if acts else first_child + k
+                        child = int(forest.end[child])
+            peak = [max(m, a) for m, a in zip(peak, at, strict=True)]
+        base = list(peak)
+    # Unused SIMD elements read a vector of zeros and write to a vector that is never read: the last ones of each kind.
+    zero, unused = peak[1], (peak[0], peak[1] + 1, peak[2])
+    pieces = [_pack_terminals(forest, betting, me, batch, opp, value, (zero, unused[2])) for batch in forest.batch]
+    lane_opp, lane_value, lane_fold, pay = (
+        np.concatenate(parts) for parts in zip(*(p[:4] for p in pieces), strict=True)
+    )
+    ends = np.cumsum([len(piece[0]) for piece in pieces])
+    starts = ends - [len(piece[0]) for piece in pieces]
+    chunk = np.stack([starts, starts + [piece[4] for piece in pieces], ends], axis=1).astype(np.int32)
+    exits = [-1, *np.flatnonzero(forest.actor == CHANCE)]  # exit k of all streets leads to root k + 1
+    deals = int(forest.deal_at[-1])
+    exit_, root = (np.repeat(np.array(unused)[:, None, None], deals, 1).repeat(SIMD_WIDTH, 2) for _ in range(2))
+    for b in range(len(forest.batch)):
+        for k, number in enumerate(range(forest.root_at[b], forest.root_at[b + 1])):
+            deal, lane = forest.deal_at[b] + k // SIMD_WIDTH, k % SIMD_WIDTH
+            n = forest.root[number]
+            root[:, deal, lane] = own[n], opp[n], value[n]
+            if number:
+                n = exits[number]
+                exit_[:, deal, lane] = own[n], opp[n], value[n]
+    sizes = np.array([peak[0] + 1, peak[1] + 2, peak[2] + 1])
+    return SeatLayout(
+        own * stride, opp * stride, value * stride, below * stride, lane_opp * stride, lane_value * stride,
+        lane_fold * stride, pay, chunk, exit_ * stride, root * stride, sizes,
+    )  # fmt: skip
+
+
+def _pack_terminals(
+    forest: BettingForest,
+    betting: BettingTree,
+    me: int,
+    batch: Array,
+    opp: Array,
+    value: Array,
+    unused: tuple[int, int],
+) -> tuple[Array, Array, Array, Array, int]:
+    """Pack the terminals of a batch into chunks of sixteen, showdowns first.
+
+    Returns where they read and write, their pay-offs, and the number of chunks with showdowns. Where the player may fold
+    or call, both terminals face the same hands, so one chunk element computes the fold with the showdown.
+    """
+    low, high = batch
+    terminals = np.flatnonzero(forest.actor[low:high] == TERMINAL) + low
+    is_showdown = betting.showdown[forest.node[terminals]]
+    facing: dict[int, list[int]] = {}  # folds by the opponent's reach vector
+    for n in terminals[~is_showdown]:
+        facing.setdefault(int(opp[n]), []).append(int(n))
+    folds = [facing[int(opp[n])].pop() if facing.get(int(opp[n])) else -1 for n in terminals[is_showdown]]
+    single = sorted(n for folds_left in facing.values() for n in folds_left)
+    chunks = -(-(len(folds) + len(single)) // SIMD_WIDTH)
+    lane_opp = np.full((chunks, SIMD_WIDTH), unused[0], np.int64)
+    lane_value, lane_fold = (np.full((chunks, SIMD_WIDTH), unused[1], np.int64) for _ in range(2))
+    pay = np.zeros((chunks, 4, SIMD_WIDTH))
+    for k, n in enumerate([*terminals[is_showdown], *single]):
+        c, lane = k // SIMD_WIDTH, k % SIMD_WIDTH
+        lane_opp[c, lane], lane_value[c, lane] = opp[n], value[n]
+        win, tie, lose = betting.payoffs[forest.node[n]][:: 1 if me == 0 else -1, me]
+        pay[c, :3, lane] = win - tie, tie - lose, lose
+        if k < len(folds) and folds[k] >= 0:
+            lane_fold[c, lane], pay[c, 3, lane] = value[folds[k]], betting.payoffs[forest.node[folds[k]], 1, me]
+    return lane_opp, lane_value, lane_fold, pay, -(-len(folds) // SIMD_WIDTH)

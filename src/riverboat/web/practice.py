@@ -1,0 +1,398 @@
+"""Practice: hand histories, open sessions and drills, and the agents that they use.
+
+Sessions are stored in `.practice/sittings/NAME.json` of the data folder, and the record of drill answers next to them: a
+restarted server knows all of them. Open drills are only in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from riverboat.api.agent import agent as make_agent
+from riverboat.api.agent import spec_version
+from riverboat.api.artifacts import agent_solution
+from riverboat.cards.notation import format_cards
+from riverboat.core import files
+from riverboat.core.errors import InputError, RiverboatError, short_repr
+from riverboat.core.files import read_text
+from riverboat.formats.hand_files import HandFileContents, hand_file_suffix, parse_hands_in_file_units
+from riverboat.practice.charts import ChartBook, load_charts, push_book, push_table
+from riverboat.practice.drills import Drill, DrillOptions, DrillRecord
+from riverboat.practice.evaluators import DecisionEvaluator, make_evaluator
+from riverboat.practice.questions import ChartSource, QuestionSource, TableSource
+from riverboat.practice.reviews import PlayedHand, hands_of_player
+from riverboat.practice.session import FinishedHands, PracticeSession
+from riverboat.web.data_folder import DataFolder, MissingError
+from riverboat.web.solutions import hold_solution_lock
+from riverboat.web.specs import parse_agent_spec, parse_push_spec
+
+if TYPE_CHECKING:
+    from riverboat.agents.base import Agent
+
+# --- Uploaded hand histories: stored unchanged, parsed once, reviewed by any agent ---
+
+HISTORY_FOLDER = Path(".practice") / "histories"
+MAX_HISTORY_FILES = 500
+MAX_HISTORY_BYTES = 64 << 20  # size limit of a file in the data folder
+MAX_OPEN_HISTORIES = 4
+MAX_HANDS_LISTED = 5_000  # hands listed per player
+_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+class HandHistoryStore:
+    """The hand histories of a server. Methods may take time and are called from worker threads."""
+
+    def __init__(self, data: DataFolder) -> None:
+        self.data, self.folder = data, data.root / HISTORY_FOLDER
+        self._lock = threading.Lock()
+        self._cache: OrderedDict[str, HandFileContents] = OrderedDict()
+
+    def add_text(self, text: str, title: str) -> str:
+        """Store the text of a hand history after parsing it, and return its name; a text stored before is not stored
+        again.
+        """
+        kind = ".log" if re.search(r"^STATE:", text, re.MULTILINE) else ".phhs"
+        parse_hands_in_file_units(text, kind, where=title)  # raises for invalid files
+        with files.disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        base = re.sub(r"[^a-z0-9]+", "-", Path(title).stem.lower()).strip("-")[:40] or "hands"
+        with self._lock:
+            stored = {path.stem: path for path in self._files()}
+            if len(stored) >= MAX_HISTORY_FILES:
+                raise InputError(f"{MAX_HISTORY_FILES} hand histories are stored: delete some first")
+            number, name = 1, base
+            while name in stored:
+                if stored[name].suffix == kind and stored[name].read_text(encoding="utf-8") == text:
+                    return name
+                number += 1
+                name = f"{base}-{number}"
+            files.write_text(self.folder / f"{name}{kind}", text)
+        return name
+
+    def add_file(self, file: str) -> str:
+        """Store a hand history from the data folder."""
+        path = self.data.path(file)
+        hand_file_suffix(path)
+        if not path.is_file():
+            raise MissingError(f"file {short_repr(file)}: not in the data folder")
+        return self.add_text(read_text(path, "hands", MAX_HISTORY_BYTES), path.name)
+
+    def _files(self) -> list[Path]:
+        return [path for path in self.folder.glob("*.*") if path.suffix in (".phhs", ".log")]
+
+    def _find_file(self, name: str) -> Path:
+        matches = [path for path in self._files() if path.stem == name] if _NAME_PATTERN.fullmatch(name) else []
+        if not matches:
+            raise MissingError(
+                f"hands {short_repr(name)}: no hand history has this name; GET /api/play/histories lists all"
+            )
+        return matches[0]
+
+    def read(self, name: str) -> HandFileContents:
+        """Return the parsed hands of a file."""
+        path = self._find_file(name)
+        with self._lock:
+            if name in self._cache:
+                self._cache.move_to_end(name)
+                return self._cache[name]
+        contents = parse_hands_in_file_units(read_text(path, "hands", MAX_HISTORY_BYTES), path.suffix, where=name)
+        with self._lock:
+            self._cache[name] = contents
+            while len(self._cache) > MAX_OPEN_HISTORIES:
+                self._cache.popitem(last=False)
+        return contents
+
+    def list_histories(self) -> list[dict[str, Any]]:
+        """Return all stored files, the latest first."""
+        entries: list[dict[str, Any]] = []
+        for path in self._files():
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                entries.append({"name": path.stem, "changed": path.stat().st_mtime, "kind": path.suffix[1:]})
+        return sorted(entries, key=lambda entry: -entry["changed"])
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return the players of a file, and the hands that were rejected."""
+        contents = self.read(name)
+        hands = contents.hands
+        players: list[dict[str, Any]] = []
+        for player in hands.names:
+            try:
+                num_shown = len(hands_of_player(hands, player))
+            except RiverboatError:  # the player's cards are never shown
+                num_shown = 0
+            players.append({"name": player, "hands": int(hands.played_by(player).sum()), "seen": num_shown})
+        players.sort(key=lambda entry: (-entry["seen"], entry["name"]))
+        rejected = [
+            {"why": reason, "hands": count, "where": list(contents.examples.get(reason, ()))}
+            for reason, count in contents.rejected.items()
+        ]
+        return {"name": name, "hands": len(hands), "scale": hands.scale, "players": players[:100], "refused": rejected}
+
+    def hands(self, name: str, player: str) -> list[PlayedHand]:
+        """Return the hands in which a player's cards are known."""
+        return hands_of_player(self.read(name).hands, player)
+
+    def list_hands(self, name: str, player: str) -> dict[str, Any]:
+        """Return a summary of the hands in which a player's cards are known."""
+        hands = self.hands(name, player)
+        rows = [
+            {"hand": k, "number": one.number, "hole": format_cards(one.hole), "board": format_cards(one.dealt)}
+            | {"line": one.end.line, "won": one.won, "seat": one.seat}
+            for k, one in enumerate(hands[:MAX_HANDS_LISTED])
+        ]
+        return {"player": player, "hands": rows, "left_out": max(0, len(hands) - MAX_HANDS_LISTED), "unit": "chips"}
+
+    def hand(self, name: str, player: str, hand: int) -> PlayedHand:
+        """Return one of the hands in which a player's cards are known."""
+        hands = self.hands(name, player)
+        if not 0 <= hand < len(hands):
+            raise InputError(f"hand {hand}: {player} has hands 0 to {len(hands) - 1}")
+        return hands[hand]
+
+    def remove(self, name: str) -> None:
+        """Delete a file."""
+        path = self._find_file(name)
+        with self._lock, files.disk_errors(path):
+            self._cache.pop(name, None)
+            path.unlink()
+
+
+PRACTICE_FOLDER = ".practice"
+MAX_OPEN_SESSIONS = 32  # open sessions, and open drills
+MAX_AGENTS = 8  # loaded agents of all uses; they share data read from files
+MAX_SESSIONS = 2_000
+
+
+@dataclass(eq=False)
+class OpenSession:
+    """An open session. Only one thread at a time may use its table; `state` and `finished` are immutable values."""
+
+    name: str
+    agent: str  # as named in the request
+    session: PracticeSession
+    state: dict[str, Any] = field(
+        default_factory=dict
+    )  # state shown to the player; replaced after every step, never modified
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def finished(self) -> FinishedHands:
+        """The finished hands."""
+        return self.session.finished
+
+
+@dataclass(eq=False)
+class OpenDrill:
+    """An open drill with its lock."""
+
+    name: str
+    agent: str  # as named in the request
+    drill: Drill
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class AgentUse(StrEnum):
+    """Uses of an agent; each use has its own instances, so that no two threads share one."""
+
+    PLAY = "play"
+    JUDGE = "judge"
+    VALUES = "values"
+    CHARTS = "charts"
+
+
+H = TypeVar("H", OpenSession, OpenDrill)
+
+
+class PracticeService:
+    """Practice sessions, drills and charts of a server.
+
+    Methods may take time and are called from worker threads; those that play are called from one thread only.
+    """
+
+    def __init__(self, data: DataFolder) -> None:
+        self.data = data
+        self.folder = data.root / PRACTICE_FOLDER / "sittings"
+        self._lock = threading.Lock()  # protects the dictionaries below; nothing is computed while it is held
+        self._agents: OrderedDict[tuple[Any, ...], Agent] = OrderedDict()
+        self._books: OrderedDict[tuple[Any, ...], ChartBook] = OrderedDict()
+        self._sessions: OrderedDict[str, OpenSession] = OrderedDict()
+        self._drills: OrderedDict[str, OpenDrill] = OrderedDict()
+        self.histories = HandHistoryStore(data)
+        self._judges: OrderedDict[tuple[Any, ...], DecisionEvaluator] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._record: DrillRecord | None = None
+
+    # --- Agents ---
+
+    def agent(self, text: str, seed: int = 0, use: AgentUse = AgentUse.PLAY) -> Agent:
+        """Return the agent of a spec; the most recently used agents stay loaded."""
+        spec = parse_agent_spec(text, self.data)
+        key = *spec_version(spec), seed, use
+        with self._lock:
+            if key in self._agents:
+                self._agents.move_to_end(key)
+                return self._agents[key]
+        agent = make_agent(spec, seed)
+        with self._lock:
+            self._agents[key] = agent
+            while len(self._agents) > MAX_AGENTS:
+                self._agents.popitem(last=False)
+        return agent
+
+    def judge(self, text: str) -> DecisionEvaluator:
+        """Return the evaluator of an agent, which caches its solved subgames; only for the review thread."""
+        key = spec_version(parse_agent_spec(text, self.data))
+        with self._lock:
+            if key in self._judges:
+                self._judges.move_to_end(key)
+                return self._judges[key]
+        evaluator = make_evaluator(self.agent(text, use=AgentUse.JUDGE))
+        with self._lock:
+            self._judges[key] = evaluator
+            while len(self._judges) > MAX_AGENTS:
+                self._judges.popitem(last=False)
+        return evaluator
+
+    # --- Sessions ---
+
+    def begin_session(self, agent: str, seed: int | None, seat: int | None) -> OpenSession:
+        """Begin a session."""
+        seed = secrets.randbits(32) if seed is None else seed
+        with files.disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if sum(1 for _ in self.folder.glob("*.json")) >= MAX_SESSIONS:
+            raise InputError(f"{MAX_SESSIONS:,} sessions are stored: delete some first")
+        player = self.agent(agent, seed)
+        name = self._free_name(agent)  # sessions begin on one thread only, so the name stays free
+        with hold_solution_lock(player):
+            session = PracticeSession.begin(self._session_file(name), player, seed=seed, seat=seat, name=agent)
+        with self._lock:
+            return _store_open(self._sessions, OpenSession(name, agent, session))
+
+    def _free_name(self, agent: str) -> str:
+        base = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40] or "table"
+        number = 1
+        while self._session_file(f"{base}-{number}").exists():
+            number += 1
+        return f"{base}-{number}"
+
+    def _session_file(self, name: str) -> Path:
+        if not _NAME_PATTERN.fullmatch(name):
+            raise InputError(f"session {short_repr(name)}: names have lower-case letters, digits and dashes")
+        return self.folder / f"{name}.json"
+
+    def find_open_session(self, name: str) -> OpenSession | None:
+        """Return an open session; None if it must be opened first."""
+        file = self._session_file(name)
+        with self._lock:
+            if not file.is_file():
+                self._sessions.pop(name, None)
+                raise MissingError(f"session {short_repr(name)}: does not exist; GET /api/play/sittings lists all")
+            if name in self._sessions:
+                self._sessions.move_to_end(name)
+            return self._sessions.get(name)
+
+    def session_agent(self, name: str) -> str:
+        """Return the agent of a session, open or not."""
+        session = self.find_open_session(name)
+        return PracticeSession.read_agent_and_seed(self._session_file(name))[0] if session is None else session.agent
+
+    def open_session(self, name: str) -> OpenSession:
+        """Return an open session, or open it in the state in which it was left."""
+        session = self.find_open_session(name)
+        if session is not None:
+            return session
+        file = self._session_file(name)
+        agent, seed = PracticeSession.read_agent_and_seed(file)
+        player = self.agent(agent, seed)
+        with hold_solution_lock(player):
+            session = OpenSession(name, agent, PracticeSession.open(file, player))
+        with self._lock:
+            return self._sessions.get(name) or _store_open(self._sessions, session)
+
+    def list_sessions(self) -> list[dict[str, Any]]:
+        """Return all stored sessions, the latest first."""
+        entries = []
+        for file in self.folder.glob("*.json") if self.folder.is_dir() else ():
+            try:
+                entries.append(
+                    {"name": file.stem, "changed": file.stat().st_mtime, **PracticeSession.read_summary(file)}
+                )
+            except (RiverboatError, OSError):
+                continue
+        return sorted(entries, key=lambda entry: -entry["changed"])
+
+    def delete_session(self, name: str) -> None:
+        """Delete a session."""
+        file = self._session_file(name)
+        if not file.is_file():
+            raise MissingError(f"session {short_repr(name)}: does not exist")
+        with self._lock, files.disk_errors(file):
+            self._sessions.pop(name, None)
+            file.unlink()
+
+    # --- Drills and charts ---
+
+    @property
+    def record(self) -> DrillRecord:
+        """The record of all drill answers in this data folder."""
+        with self._lock:
+            if self._record is None:
+                self._record = DrillRecord.read(self.data.root / PRACTICE_FOLDER / "drills.jsonl")
+            return self._record
+
+    def drill_source(self, text: str) -> QuestionSource:
+        """Return the source of drill questions for a spec."""
+        push = parse_push_spec(text, self.data)
+        return TableSource(self.agent(text), text) if push is None else ChartSource(push_table(push), text)
+
+    def begin_drill(self, source: str, options: DrillOptions, seed: int | None) -> OpenDrill:
+        """Begin a drill."""
+        folder = self.data.root / PRACTICE_FOLDER
+        with files.disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        drill = Drill(self.drill_source(source), options, self.record, secrets.randbits(32) if seed is None else seed)
+        with self._lock:
+            return _store_open(self._drills, OpenDrill(f"drill-{next(self._numbers)}", source, drill))
+
+    def find_drill(self, name: str) -> OpenDrill:
+        """Return an open drill."""
+        with self._lock:
+            if name not in self._drills:
+                raise MissingError(f"drill {short_repr(name)}: is not open; begin a new one")
+            return self._drills[name]
+
+    def chart_book(self, source: str, line: str = "") -> ChartBook:
+        """Return the charts of a source; for a solved spot those around a line."""
+        push = parse_push_spec(source, self.data)
+        if push is not None:
+            return push_book(push_table(push))
+        agent = self.agent(source, use=AgentUse.CHARTS)
+        key = (*spec_version(parse_agent_spec(source, self.data)), line if agent_solution(agent) is not None else "")
+        with self._lock:
+            if key in self._books:
+                self._books.move_to_end(key)
+                return self._books[key]
+        with hold_solution_lock(agent):
+            book = load_charts(agent, line)
+        with self._lock:
+            self._books[key] = book
+            while len(self._books) > MAX_OPEN_SESSIONS:
+                self._books.popitem(last=False)
+        return book
+
+
+def _store_open(among: OrderedDict[str, H], held: H) -> H:
+    among[held.name] = held
+    while len(among) > MAX_OPEN_SESSIONS:
+        among.popitem(last=False)
+    return held

@@ -1,1 +1,0 @@
-"""Sessions, drills and reviews of the server."""

@@ -1,0 +1,208 @@
+"""Solutions, blueprints and agents behind the API: loaded once, with a cache of encoded responses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, cast
+from weakref import WeakKeyDictionary
+
+from riverboat.api.artifacts import (
+    agent_solution,
+    is_solution,
+    load_blueprint,
+    load_policy,
+    load_solved,
+    newest_artifact,
+)
+from riverboat.api.nodes import NodeSource, find_source, read_node, source_version
+from riverboat.core import artifacts
+from riverboat.core.cancellation import cancellation_check
+from riverboat.core.errors import InputError, RiverboatError, short_repr
+from riverboat.games.base import CHANCE
+from riverboat.practice.evaluators import SolutionEvaluator
+from riverboat.web.data_folder import DataFolder
+from riverboat.web.models import NodeResponse
+from riverboat.web.specs import parse_agent_spec
+from riverboat.web.views.node import possible_cards, solution_node_to_dict
+from riverboat.web.views.public_state import example_lines, public_node_to_dict
+
+if TYPE_CHECKING:
+    from riverboat.agents.base import Agent, PublicPolicy
+    from riverboat.strategies.solution import Solution
+
+    class AnsweringAgent(Agent, PublicPolicy, Protocol):
+        """An agent that is a policy over all hands at public states."""
+
+# --- Locks of open solutions: traversals of one solution share memory, and several threads use it ---
+
+_LOCKS: WeakKeyDictionary[Solution, threading.RLock] = WeakKeyDictionary()
+_GUARD = threading.Lock()
+
+
+def solution_lock(solution: Solution) -> threading.RLock:
+    """Return the lock for traversals of a solution: one per solution."""
+    with _GUARD:
+        return _LOCKS.setdefault(solution, threading.RLock())
+
+
+@contextmanager
+def hold_solution_lock(who: object) -> Iterator[None]:
+    """Hold the lock of the solution behind an agent or evaluator; others share nothing and need no lock.
+
+    Polling for cancellation is off while it is held: waiting there for urgent work that needs the lock would be a deadlock.
+    """
+    solution = agent_solution(who.agent if isinstance(who, SolutionEvaluator) else who)
+    if solution is None:
+        yield
+        return
+    with solution_lock(solution), cancellation_check(None):
+        yield
+
+
+MAX_CACHE_BYTES = 128 << 20  # size of the response cache
+MAX_OPEN_SOLUTIONS = 4
+CacheKey = tuple[Any, ...]
+
+
+class ResponseCache:
+    """LRU cache of encoded responses with a size limit."""
+
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self.max_bytes, self.size = max_bytes, 0
+        self._entries: OrderedDict[CacheKey, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: CacheKey) -> bytes | None:
+        """Return a cached response and mark it as recently used."""
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self._entries.get(key)
+
+    def put(self, key: CacheKey, body: bytes) -> bytes:
+        """Store a response."""
+        with self._lock:
+            self.size += len(body) - len(self._entries.pop(key, b""))
+            self._entries[key] = body
+            while self.size > self.max_bytes and len(self._entries) > 1:
+                self.size -= len(self._entries.popitem(last=False)[1])
+        return body
+
+
+class SolutionStore:
+    """Access to runs. Methods that may take time are called from worker threads."""
+
+    def __init__(self, data: DataFolder) -> None:
+        self.data, self.responses = data, ResponseCache()
+        self._open: OrderedDict[CacheKey, tuple[Solution, threading.RLock]] = OrderedDict()
+        self._lock, self._opening = threading.Lock(), threading.Lock()
+
+    def resolve(self, name: str) -> NodeSource:
+        """Resolve a name: `default` is the shipped blueprint, `demo` the demo's, others are runs or agents."""
+        return find_source(name, self.data.run_folder)
+
+    def agent(self, name: str | None) -> AnsweringAgent:
+        """Make the agent of a name; it must be a policy over all hands."""
+        return cast("AnsweringAgent", load_policy(parse_agent_spec(name, self.data))[0])
+
+    def examples(self, name: str) -> list[dict[str, Any]]:
+        """Return frequent lines of a blueprint; empty for other agents."""
+        source = self.resolve(name)
+        if source.kind != "blueprint" or source.folder is None:
+            return []
+        key = (source.version, "examples")
+        cached = self.responses.get(key)
+        if cached is None:
+            cached = self.responses.put(key, encode_json(example_lines(load_blueprint(source.folder))))
+        examples: list[dict[str, Any]] = json.loads(cached)
+        return examples
+
+    def version_key(self, name: str) -> CacheKey:
+        """Return a key that changes when the artifact behind a name changes: its newest folder and file stamp."""
+        return source_version(name, self.data.run_folder)
+
+    def solution(self, name: str) -> tuple[Solution, threading.RLock]:
+        """Return a solution, loaded once, and the lock for its traversals."""
+        artifact = newest_artifact(self.data.run_folder(name))
+        key = (str(artifact), *artifacts.file_stamp(artifact / artifacts.MANIFEST))
+        with self._opening:
+            with self._lock:
+                if key in self._open:
+                    self._open.move_to_end(key)
+                    return self._open[key]
+            solution = load_solved(artifact)
+            if not is_solution(solution):
+                raise InputError(
+                    f"run {short_repr(name)}: contains {solution.tree.name}, which has no hold'em nodes to show"
+                )
+            with self._lock:
+                self._open[key] = solution, solution_lock(solution)
+                while len(self._open) > MAX_OPEN_SOLUTIONS:
+                    self._open.popitem(last=False)
+                return self._open[key]
+
+    def get_cached(self, name: str, *key: Any) -> bytes | None:
+        """Return a cached response if its run has not changed."""
+        return self.responses.get((self.version_key(name), *key))
+
+    def get_or_compute(self, name: str, *key: Any, compute: Callable[[Solution], Any]) -> bytes:
+        """Return a response about a solution as JSON, from the cache or computed."""
+        cache_key = (self.version_key(name), *key)
+        cached = self.responses.get(cache_key)
+        if cached is None:
+            solution, lock = self.solution(name)
+            with lock:
+                cached = self.responses.get(cache_key) or self.responses.put(cache_key, encode_json(compute(solution)))
+        return cached
+
+    def node(self, name: str, line: str, board: str = "") -> bytes:
+        """Return a node of a solution, or a decision of a blueprint or an agent on a board."""
+        source = self.resolve(name)
+        if source.kind == "solution":
+            if board:
+                raise InputError(
+                    f"board {short_repr(board)}: the cards of a spot are part of its lines, such as x-x/8h"
+                )
+            return self.get_or_compute(
+                name, "node", line, board, compute=lambda solved: _validated(solution_node_to_dict(solved, line), name)
+            )
+        fields = public_node_to_dict(read_node(source, line, board, make_agent=self.agent))
+        return self.responses.put((source.version, "node", line, board), encode_json(_validated(fields, name)))
+
+    def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
+        """Yield work that caches the nodes after a node: values of its street, each child, then every card of a deal."""
+        with suppress(RiverboatError, OSError):  # a request for them reports the error
+            if self.resolve(name).kind != "solution":
+                return
+            solution, lock = self.solution(name)
+            with lock:
+                solution.prepare()
+                node = solution[line]
+            joiner = solution.tree.game.joiner
+            nodes = [node] if node.player == CHANCE else []
+            for move in node.actions if node.player >= 0 else ():
+                child_line = f"{line}{joiner if line else ''}{move}"
+                if self.get_cached(name, "node", child_line, "") is None:
+                    yield partial(self.node, name, child_line)
+                nodes += [deal] if (deal := solution[child_line]).player == CHANCE else []
+            for deal in nodes:  # the first node of a street takes longest, and there is one per card
+                for card in possible_cards(deal):
+                    if self.get_cached(name, "node", f"{deal.line}/{card}", "") is None:
+                        yield partial(self.node, name, f"{deal.line}/{card}")
+
+
+def _validated(fields: dict[str, Any], run: str) -> dict[str, Any]:
+    """Add the run to the fields of a node, and check them against the documented response."""
+    node = fields | {"run": run}
+    NodeResponse.model_validate(node)
+    return node
+
+
+def encode_json(value: Any) -> bytes:
+    """Encode JSON without spaces; NaN and infinity must be null already."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=str).encode()

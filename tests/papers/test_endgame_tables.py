@@ -1,0 +1,44 @@
+"""Tables of the paper on endgames: rows at the smallest size, findings at the default size."""
+
+from __future__ import annotations
+
+import pytest
+
+from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.registry import find
+
+
+def held(report: ExperimentReport) -> list[bool]:
+    return [row.passes for row in report.rows if row.kind == "theorem"]
+
+
+@pytest.mark.parametrize("name", ["small", pytest.param("large", marks=pytest.mark.slow)])
+def test_table_1_at_its_smallest(name: str) -> None:
+    found = find(f"endgame-table-1-{name}:ranks=4,suits=2,buckets=60,base=20,iterations=10").run(False, 0)
+    assert len(held(found)) == 6
+    assert all(held(found))
+    names = [row.name for row in found.rows]
+    for method in ("base", "unsafe", "re-solve", "maxmargin", "reach-maxmargin", "reach-maxmargin, later form, split"):
+        assert f"60 buckets: {method}" in names
+    assert found.row("60 buckets: base").ours > found.row("all hands: base").ours
+
+
+@pytest.mark.slow
+def test_table_2_at_its_smallest() -> None:
+    found = find("endgame-table-2:ranks=4,suits=2,raises=1,base=30,iterations=10").run(False, 0)
+    assert len(held(found)) == 4
+    assert all(held(found))
+    base = found.row("base in its own abstraction").ours
+    assert all(found.row(name).ours > base for name in ("pseudo-harmonic translation", "re-solve", "unsafe, expensive"))
+    for method in ("re-solve", "maxmargin", "reach-maxmargin", "reach-maxmargin, expensive"):
+        least = found.row(f"{method}: least margin")
+        assert least.note.startswith("not negative") == (least.ours >= 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["endgame-table-1-small", "endgame-table-1-large", "endgame-table-2"])
+def test_orders_of_the_paper(name: str) -> None:
+    found = find(name).run(False, 0)
+    assert found.passes
+    if name != "endgame-table-2":
+        assert found.row("all hands: unsafe").ours > found.row("all hands: base").ours

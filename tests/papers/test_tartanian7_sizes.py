@@ -1,0 +1,22 @@
+"""Counts of the Tartanian7 paper."""
+
+from __future__ import annotations
+
+import pytest
+
+from riverboat.papers.tartanian7 import sizes
+
+
+def test_all_printed_counts_follow() -> None:
+    found = sizes.run_sizes(False, 0)
+    assert found.passes
+    printed = [row for row in found.rows if row.kind == "printed"]
+    assert len(printed) == 16
+    assert {row.verdict for row in printed} == {"match"}
+
+
+def test_another_betting_tree_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "NODES", int(6_104_546 * 1.03))
+    wrong = [row.name for row in sizes.run_sizes(False, 0).rows if not row.passes]
+    assert any("60 · 500" in name for name in wrong)
+    assert any("baseline" in name for name in wrong)

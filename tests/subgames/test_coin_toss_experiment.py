@@ -1,0 +1,55 @@
+"""The experiment `coin-toss`: all figures of Coin Toss, and its table on a small Leduc."""
+
+from __future__ import annotations
+
+import pytest
+
+from riverboat.games.registry import game_from_spec
+from riverboat.papers.endgames.small_games import (
+    BlindPokerAbstraction,
+    _blind_infoset,
+    coin_toss_rows,
+    random_base_rows,
+    run_coin_toss,
+    second_round_rows,
+)
+from riverboat.testing import check_game
+
+
+def test_coin_toss() -> None:
+    rows = coin_toss_rows()
+    assert all(row.passes for row in rows)
+    assert next(row.ours for row in rows if row.name == "re-solve: least margin") >= -1e-9
+    differs = [row.name for row in rows if row.verdict == "explained"]
+    assert differs == ["maxmargin: guess heads"]  # the misprint
+    assert sum(row.verdict == "match" for row in rows if row.kind == "printed") == 15
+
+
+def test_second_round() -> None:
+    rows, curves = second_round_rows("leduc:ranks=3,suits=1")
+    assert all(row.passes for row in rows)
+    assert len(curves) == 4
+    values = {row.name.partition(": ")[2]: row.ours for row in rows if "blind" in row.name}
+    least = values["best possible"]
+    assert all(least <= value + 1e-6 for name, value in values.items() if not name.startswith("most"))
+    assert values["base"] > least + 0.01
+
+
+def test_random_bases() -> None:
+    rows = random_base_rows("leduc:ranks=3,suits=1", 2, seed=1)
+    assert all(row.passes for row in rows)
+
+
+def test_blind_game() -> None:
+    game = game_from_spec("leduc:ranks=3,suits=2")
+    found = check_game(BlindPokerAbstraction(game), limit=50_000)  # type: ignore[arg-type]
+    assert found.complete
+    assert found.zero_sum
+    assert _blind_infoset("Ks:crc/Qh/cr") == "K:crc/cr"
+
+
+@pytest.mark.slow
+def test_full_experiment() -> None:
+    report = run_coin_toss(False, 0)
+    assert report.passes
+    assert report.row("leduc, equilibrium: unsafe").ours > 0.01
