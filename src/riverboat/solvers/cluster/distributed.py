@@ -33,6 +33,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, check_threads, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
+from riverboat.engines.sampling._kernels.deal import DealBlock, DealRange
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
@@ -62,7 +63,7 @@ class _BatchNotes:
     """Notes of the first pass over a batch that the second pass reads."""
 
     groups: kernels.HeadGroups
-    block: external.DealBlock
+    block: DealBlock
     hands: Array  # uint8 [deals · 2 · hole]
     cuts: kernels.ContinuationCuts
 
@@ -105,7 +106,7 @@ class Head:
     def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
         notes, rule = self._notes, update_rule(self.tables, self.prune)
-        deal_range = external.DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
+        deal_range = DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
 
         def run(_: int) -> None:
             workspace = kernels.LookupWorkspace(

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from riverboat.compiled.jit import kernel
+from riverboat.compiled.jit import inline, inline_optimized, kernel
 
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
@@ -103,6 +103,29 @@ def set_average(_context: Any, cells: Any, at: Any, x: Any, noise: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(cells, types.uintp, types.float64, types.uint32), code
+
+
+# --- regret matching --------------------------------------------------------------------------
+
+
+@inline_optimized
+def regret_matching_scale(cells, at, count):
+    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
+    zero, one = np.float32(0), np.float32(1)
+    # Most decisions have two actions, which need no loop.
+    total = max(regret_at(cells, at), zero) + max(regret_at(cells, at + np.uint64(1)), zero)
+    if count != 2:
+        total = zero
+        for a in range(count):
+            total += max(regret_at(cells, at + np.uint64(a)), zero)
+    positive = total > zero
+    return one / total if positive else zero, zero if positive else one / np.float32(count)
+
+
+@inline
+def action_probability(cells, cell, scale, rest):
+    """Return the probability of the action whose regret is in a cell, from `regret_matching_scale`."""
+    return max(regret_at(cells, cell), np.float32(0)) * scale + rest
 
 
 # --- whole tables -----------------------------------------------------------------------------
