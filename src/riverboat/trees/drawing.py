@@ -7,7 +7,7 @@ dashed lines cross edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -19,8 +19,9 @@ import numpy as np
 
 from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Game, PrivateDeal, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, Game, PrivateDeal
 from riverboat.trees.compile import compile_game, to_history_tree
+from riverboat.trees.gadgets import PublicSubgame
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
@@ -95,21 +96,9 @@ def count_nodes(tree: DrawableTree, deal: tuple[int, int] | None = None) -> int:
     return opening + int((np.bincount(tree.board_of_node, minlength=len(pairs)) * pairs).sum())
 
 
-@dataclass(eq=False)
-class _SingleDealGame:
-    """A public game in which only one pair of hands is dealt."""
-
-    name: str
-    unit: str
-    joiner: str
-    hands: tuple[tuple[str, ...], tuple[str, ...]]
-    deal: PrivateDeal
-    root: Callable[[], PublicState]
-
-
 def _single_deal_tree(tree: PublicTree, pair: tuple[int, int]) -> PublicTree:
     first, second = ((np.arange(n) == h).astype(float) for n, h in zip(tree.hand_counts, pair, strict=True))
-    game = _SingleDealGame(tree.name, tree.unit, tree.joiner, tree.hands, PrivateDeal((first, second)), tree.game.root)
+    game = PublicSubgame(tree.name, tree.unit, tree.joiner, tree.hands, PrivateDeal((first, second)), tree.game.root)
     return PublicTree(game, tree.layout)
 
 

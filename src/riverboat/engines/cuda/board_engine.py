@@ -246,9 +246,10 @@ class CudaBatchEngine:
         self._workspace.root_opp.copy_to_device(opp.ravel())
 
     def _kernel(self, mode: int) -> Any:
+        one_street, locked = self.layout.streets == 1, len(self.layout.lock) > 0
         return compile_traversal(
-            self.form, mode, predictive=self.predictive, locked=len(self.layout.lock) > 0, gadget=self.gadgets.has_gadgets,
-            shared_slots=self.shared_slots, one_street=self.layout.streets == 1, weighs_stakes=self.weighs_stakes,
+            self.form, mode=mode, predictive=self.predictive, locked=locked, has_gadget=self.gadgets.has_gadgets,
+            shared_slots=self.shared_slots, one_street=one_street, weighs_stakes=self.weighs_stakes,
         )  # fmt: skip
 
     def _launch(self, steps: Array, mode: int, players: tuple[int, int], blocks: int | None = None) -> None:

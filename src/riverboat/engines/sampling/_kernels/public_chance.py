@@ -252,22 +252,26 @@ def terminal_values(game, hands, b, node, seat, k, f, d):
 @inline
 def sampled_terminal_values(game, hands, b, node, mine, other, f, d):
     """Compute the values of a terminal for side 0 of frame d, where one of the sides has a sampled hand."""
-    word, is_vector = np.int64(game.nodes[4 * node]), mine.hand == ALL_HANDS
-    is_showdown, hand = word & SHOWDOWN_BIT != 0, other.hand if is_vector else mine.hand
+    word, reach, value = np.int64(game.nodes[4 * node]), f.reach[d, 1], f.value[d, 0]
+    is_showdown, hand = word & SHOWDOWN_BIT != 0, max(mine.hand, other.hand)
     street = len(hands.shown) - 1 if is_showdown else word & STREET_MASK
+    live, rank = b.live[street], np.int64(b.rank[hand])
     pay = np.float64(game.pay[4 * node + 3]) * hands.pair[street] / hands.hand[street]
-    fold_sign, rank, total = 1 - 2 * mine.seat, np.int64(b.rank[hand]), 0.0
-    if is_vector:
-        pay *= f.reach[d, 1, hand]
-    for i in range(b.live[street]):
-        difference = np.int64(b.rank[i]) - rank if is_vector else rank - np.int64(b.rank[i])
-        result = (difference > 0) - (difference < 0) if is_showdown else fold_sign
-        if is_vector:
-            f.value[d, 0, i] = pay * f.beats[i] * result
-        else:
-            total += f.reach[d, 1, i] * result
-    if not is_vector:
-        f.value[d, 0, hand] = pay * total
+    if not is_showdown:
+        pay *= 1 - 2 * mine.seat
+    if mine.hand == ALL_HANDS:
+        pay *= reach[hand]
+        for i in range(0 if is_showdown else live):
+            value[i] = pay * f.beats[i]
+        for i in range(live if is_showdown else 0):
+            difference = np.int64(b.rank[i]) - rank
+            value[i] = pay * f.beats[i] * ((difference > 0) - (difference < 0))
+        return
+    total = 0.0
+    for i in range(live):
+        difference = rank - np.int64(b.rank[i])
+        total += reach[i] * ((difference > 0) - (difference < 0) if is_showdown else 1)
+    value[hand] = pay * total
 
 
 # --- decisions --------------------------------------------------------------------------------
@@ -296,17 +300,20 @@ def responds_at(side, at):
 
 @inline
 def hand_range(side, live):
-    """Return the first position of a side's hands among the first `live`, and their end."""
-    return (np.int64(0), live) if side.hand == ALL_HANDS else (side.hand, side.hand + 1)
+    """Return the first position of a side's hands among the first `live`, and their end.
+
+    They are unsigned: an index that might be negative costs more instructions.
+    """
+    return (U(0), U(live)) if side.hand == ALL_HANDS else (U(side.hand), U(side.hand + 1))
 
 
 @inline
 def bucket_range(side, street):
     """Return the first index of the buckets of a side's hands on the board, and their end."""
     if side.hand == ALL_HANDS:
-        return np.int64(0), side.kinds[street]
-    j = np.int64(side.member[street, side.hand])
-    return j, j + 1
+        return U(0), U(side.kinds[street])
+    j = U(side.member[street, side.hand])
+    return j, j + ONE_BIT
 
 
 @inline
@@ -372,10 +379,15 @@ def update_regrets(game, side, at, key, f, d):
 def send_reach(member, k, a, acts, first, end, f, d):
     """Write the reach of side k after an action, its own if it `acts`, to the next frame. Return the sum."""
     total = np.float32(0)
-    for i in range(first, end):
-        x = f.reach[d, k, i] * f.sigma[d, a, member[i]] if acts else f.reach[d, k, i]
-        f.reach[d + 1, k, i] = x
-        total += x
+    if acts:
+        for i in range(first, end):
+            x = f.reach[d, k, i] * f.sigma[d, a, member[i]]
+            f.reach[d + 1, k, i] = x
+            total += x
+    else:
+        for i in range(first, end):
+            f.reach[d + 1, k, i] = f.reach[d, k, i]
+            total += f.reach[d, k, i]
     return total
 
 
@@ -387,13 +399,13 @@ def send_side_reach(side, k, at, a, live, f, d):
     """
     first, end = hand_range(side, live)
     acts, responds = at.seat == side.seat, responds_at(side, at)
-    total = send_reach(side.member[at.street], k, a, acts and not responds, first, end, f, d)
-    if acts and responds and k == 1:
-        total = np.float32(0)
-        for i in range(first, end):
-            x = f.reach[d, k, i] if f.best[at.node, i] == a else np.float32(0)
-            f.reach[d + 1, k, i] = x
-            total += x
+    if not (acts and responds and k == 1):
+        return send_reach(side.member[at.street], k, a, acts and not responds, first, end, f, d)
+    total = np.float32(0)
+    for i in range(first, end):
+        x = f.reach[d, k, i] if f.best[at.node, i] == a else np.float32(0)
+        f.reach[d + 1, k, i] = x
+        total += x
     return total
 
 
@@ -448,7 +460,7 @@ def traverse_board(
         at, a = decision_at(game, f.node[d]), f.move[d]
         live, mine_acts = b.live[at.street], at.seat == mine.seat
         if a == 0:
-            for k in range(2):
+            for k in range(2 if both else 1):
                 for i in range(live):
                     f.value[d, k, i] = 0
             weight = hands.hand[at.street]
