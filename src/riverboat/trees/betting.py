@@ -16,6 +16,7 @@ from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.games.boards.board_game import BettingTree
+from riverboat.trees._kernels.tree import child_nodes
 
 MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
@@ -211,11 +212,9 @@ def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, strid
                     first_child = at[0] if acts else at[1]
                     below[n] = first_child
                     at[0 if acts else 1] += int(forest.width[n])
-                    child = n + 1
-                    for k in range(forest.width[n]):
+                    for k, child in enumerate(child_nodes(forest, n)):
                         own[child] = first_child + k if acts else own[n]
                         opp[child] = opp[n] if acts else first_child + k
-                        child = int(forest.end[child])
             peak = [max(m, a) for m, a in zip(peak, at, strict=True)]
         base = list(peak)
     # Unused SIMD elements read a vector of zeros and write to a vector that is never read: the last ones of each kind.

@@ -28,7 +28,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, 
 from riverboat.games.tree_layout import PublicTreeLayout
 from riverboat.trees._kernels.tree import TreeNodes
 from riverboat.trees.compile import to_history_tree
-from riverboat.trees.history import HistoryTree, number_by_first_visit
+from riverboat.trees.history import HistoryTree, assemble_tree
 from riverboat.trees.public import PublicTree
 
 # --- subgames: a subtree of a `PublicTree` is a slice of its arrays --------------------------
@@ -462,32 +462,19 @@ class _GadgetTreeBuilder:
         joined = {name: np.concatenate(arrays) for name, arrays in self.parts.items()}
         for node, end in self.closed_ends.items():
             joined["end"][node] = end
-        actor, width, data, key = joined["actor"], joined["width"], joined["data"].astype(np.int64), joined["key"]
-        decisions, ends = np.flatnonzero(key >= 0), np.flatnonzero(actor == TERMINAL)
-        keys, infoset, visited = number_by_first_visit(key)
-        widths = width[visited].astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        data[decisions] = offsets[infoset[decisions]]
-        data[ends] = np.arange(len(ends))
-        source, own = self.source, keys >= self.source.infoset_count
-        start = np.where(own, 0, np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)])
-        origin = np.repeat(start - offsets[:-1], widths) + np.arange(offsets[-1])
-        origin[np.repeat(own, widths)] = -1
+        ends, source = np.flatnonzero(joined["actor"] == TERMINAL), self.source
+        joined["data"][ends] = np.arange(len(ends))
 
-        def info() -> list[tuple[str, tuple[str, ...]]]:
+        def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
             old = [(i.name, i.actions) for i in source.infosets()]
             infosets = [*old, *((label, actions) for label, actions, _ in self.gadget_infosets)]
             return [infosets[k] for k in keys]
 
-        tree = HistoryTree(
-            name,
-            source.unit,
-            TreeNodes(actor.astype(np.int8), joined["end"].astype(np.int32), width.astype(np.int16), data),
-            infoset,
-            actor[visited].astype(np.int8),
-            joined["pay"][ends],
-            np.concatenate(self.outcomes),
-            info,
-            tuple(self.labels),
+        tree, keys = assemble_tree(
+            name, source.unit, joined, joined["pay"][ends], np.concatenate(self.outcomes), info, self.labels
         )
+        own = keys >= source.infoset_count
+        start = np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)]
+        origin = tree.spread(start - tree.offsets) + np.arange(tree.table_size)
+        origin[tree.spread(own)] = -1
         return GadgetTree(tree, origin)

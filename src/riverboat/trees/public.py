@@ -32,6 +32,7 @@ from riverboat.trees._kernels.tree import (
     MATRIX_PAYOFF,
     PlayerArrays,
     TreeNodes,
+    child_nodes,
     constant_sum_of,
 )
 
@@ -68,7 +69,28 @@ class Infoset(NamedTuple):
     stride: int  # distance between two actions
 
 
-class PublicTree:
+class PreorderTree:
+    """Nodes in preorder, of public states or of histories."""
+
+    nodes: TreeNodes
+
+    def children(self, node: int) -> Iterator[int]:
+        """Yield the child nodes, in the order of the labels.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
+        return child_nodes(self.nodes, node)
+
+    def _repr_svg_(self) -> str | None:
+        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
+
+        return small_svg(self)  # type: ignore[arg-type]  # one of the two kinds
+
+
+class PublicTree(PreorderTree):
     """A public game compiled to flat arrays.
 
     Parameters
@@ -319,19 +341,6 @@ class PublicTree:
             return tuple(o.label for o in self.layout.chance_outcomes[index])
         return () if who == TERMINAL else self.layout.action_labels[index]
 
-    def children(self, node: int) -> Iterator[int]:
-        """Yield the child nodes, in the order of the labels.
-
-        Parameters
-        ----------
-        node
-            Index of a node, in preorder.
-        """
-        child = node + 1
-        for _ in range(int(self.nodes.width[node])):
-            yield child
-            child = int(self.nodes.end[child])
-
     def line(self, node: int) -> str:
         """Return the public actions that lead to a node.
 
@@ -437,11 +446,6 @@ class PublicTree:
             player = int(self.nodes.actor[node])
             for hand in np.flatnonzero(self.possible_hands[player][self.board_of_node[node]]):
                 yield self._infoset(node, int(hand), line)
-
-    def _repr_svg_(self) -> str | None:
-        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
-
-        return small_svg(self)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -26,7 +26,7 @@ from riverboat.engines.cuda.compilation import (
     threads_per_block,
 )
 from riverboat.engines.cuda.layout import locked_regrets, make_layout, select_games
-from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.protocol import BoardEngine, SubtreeStart
 from riverboat.engines.roots import RootState
 from riverboat.engines.tables import TABLE_PADDING, TableFormat, format_of_average, table_bytes
 from riverboat.games.base import Array
@@ -378,7 +378,7 @@ class CudaBatchEngine:
         ]
 
 
-class CudaBoardEngine:
+class CudaBoardEngine(BoardEngine):
     """A `BoardEngine` on a device: a batch of one tree. Traversals that begin below the root run on the processor."""
 
     threads = 1
@@ -391,10 +391,13 @@ class CudaBoardEngine:
         predictive: bool = False,
         simultaneous: bool = False,
         stakes: float = 0.0,
+        trainable: bool = True,
     ) -> None:
         self.tree, self.form = tree, form
-        self.batch = CudaBatchEngine([tree], form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
-        self.root = self.batch.roots[0]
+        self.batch = CudaBatchEngine(
+            [tree], form, predictive=predictive, simultaneous=simultaneous, trainable=trainable, stakes=stakes
+        )
+        self.root, self._tables = self.batch.roots[0], self.batch.tables
         self._cpu_copy: CpuBoardEngine | None = None
 
     @staticmethod
@@ -403,25 +406,15 @@ class CudaBoardEngine:
 
         `root_average` is the gadget's table.
         """
-        engine = CudaBoardEngine.__new__(CudaBoardEngine)
-        engine.tree, engine.form = tree, format_of_average(average.dtype)
-        engine.batch = CudaBatchEngine([tree], engine.form, trainable=False)
-        engine.root, engine._cpu_copy = engine.batch.roots[0], None
+        engine = CudaBoardEngine(tree, format_of_average(average.dtype), trainable=False)
         engine.batch.write(0, "average", np.asarray(average[: tree.table_size]))
         if root_average is not None and engine.root.gadget is not None:
             engine.root.read("root_average")[:] = root_average
         return engine
 
-    @property
-    def table_names(self) -> tuple[str, ...]:
-        """Names of the stored tables."""
-        own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self.batch.tables, name)))
-        return own + self.root.table_names
-
     def read(self, name: str) -> Array:
         """Return a table; those of the tree are copies."""
-        if name not in self.table_names:
-            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
+        self._check_table(name)
         self.batch.gadgets.download()
         return self.root.read(name) if name in self.root.table_names else self.batch.read(0, name)
 
@@ -460,29 +453,13 @@ class CudaBoardEngine:
 
     def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
         """Return the same values when the player plays a best response to the opponent's average strategy."""
-        return (
-            self.batch.values(player, respond=True)[0]
-            if start is None
-            else self._cpu_engine.best_response_values(player, start)
-        )
+        if start is not None:
+            return self._cpu_engine.best_response_values(player, start)
+        return self.batch.values(player, respond=True)[0]
 
     def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """Return the expected value of a player at the root, in chips."""
         return self.batch.expected_values(player, respond=respond)[0]
-
-    @property
-    def constant_sum(self) -> float | None:
-        """Sum of both players' values, in chips; None if it depends on their strategies."""
-        return self.root.constant_sum
-
-    def margins(self) -> Array:
-        """Return the margin of each hand: stop pay-off or shift minus the best-response value of entering. float64 [1326]
-
-        NaN where a hand has no choice.
-        """
-        if self.root.gadget is None:
-            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
-        return self.root.margins(self.best_response_values(self.root.gadget.player)[0])
 
     def average_strategy(self, board: int, node: int) -> Array:
         """Return the average strategy, with locks, at a decision. float64 [actions, rows]"""

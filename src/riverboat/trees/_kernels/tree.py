@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -162,6 +163,14 @@ class TreeNodes(NamedTuple):
     end: Array  # int32 [nodes]
     width: Array  # int16 [nodes]: number of children
     data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: pay-off
+
+
+def child_nodes(nodes: Any, node: int) -> Iterator[int]:
+    """Yield the children of a node, where `nodes` has the width and the end of the subtree of each node in preorder."""
+    child = node + 1
+    for _ in range(int(nodes.width[node])):
+        yield child
+        child = int(nodes.end[child])
 
 
 class PlayerArrays(NamedTuple):

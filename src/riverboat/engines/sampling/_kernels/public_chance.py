@@ -379,15 +379,12 @@ def update_regrets(game, side, at, key, f, d):
 def send_reach(member, k, a, acts, first, end, f, d):
     """Write the reach of side k after an action, its own if it `acts`, to the next frame. Return the sum."""
     total = np.float32(0)
-    if acts:
-        for i in range(first, end):
-            x = f.reach[d, k, i] * f.sigma[d, a, member[i]]
-            f.reach[d + 1, k, i] = x
-            total += x
-    else:
-        for i in range(first, end):
-            f.reach[d + 1, k, i] = f.reach[d, k, i]
-            total += f.reach[d, k, i]
+    for i in range(first, end):
+        x = f.reach[d, k, i]
+        if acts:
+            x *= f.sigma[d, a, member[i]]
+        f.reach[d + 1, k, i] = x
+        total += x
     return total
 
 
