@@ -8,10 +8,11 @@ its tests and agree with it up to rounding.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from riverboat.core.errors import InputError
 from riverboat.engines.roots import RootState
+from riverboat.engines.rules import LocalRule
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
 
@@ -39,6 +40,17 @@ class SubtreeStart(NamedTuple):
     board: int
     node: int  # node of the forest (`BoardTree.forest`)
     reach: tuple[Array, Array]  # float64 [rows of the board] each: reach of one hand of each row
+
+
+class EngineOptions(TypedDict, total=False):
+    """Options of engines: `predictive`, `simultaneous` and `stakes` depend on the schedule; the rest is for processors."""
+
+    predictive: bool
+    simultaneous: bool
+    stakes: float
+    threads: int
+    rule: LocalRule | None
+    memory: int | None
 
 
 class BoardEngine(Protocol):

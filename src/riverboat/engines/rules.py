@@ -92,21 +92,9 @@ def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
 
     @njit(nogil=True)
     def update_regrets(  # type: ignore[no-untyped-def]
-        regret,
-        prediction,
-        at,
-        num_actions,
-        num_hands,
-        step,
-        stride,
-        value,
-        child_offsets,
-        node,
-        strategy_in,
-        to,
-        weight,
+        regret, prediction, at, num_actions, num_hands, step, stride, value, child_offsets, node, current, to, weight
     ):
-        instant = _as_matrix(strategy_in, to, num_actions, stride)[:, :num_hands]
+        instant = _as_matrix(current, to, num_actions, stride)[:, :num_hands]
         for h in range(num_hands):
             value[node + h] = 0
             for a in range(num_actions):

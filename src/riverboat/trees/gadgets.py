@@ -287,15 +287,9 @@ def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Ar
 
 
 def _choose_hand(
-    tree: HistoryTree,
-    roots: Array,
-    hand_of_root: Array,
-    reach: Array,
-    opponent: int,
-    shifts: Array,
-    names: Sequence[str],
+    tree: HistoryTree, roots: Array, root_hand: Array, reach: Array, opponent: int, shifts: Array, names: Sequence[str]
 ) -> GadgetTree:
-    reached = np.unique(hand_of_root[reach > 0])
+    reached = np.unique(root_hand[reach > 0])
     if not len(reached):
         raise InputError(f"{tree.name}: no part of the subgame is reached, so there is no hand to choose")
     build = _GadgetTreeBuilder(tree)
@@ -303,7 +297,7 @@ def _choose_hand(
         build.add_infoset("choose", opponent, tuple(names[h] for h in reached)), opponent, len(reached)
     )
     for h in reached:
-        held = (hand_of_root == h) & (reach > 0)
+        held = (root_hand == h) & (reach > 0)
         build.add_chance_with_subtrees(roots[held], reach[held], _zero_sum_payoffs(opponent, -float(shifts[h])))
     build.close_node(top)
     return build.build(f"{tree.name}, maxmargin")
@@ -410,8 +404,7 @@ class _GadgetTreeBuilder:
         self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)
     ) -> int:
         here = self.size
-        columns = [np.array([x]) for x in (actor, here + 1, width, data, key)]
-        self._append(columns[0], columns[1], columns[2], columns[3], columns[4], np.array([pay], float))
+        self._append(*(np.array([x]) for x in (actor, here + 1, width, data, key)), np.array([pay], float))
         return here
 
     def add_infoset(self, name: str, player: int, actions: tuple[str, ...]) -> int:

@@ -162,13 +162,8 @@ class HistoryTree(PreorderTree):
         if constant_sum:
             check_players(game.name, game.players)
         root = game.root()
-        with BuildMonitor(
-            game.name,
-            "building the tree of",
-            "histories",
-            MIN_HISTORY_BYTES,
-            partial(tree_layout.estimate_num_nodes, root),
-        ) as monitor:
+        size = partial(tree_layout.estimate_num_nodes, root)
+        with BuildMonitor(game.name, "building the tree of", "histories", MIN_HISTORY_BYTES, size) as monitor:
             tree = _compile_histories(game, root, monitor, constant_sum=constant_sum)
         tree.game = game
         return tree
@@ -302,13 +297,8 @@ class HistoryTree(PreorderTree):
         table = np.full(1 + int(self.action_counts[infosets].sum()), -1, np.int64)
         for i in infosets:
             table[first[i] : first[i] + self.action_counts[i]] = self.offsets[i] + np.arange(self.action_counts[i])
-        return Treeplex(
-            infosets,
-            last[self.first_node[infosets], player].astype(np.int32),
-            first[infosets].astype(np.int32),
-            self.action_counts[infosets],
-            table,
-        )
+        parent = last[self.first_node[infosets], player].astype(np.int32)
+        return Treeplex(infosets, parent, first[infosets].astype(np.int32), self.action_counts[infosets], table)
 
     def perfect_recall_treeplex(self, player: int) -> tuple[Treeplex, Array]:
         """Return a player's treeplex under perfect recall of its own actions, and its last sequence at each node.
@@ -547,13 +537,8 @@ def _compile_histories(
         work.append((None, node))
         work.extend((state.child(k), -1) for k in reversed(range(len(labels))))
 
-    columns = {
-        "actor": np.asarray(actor),
-        "end": np.asarray(end),
-        "width": np.asarray(width),
-        "data": np.asarray(data),
-        "key": np.asarray(infoset),
-    }
+    lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
+    columns = {name: np.asarray(numbers) for name, numbers in lists}
     pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)
     return assemble_tree(game.name, game.unit, columns, pays, shares, lambda _: info, outcome_labels)[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from riverboat.engines.cpu._kernels import board as kernels
 from riverboat.engines.cpu._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE, BoardTables
 from riverboat.engines.cpu.ties import TiedRows
 from riverboat.engines.cpu.workspace import MAX_BLOCKS, EngineWorkspace
-from riverboat.engines.protocol import BoardEngine, SubtreeStart
+from riverboat.engines.protocol import BoardEngine, EngineOptions, SubtreeStart
 from riverboat.engines.roots import RootState
 from riverboat.engines.rules import LocalRule, board_kernels
 from riverboat.engines.tables import (
@@ -38,7 +38,7 @@ FROM_ROOT = np.array([-1, -1, -1])
 
 
 class CpuBoardEngine(BoardEngine):
-    """A `BoardEngine` on threads, bitwise equal on any number of them. `create` and `from_average` make one.
+    """A `BoardEngine` on threads, bitwise equal on any number of them.
 
     Values are in chips, independent of the internal scale.
     """
@@ -47,18 +47,25 @@ class CpuBoardEngine(BoardEngine):
         self,
         tree: BoardTree,
         form: TableFormat,
-        tables: BoardTables,
+        tables: BoardTables | None = None,
         *,
+        predictive: bool = False,
+        simultaneous: bool = False,
         threads: int = 1,
         rule: LocalRule | None = None,
         workspace: EngineWorkspace | None = None,
+        memory: int | None = None,
         stakes: float = 0.0,
     ) -> None:
-        """Use given tables. With `workspace`, engines share memory, and one thread at a time traverses this tree.
+        """Use given tables, or allocate them.
 
-        `stakes`: regrets of an action are weighted by (pot of the smallest action / own pot) to this power.
+        `simultaneous`: both players of an iteration update against the same profile. With `workspace`, engines share memory,
+        and one thread at a time traverses this tree. `stakes`: regrets of an action are weighted by (pot of the smallest
+        action / own pot) to this power.
         """
         check_threads(threads)
+        if tables is None:
+            tables = allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous, memory=memory)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_NODE_ACTIONS:
             raise InputError(
                 f"{tree.name}: {tree.forest.width.max()} actions at one node, more than {kernels.MAX_NODE_ACTIONS}"
@@ -80,26 +87,6 @@ class CpuBoardEngine(BoardEngine):
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
         self._counter = np.zeros(1, np.int64)
         self._root_reach = self.root.weights  # reach at the root in the next traversal
-
-    @staticmethod
-    def create(
-        tree: BoardTree,
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        threads: int = 1,
-        rule: LocalRule | None = None,
-        memory: int | None = None,
-        stakes: float = 0.0,
-    ) -> CpuBoardEngine:
-        """Create an engine with its own tables.
-
-        `simultaneous`: both players of an iteration update against the same profile.
-        """
-        check_threads(threads)
-        tables = allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous, memory=memory)
-        return CpuBoardEngine(tree, form, tables, threads=threads, rule=rule, stakes=stakes)
 
     @staticmethod
     def from_average(
@@ -141,9 +128,8 @@ class CpuBoardEngine(BoardEngine):
         at, width, rows = table_block(self.tree, board, node)
         weights = np.asarray(decode_codes(self._tables.average[at : at + width * rows]), float).reshape(width, rows)
         index, locked = self._tables.lock, self._tables.locked
-        for _, _, start in index[
-            (index[:, 0] == board) & (index[:, 1] == node)
-        ]:  # also where the player's reach is zero
+        here = (index[:, 0] == board) & (index[:, 1] == node)
+        for _, _, start in index[here]:  # also where the player's reach is zero
             lock_strategy = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
             weights = np.where(lock_strategy >= 0, lock_strategy, weights)
         total = weights.sum(axis=0)
@@ -329,23 +315,12 @@ def shape_for_game(game: BoardGame, hands: int) -> BettingShape:
 class CpuBatchEngine:
     """An engine for each of some trees of one shape (`trees_of_one_shape`), with shared threads and workspace."""
 
-    def __init__(
-        self,
-        trees: Sequence[BoardTree],
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        threads: int = 1,
-        rule: LocalRule | None = None,
-        memory: int | None = None,
-        stakes: float = 0.0,
-    ) -> None:
+    def __init__(self, trees: Sequence[BoardTree], form: TableFormat, **options: Unpack[EngineOptions]) -> None:
         if not trees or any(tree.shape is not trees[0].shape for tree in trees):
             raise InputError("a batch needs at least one tree, all of one shape: make them with trees_of_one_shape")
-        required = table_bytes(
-            sum(tree.table_size for tree in trees), form, predictive=predictive, simultaneous=simultaneous
-        )
+        threads, memory, size = options.get("threads", 1), options.get("memory"), sum(tree.table_size for tree in trees)
+        tables = {name: bool(options.get(name)) for name in ("predictive", "simultaneous")}
+        required = table_bytes(size, form, **tables)
         allowed = min(x for x in (memory, available_memory(), required) if x is not None)
         if required > allowed:
             raise MemoryLimitError(
@@ -354,18 +329,8 @@ class CpuBatchEngine:
             )
         single = len(trees) == 1  # then the threads share its boards
         self.workspace = EngineWorkspace(trees[0], form.compute, 1 if single else threads)
-        self.engines = [
-            CpuBoardEngine(
-                tree,
-                form,
-                allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous),
-                threads=threads,
-                rule=rule,
-                workspace=None if single and threads > 1 else self.workspace,
-                stakes=stakes,
-            )
-            for tree in trees
-        ]
+        workspace = None if single and threads > 1 else self.workspace
+        self.engines = [CpuBoardEngine(tree, form, workspace=workspace, **options) for tree in trees]
 
     def map_engines(self, task: Callable[[CpuBoardEngine, int], T], indices: Sequence[int] | None = None) -> list[T]:
         """Run a task for all engines, or for some, on all threads.

@@ -92,11 +92,6 @@ class CudaRootStates:
             getattr(self.arrays, name).copy_to_device(self._flatten(name))
         self._device_is_newer = False
 
-    def copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
-        self.arrays.opp_regret.copy_to_device(self.arrays.regret)
-        self.arrays.opp_prediction.copy_to_device(self.arrays.prediction)
-
 
 def _concatenate(parts: Sequence[Array], dtype: Any) -> Array:
     """Concatenate arrays; an empty result gets one element."""
@@ -153,7 +148,7 @@ class CudaBatchEngine:
         )
         self._host_items = layout.items
         self._selected_games: tuple[int, ...] | None = None
-        self.tables: Any = self._allocate(size, simultaneous) if trainable else self._allocate_average(size)
+        self.tables: Any = self._allocate(size, simultaneous, trainable)
         self.gadgets = CudaRootStates(self.roots)
         sums, slots, _ = layout.shared_memory(np.dtype(form.compute).itemsize)
         sizes = [layout.streets, layout.stride, layout.hands, sums, layout.moves, slots, layout.slots]
@@ -176,29 +171,18 @@ class CudaBatchEngine:
                 f"{self.trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
             )
 
-    def _allocate(self, size: int, apart: bool) -> CudaBoardTables:
-        form, prediction_size = self.form, size if self.predictive else 0
-        regret, average, prediction = (
-            _zeros(size, form.regret),
-            _zeros(size, form.average),
-            _zeros(prediction_size, form.regret),
-        )
-        for low, numbers in locked_regrets(self.trees, self.layout, form):
+    def _allocate(self, size: int, apart: bool, trainable: bool) -> CudaBoardTables:
+        """Allocate the tables; those that are not trainable have averages only."""
+        form, trained = self.form, size if trainable else 0
+        regret, average = _zeros(trained, form.regret), _zeros(size, form.average)
+        prediction = _zeros(trained if self.predictive else 0, form.regret)
+        for low, numbers in locked_regrets(self.trees, self.layout, form) if trainable else ():
             regret[low : low + len(numbers)].copy_to_device(numbers)
-        opponent_tables = (
-            (_zeros(size, form.regret), _zeros(prediction_size, form.regret)) if apart else (regret, prediction)
-        )
-        return CudaBoardTables(
-            regret, average, prediction, *opponent_tables, _upload(self.layout.lock), _upload(self.layout.locked)
-        )
-
-    def _allocate_average(self, size: int) -> CudaBoardTables:
-        """Allocate tables of averages only."""
-        empty = _zeros(0, self.form.regret)
-        average = _zeros(size, self.form.average)
-        return CudaBoardTables(
-            empty, average, empty, empty, empty, _upload(self.layout.lock), _upload(self.layout.locked)
-        )
+        opponent_tables = regret, prediction
+        if apart:
+            opponent_tables = _zeros(len(regret), form.regret), _zeros(len(prediction), form.regret)
+        locks = _upload(self.layout.lock), _upload(self.layout.locked)
+        return CudaBoardTables(regret, average, prediction, *opponent_tables, *locks)
 
     def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
         at, games = self.layout, len(self.trees)
@@ -239,9 +223,6 @@ class CudaBatchEngine:
             for p, weights in enumerate(ranges):
                 own[g, p, : len(weights)] = 1
                 opp[g, p, : len(weights)] = weights
-        self._upload_root_reach(own, opp)
-
-    def _upload_root_reach(self, own: Array, opp: Array) -> None:
         self._workspace.root_own.copy_to_device(own.ravel())
         self._workspace.root_opp.copy_to_device(opp.ravel())
 
@@ -288,17 +269,12 @@ class CudaBatchEngine:
         self._evaluated = None
         simultaneous = self.tables.opp_regret is not self.tables.regret
         for launch_steps in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
-            if simultaneous:
-                self._copy_opponent_tables()
+            for tables in (self.gadgets.arrays, self.tables) if simultaneous else ():
+                tables.opp_regret.copy_to_device(tables.regret)
+                if self.predictive:
+                    tables.opp_prediction.copy_to_device(tables.prediction)
             self._launch(launch_steps, UPDATE, (0, 2))
         self.gadgets.mark_updated()
-
-    def _copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
-        self.gadgets.copy_opponent_tables()
-        self.tables.opp_regret.copy_to_device(self.tables.regret)
-        if self.predictive:
-            self.tables.opp_prediction.copy_to_device(self.tables.prediction)
 
     def _download_values(self, games: Sequence[int], player: int) -> Array:
         """Copy the values at the roots of games and after each action there. float [games, 1 + actions, stride]"""

@@ -265,12 +265,14 @@ def _make_work_items(
                     exits[s].append((b, *(x.value for x in (*slots, *roots)), *part[k]))
     last.sort(key=lambda x: -(x[2] - x[1]) * (x[5] - x[4]))
     return CudaWorkItems(
-        np.cumsum([0, *map(len, inner)]).astype(np.int32),
-        np.array([x for street_items in inner for x in street_items], np.int32).ravel(),
-        np.cumsum([0, *map(len, exits)]).astype(np.int32),
-        np.array([x for street_items in exits for x in street_items], np.int32).ravel(),
-        np.array(last, np.int32).ravel(),
+        *_concatenate_items(inner), *_concatenate_items(exits), np.array(last, np.int32).ravel()
     ), parts
+
+
+def _concatenate_items(items: list[list[tuple[int, ...]]]) -> tuple[Array, Array]:
+    """Return the first item of each street, and the numbers of all items."""
+    starts = np.cumsum([0, *map(len, items)]).astype(np.int32)
+    return starts, np.array([item for some in items for item in some], np.int32).ravel()
 
 
 def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> CudaWorkItems:

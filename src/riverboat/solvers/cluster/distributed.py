@@ -117,9 +117,9 @@ class Head:
 
         run_on_threads(run, self.threads)
         groups = -(-deals // self.group)
-        self._deals, self._start = deals, np.zeros(deals + 1, np.int64)
-        root = np.zeros(int(notes.cuts.own[:groups, 2].sum()), np.int32)
-        kernels.pack_continuations(notes.cuts, deals, self.group, self._start, root)
+        cuts = notes.cuts
+        self._deals, self._start = deals, np.concatenate([[0], np.cumsum(cuts.of_deal[:deals])])
+        root = np.concatenate([cuts.root[g, : cuts.own[g, 2]] for g in range(groups)])
         hole_cards = 2 * self.cards.deck.hole
         keys, prune = notes.block.keys[:deals], notes.block.prune[:deals]
         return kernels.ContinuationBatch(keys, notes.hands[: deals * hole_cards], prune, self._start, root)
@@ -129,7 +129,7 @@ class Head:
         notes, deals, start = self._notes, self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
         for values, counts in answers:
-            kernels.add_blade_values(start, np.array(counts), np.array(values), total)
+            total += np.repeat(np.asarray(counts, float), np.diff(start)) * np.asarray(values)
             flops += counts
         assert (flops == self.flops).all(), f"{flops.min()} to {flops.max()} flops over all blades, not {self.flops}"
         total /= self.flops

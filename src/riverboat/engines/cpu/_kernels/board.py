@@ -138,13 +138,6 @@ def terminal_values(
 
 
 @inline
-def batch_terminal_values(batch, boards, b, me, seat, stride, vectors):
-    """Compute the values of all terminals of a batch."""
-    for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
-        terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
-
-
-@inline
 def gather_exit_reach(forest, seat, street, boards, b, me, stride, vectors):
     """Gather the reach at the exits of a board, sixteen exits at a time, for the boards that follow."""
     size = (stride + U(1)) * L
@@ -259,7 +252,8 @@ def traverse_boards(
                 push_reach_down(
                     forest, seat, me, first, end, boards.base[b], boards.rows[b], stride, tables, step, mode, vectors
                 )
-                batch_terminal_values(batch, boards, b, me, seat, stride, vectors)
+                for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
+                    terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
                 if inner:
                     gather_exit_reach(forest, seat, street, boards, b, me, stride, vectors)
                     if phase == ROOT_DOWN:

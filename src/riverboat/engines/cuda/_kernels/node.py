@@ -103,24 +103,15 @@ def running_sums(memory, short, table):
         while k + FOUR < end:
             c0, c1, c2, c3 = load4(memory, k + U(8))
             d0, d1, d2, d3 = load4(memory, k + U(12))
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             store4(memory, k, t0, t1, t2, t3)
-            t0 += b0
-            t1 += b1
-            t2 += b2
-            t3 += b3
+            t0, t1, t2, t3 = t0 + b0, t1 + b1, t2 + b2, t3 + b3
             store4(memory, k + FOUR, t0, t1, t2, t3)
             a0, a1, a2, a3 = c0, c1, c2, c3
             b0, b1, b2, b3 = d0, d1, d2, d3
             k += U(8)
         if k < end:
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             store4(memory, k, t0, t1, t2, t3)
         if task >= CARDS:
             store4(memory, chunk_sums + FOUR * (task - CARDS), t0, t1, t2, t3)
@@ -132,10 +123,7 @@ def running_sums(memory, short, table):
         t0, t1, t2, t3 = real(0), real(0), real(0), real(0)
         while k < end:
             a0, a1, a2, a3 = load4(memory, k)
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             k += FOUR
         store4(memory, chunk_sums + FOUR * (chunks + task), t0, t1, t2, t3)
         task += step

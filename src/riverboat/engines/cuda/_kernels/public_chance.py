@@ -334,26 +334,18 @@ def gather_values(plan, pays, sizes, s, first, boards, dealt, sums, rows):
             while e < last:
                 end, alive = plan[to], U(plan[most + e])
                 if end >= 0:
-                    here, payoff = met + U(end), pays[pay]
-                    i = ZERO
-                    while i < count:
-                        k = U(dealt[start + i])
-                        if k < alive:
-                            x = payoff * rows[here + k * slots]
-                            gain += x
-                            hand_value[i * threads + tid] += weight * x
-                        i += ONE
+                    here, step, payoff = met + U(end), slots, pays[pay]
                 else:
-                    wide = U(sizes[next_street, UNITS])
-                    here = U(sizes[next_street, VALUE]) + board * U(sizes[next_street, LIVE]) * wide + U(-1 - end)
-                    i = ZERO
-                    while i < count:
-                        k = U(dealt[start + i])
-                        if k < alive:
-                            x = rows[here + k * wide]
-                            gain += x
-                            hand_value[i * threads + tid] += weight * x
-                        i += ONE
+                    step, payoff = U(sizes[next_street, UNITS]), real(1)
+                    here = U(sizes[next_street, VALUE]) + board * U(sizes[next_street, LIVE]) * step + U(-1 - end)
+                i = ZERO
+                while i < count:
+                    k = U(dealt[start + i])
+                    if k < alive:
+                        x = payoff * rows[here + k * step]
+                        gain += x
+                        hand_value[i * threads + tid] += weight * x
+                    i += ONE
                 to += lanes
                 pay += lanes
                 e += ONE

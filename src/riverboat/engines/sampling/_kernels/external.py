@@ -283,14 +283,18 @@ def traverse_group(game, cells, block, begin, deals, rule, journal, f, tally):
 
 
 @inline_optimized
+def decide_pruning(rule, deal, key):
+    """Return whether a deal prunes."""
+    return deal >= rule.prune_from and uniform_from_bits(random_bits(key, PRUNING_DRAW)) < rule.odds
+
+
+@inline_optimized
 def prepare_group(game, look, seed, first, count, rule, block):
     """Prepare deals and decide which of them prune."""
     prepare_deals(game, look, seed, first, count, block)
     for k in range(count):
         block.weight[k] = 1
-        block.prune[k] = (
-            first + k >= rule.prune_from and uniform_from_bits(random_bits(block.keys[k], PRUNING_DRAW)) < rule.odds
-        )
+        block.prune[k] = decide_pruning(rule, first + k, block.keys[k])
 
 
 @inline_optimized

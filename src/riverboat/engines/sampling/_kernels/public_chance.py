@@ -261,9 +261,11 @@ def sampled_terminal_values(game, hands, b, node, mine, other, f, d):
         pay *= 1 - 2 * mine.seat
     if mine.hand == ALL_HANDS:
         pay *= reach[hand]
-        for i in range(0 if is_showdown else live):
-            value[i] = pay * f.beats[i]
-        for i in range(live if is_showdown else 0):
+        if not is_showdown:
+            for i in range(live):
+                value[i] = pay * f.beats[i]
+            return
+        for i in range(live):
             difference = np.int64(b.rank[i]) - rank
             value[i] = pay * f.beats[i] * ((difference > 0) - (difference < 0))
         return
@@ -296,15 +298,6 @@ def make_side(cells, base, b, seat, hand, responds):
 def responds_at(side, at):
     """Return whether a side finds or plays a best response at a decision, instead of playing its table."""
     return side.responds and at.street == len(side.kinds) - 1
-
-
-@inline
-def hand_range(side, live):
-    """Return the first position of a side's hands among the first `live`, and their end.
-
-    They are unsigned: an index that might be negative costs more instructions.
-    """
-    return (U(0), U(live)) if side.hand == ALL_HANDS else (U(side.hand), U(side.hand + 1))
 
 
 @inline
@@ -344,8 +337,8 @@ def begin_decision(game, side, k, learns, at, live, weight, share, key, f, d):
             held[j] = 0
             for a in range(at.moves):
                 f.worth[d, a, j] = 0
-        low, high = hand_range(side, live)
-        for i in range(low, high):
+        low, high = (np.int64(0), live) if side.hand == ALL_HANDS else (side.hand, side.hand + 1)
+        for i in range(U(low), U(high)):
             held[side.member[at.street, i]] += f.reach[d, k, i]
     for j in range(first, end):
         cell = decision_cell(game, side, at, j)
@@ -394,12 +387,13 @@ def send_side_reach(side, k, at, a, live, f, d):
 
     A side that responds has found its best actions as side 0, and plays them as side 1.
     """
-    first, end = hand_range(side, live)
-    acts, responds = at.seat == side.seat, responds_at(side, at)
+    member, acts, responds = side.member[at.street], at.seat == side.seat, responds_at(side, at)
+    if side.hand != ALL_HANDS:
+        return send_reach(member, k, a, acts, side.hand, side.hand + 1, f, d)
     if not (acts and responds and k == 1):
-        return send_reach(side.member[at.street], k, a, acts and not responds, first, end, f, d)
+        return send_reach(member, k, a, acts and not responds, 0, live, f, d)
     total = np.float32(0)
-    for i in range(first, end):
+    for i in range(live):
         x = f.reach[d, k, i] if f.best[at.node, i] == a else np.float32(0)
         f.reach[d + 1, k, i] = x
         total += x
@@ -407,12 +401,11 @@ def send_side_reach(side, k, at, a, live, f, d):
 
 
 @inline
-def gather_values(side, k, at, a, live, margin, f, d):
-    """Add the values of an action's child, in the next frame, to the decision.
+def gather_values(side, k, at, a, first, end, margin, f, d):
+    """Add the values of an action's child, in the next frame, to the decision, for some hands.
 
     Where the side finds a best response, the first action is best unless another one is better by the margin.
     """
-    first, end = hand_range(side, live)
     if at.seat != side.seat:
         for i in range(first, end):
             f.value[d, k, i] += f.value[d + 1, k, i]
@@ -427,6 +420,15 @@ def gather_values(side, k, at, a, live, margin, f, d):
             j, x = side.member[at.street, i], f.value[d + 1, k, i]
             f.value[d, k, i] += f.sigma[d, a, j] * x
             f.worth[d, a, j] += x
+
+
+@inline
+def gather_side_values(side, k, at, a, live, margin, f, d):
+    """Add the values of an action's child to the decision, for the hands of a side."""
+    if side.hand == ALL_HANDS:  # loops from zero use SIMD vectors
+        gather_values(side, k, at, a, 0, live, margin, f, d)
+    else:
+        gather_values(side, k, at, a, side.hand, side.hand + 1, margin, f, d)
 
 
 # --- traversal --------------------------------------------------------------------------------
@@ -494,9 +496,9 @@ def traverse_board(
                     terminal_values(game, hands, b, child, mine.seat if k == 0 else other.seat, k, f, d + 1)
             else:
                 sampled_terminal_values(game, hands, b, child, mine, other, f, d + 1)
-        gather_values(mine, 0, at, a, live, margin, f, d)
+        gather_side_values(mine, 0, at, a, live, margin, f, d)
         if both:
-            gather_values(other, 1, at, a, live, margin, f, d)
+            gather_side_values(other, 1, at, a, live, margin, f, d)
 
 
 @inline
