@@ -34,7 +34,7 @@ class RootState:
         gadget, no_table = self.gadget, np.zeros((0, 0))
         if gadget is None:
             arrays = np.zeros(0, np.int32), *[np.zeros(0)] * 4
-            return GadgetState(NO_GADGET, 0, *[no_table] * 5, *arrays, no_table, no_table)
+            return GadgetState._make((NO_GADGET, 0, *[no_table] * 5, *arrays, no_table, no_table))
         player = gadget.player
         representatives = self.tree.representatives(0, player)
         opponent_weight = compatible_weights(self.tree.game.weights[1 - player]) / self.mass[1 - player]

@@ -118,8 +118,8 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
             root_at.append(root_at[-1] + len(group))
             deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
         batch_at.append(len(batch))
-    lists = (np.array(numbers, np.int32) for numbers in (batch_at, batch, deal_at, root_at, np.concatenate(roots)))
-    return BettingForest(first, order, actor, end, width, slot, *lists, slots, _stake_ratios(betting)[order])
+    lists = tuple(np.array(numbers, np.int32) for numbers in (batch_at, batch, deal_at, root_at, np.concatenate(roots)))
+    return BettingForest._make((first, order, actor, end, width, slot, *lists, slots, _stake_ratios(betting)[order]))
 
 
 def checkdown_pots(betting: BettingTree) -> Array:

@@ -395,10 +395,11 @@ class _GadgetTreeBuilder:
         self.outcomes: list[Array] = [tree.chance, more]
         self.labels = [*(tree.outcome_labels or map(str, range(len(tree.chance)))), *map(str, range(len(more)))]
 
-    def _append(self, actor: Array, end: Array, width: Array, data: Array, key: Array, pay: Array) -> None:
-        for name, array in zip(self.parts, (actor, end, width, data, key, pay), strict=True):
-            self.parts[name].append(array)
-        self.size += len(actor)
+    def _append(self, *columns: Array) -> None:
+        """Append nodes: actor, end, width, data, key and pay-offs of each."""
+        for part, column in zip(self.parts.values(), columns, strict=True):
+            part.append(column)
+        self.size += len(columns[0])
 
     def _append_node(
         self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)

@@ -754,6 +754,6 @@ def assemble_tree(
     data, decisions = columns["data"].astype(np.int64), infoset >= 0
     data[decisions] = (ends - columns["width"][first])[infoset[decisions]]
     shape = zip(("actor", "end", "width"), (np.int8, np.int32, np.int16), strict=True)
-    nodes = TreeNodes(*(columns[part].astype(kind) for part, kind in shape), data)
+    nodes = TreeNodes._make((*(columns[part].astype(kind) for part, kind in shape), data))
     owner = nodes.actor[first]
     return HistoryTree(name, unit, nodes, infoset, owner, payoffs, chance, lambda: info(keys), tuple(labels)), keys

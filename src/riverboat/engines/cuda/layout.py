@@ -115,7 +115,10 @@ def _compile_betting(
     for s in range(streets - 1):
         builders = [StreetProgramBuilder(programs, shape, s, me, offset) for me in (0, 1)]
         pieces = [
-            [builder.compile_inner_root(n, source and source[k]) for k, n in enumerate(_street_roots(shape, s))]
+            [
+                builder.compile_inner_root(n, source[k] if source else None)
+                for k, n in enumerate(_street_roots(shape, s))
+            ]
             for builder, source in zip(builders, sources, strict=True)
         ]
         betting.inner.append([(a[0], b[0]) for a, b in zip(*pieces, strict=True)])

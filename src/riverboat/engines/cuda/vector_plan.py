@@ -171,7 +171,7 @@ class _StreetPlanBuilder:
         self.tree, self.street_index, self.pair, self.hands, self.unit_of = tree, street, pair, live, unit_of
         self.parts: dict[str, list[Array]] = defaultdict(list)
         self.first = dict.fromkeys(("unit", "sequence", "decision", "cells", "turn", "end", "lane_end"), 0)
-        self.columns: list[tuple[int, int, int, int, int]] = []
+        self.columns: list[tuple[int, ...]] = []  # see `PlanColumns`
         self.slots = 0
         self.continuations: list[tuple[Array, int, Array, Array]] = []  # entries, seat, units, sequences
 
