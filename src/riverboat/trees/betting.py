@@ -16,7 +16,7 @@ from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.trees._kernels.tree import child_nodes
+from riverboat.trees.public import child_nodes
 
 MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from riverboat.trees._kernels.tree import (
     MATRIX_PAYOFF,
     PlayerArrays,
     TreeNodes,
-    child_nodes,
     constant_sum_of,
 )
 
@@ -67,6 +66,14 @@ class Infoset(NamedTuple):
     actions: tuple[str, ...]
     offset: int  # index of the first action
     stride: int  # distance between two actions
+
+
+def child_nodes(nodes: Any, node: int) -> Iterator[int]:
+    """Yield the children of a node, where `nodes` has the width and the end of the subtree of each node in preorder."""
+    child = node + 1
+    for _ in range(int(nodes.width[node])):
+        yield child
+        child = int(nodes.end[child])
 
 
 class PreorderTree:

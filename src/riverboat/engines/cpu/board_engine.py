@@ -29,9 +29,9 @@ from riverboat.engines.tables import (
 )
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame
-from riverboat.trees._kernels.tree import child_nodes
 from riverboat.trees.betting import BettingShape, make_shape
 from riverboat.trees.boards import BoardTree
+from riverboat.trees.public import child_nodes
 
 ZERO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])

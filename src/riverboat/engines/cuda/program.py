@@ -41,8 +41,8 @@ from riverboat.engines.cuda._kernels.node import (
     PAID_VECTORS,
 )
 from riverboat.games.base import CHANCE, TERMINAL, Array
-from riverboat.trees._kernels.tree import child_nodes
 from riverboat.trees.betting import BettingShape
+from riverboat.trees.public import child_nodes
 
 OP_REPORT = OP_ROOT_VALUES + 1
 

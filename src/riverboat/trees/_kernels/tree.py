@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,14 +115,6 @@ class TreeNodes(NamedTuple):
     end: Array  # int32 [nodes]
     width: Array  # int16 [nodes]: number of children
     data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: pay-off
-
-
-def child_nodes(nodes: Any, node: int) -> Iterator[int]:
-    """Yield the children of a node, where `nodes` has the width and the end of the subtree of each node in preorder."""
-    child = node + 1
-    for _ in range(int(nodes.width[node])):
-        yield child
-        child = int(nodes.end[child])
 
 
 class PlayerArrays(NamedTuple):

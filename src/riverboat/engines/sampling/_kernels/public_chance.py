@@ -436,7 +436,7 @@ def gather_side_values(side, k, at, a, live, margin, f, d):
 
 @kernel
 def traverse_board(
-    game,  # SamplingGame
+    game,  # SamplingGame, with pay-offs in units of side 0
     hands,  # DeckHands
     b,  # BoardWorkspace
     key,
@@ -556,7 +556,7 @@ def train_on_boards(
                 mine = make_side(cells, game.base, b, me, own_hand, False)
                 if traversal == CFR_BR:
                     best = make_side(responder.cells, responder.game.base, responder.board, 1 - me, ALL_HANDS, True)
-                    visited += traverse_board(game, hands, b, key, share, best, mine, False, f)
+                    visited += traverse_board(responder.game, hands, b, key, share, best, mine, False, f)
                     visited += traverse_board(game, hands, b, key, share, mine, best, False, f)
                 else:
                     other = make_side(cells, game.base, b, 1 - me, other_hand, False)
