@@ -67,15 +67,12 @@ def find_deal(tree: DrawableTree, deal: HandPair) -> tuple[int, int]:
         problem = "this is ambiguous; put | between the hands"
     else:
         problem = "give a hand of each player"
+    h0, h1 = np.argwhere(tree.deal.joint() > 0)[0]
+    example = f"{tree.hands[0][h0]}|{tree.hands[1][h1]}"
     raise InputError(
-        f"{tree.name}: deal {deal!r}: {problem}, such as {_example_deal(tree)!r} "
+        f"{tree.name}: deal {deal!r}: {problem}, such as {example!r} "
         f"(player 0: {_abbreviate(tree.hands[0])}; player 1: {_abbreviate(tree.hands[1])})"
     )
-
-
-def _example_deal(tree: PublicTree) -> str:
-    h0, h1 = (int(h) for h in np.argwhere(tree.deal.joint() > 0)[0])
-    return f"{tree.hands[0][h0]}|{tree.hands[1][h1]}"
 
 
 def _abbreviate(names: Sequence[str]) -> str:

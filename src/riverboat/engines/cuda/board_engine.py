@@ -142,7 +142,11 @@ class CudaBatchEngine:
             SIMULATED_THREADS if SIMULATED else threads_per_block(layout.stride, self.memory, layout.streets == 1)
         )
         size = int(layout.table[-1]) + TABLE_PADDING
-        self._check_memory(table_bytes(size, form, predictive=predictive, simultaneous=simultaneous))
+        free, need = free_bytes(), table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
+        if free is not None and need > free:
+            raise MemoryLimitError(
+                f"{trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
+            )
         self._program, self._boards, self._items = (
             type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
         )
@@ -163,13 +167,6 @@ class CudaBatchEngine:
         self._set_root_reach([root.weights for root in self.roots])
 
     # --- memory -----------------------------------------------------------------------------
-
-    def _check_memory(self, need: int) -> None:
-        free = free_bytes()
-        if free is not None and need > free:
-            raise MemoryLimitError(
-                f"{self.trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
-            )
 
     def _allocate(self, size: int, apart: bool, trainable: bool) -> CudaBoardTables:
         """Allocate the tables; those that are not trainable have averages only."""
