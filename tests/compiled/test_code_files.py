@@ -142,18 +142,19 @@ def test_processes_that_save_at_once_share_their_code(processes: Processes, tmp_
     assert all(files.load((name, k)) == f"{name} {k}" for name in ("a", "b") for k in range(200))
 
 
-DEPTH = """
+RESPONSE = """
 import numpy as np
 from riverboat.compiled.jit import is_cached
-from riverboat.trees._kernels.tree import measure_depth
-before = is_cached(measure_depth)
-assert measure_depth(np.array([3, 2, 3], np.int32), np.empty(4, np.int32)) == 2
-print(before, sum(measure_depth.stats.cache_hits.values()), sum(measure_depth.stats.cache_misses.values()))
+from riverboat.trees._kernels.tree import treeplex_best_response as loop
+before, value, best = is_cached(loop), np.array([0.0, 3.0, 5.0]), np.empty(1, np.int32)
+loop(np.array([0], np.int32), np.array([1], np.int32), np.array([2], np.int32), value, best)
+assert value[0] == 5 and best[0] == 1
+print(before, sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
 """
 
 
 def test_the_next_process_loads_kernels_from_disk(tmp_path: Path) -> None:
-    command, environment = [sys.executable, "-c", DEPTH], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command, environment = [sys.executable, "-c", RESPONSE], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     outputs = [
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
     ]
@@ -163,7 +164,7 @@ def test_the_next_process_loads_kernels_from_disk(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs fcntl")
 def test_processes_that_need_a_kernel_at_once_compile_it_once(processes: Processes, tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    at_once = [processes.python("-c", DEPTH, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    at_once = [processes.python("-c", RESPONSE, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     outputs = [process.communicate(timeout=200)[0].split()[1:] for process in at_once]
     assert sorted(outputs) == [["0", "1"], ["1", "0"], ["1", "0"]]
 
@@ -189,12 +190,12 @@ def test_a_compile_lock_covers_one_signature(tmp_path: Path) -> None:
 
 
 HOUSE = {
-    "house/__init__.py": "DEPTH = 1\n",
+    "house/__init__.py": "RESPONSE = 1\n",
     "house/limits.py": "LIMIT = 10\n",
     "house/more/__init__.py": "",
     "house/more/loops.py": (
-        "from house import DEPTH\nfrom house.limits import LIMIT\nfrom riverboat.compiled.jit import kernel\n"
-        "@kernel\ndef loop(x):\n    return x * LIMIT + DEPTH\n"
+        "from house import RESPONSE\nfrom house.limits import LIMIT\nfrom riverboat.compiled.jit import kernel\n"
+        "@kernel\ndef loop(x):\n    return x * LIMIT + RESPONSE\n"
     ),
 }
 LOOP = "from house.more.loops import loop; print(loop(2), sum(loop.stats.cache_hits.values()))"
@@ -218,7 +219,7 @@ def test_checkouts_with_a_shared_cache_folder_do_not_mix_code(tmp_path: Path) ->
     (two / "house" / "limits.py").write_text("LIMIT = 20\n")
     outputs = [output_in(house, tmp_path / "code") for house in (one, two, one)]
     assert outputs == ["21 0\n", "41 0\n", "21 1\n"]
-    (one / "house" / "__init__.py").write_text("DEPTH = 5\n")
+    (one / "house" / "__init__.py").write_text("RESPONSE = 5\n")
     assert output_in(one, tmp_path / "code") == "25 0\n"
 
 

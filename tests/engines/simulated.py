@@ -86,7 +86,7 @@ def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, flo
     tree, rule, kind = BoardTree(spot), schedules.parse(schedule), parse_table_format(form)
     options: dict[str, Any] = {"predictive": rule.predictive, "simultaneous": not rule.alternating}
     options["stakes"] = rule.stakes
-    ours, theirs = CudaBoardEngine(tree, kind, **options), CpuBoardEngine.create(tree, kind, **options)
+    ours, theirs = CudaBoardEngine(tree, kind, **options), CpuBoardEngine(tree, kind, **options)
     if not getattr(spot, "locks", ()):
         for engine in (ours, theirs):
             engine.write("regret", untied(tree, kind))

@@ -55,7 +55,7 @@ def steps(count: int, schedule: str = "dcfr") -> Array:
 
 
 def trained_engine(name: str, count: int = 8) -> CpuBoardEngine:
-    engine = CpuBoardEngine.create(tree(name), TABLE_FORMATS["float64"])
+    engine = CpuBoardEngine(tree(name), TABLE_FORMATS["float64"])
     engine.write("regret", np.random.default_rng(1).random(tree(name).table_size) / 256)  # no ties
     engine.iterate(steps(count))
     return engine
@@ -73,7 +73,7 @@ def test_implements_the_protocol() -> None:
 @pytest.mark.parametrize("name", SPOTS)
 def test_iterations_from_the_root_node_equal_iterations_of_the_tree(name: str) -> None:
     """Reach and regrets have other units there, which changes no strategy."""
-    ours, theirs = trained_engine(name), CpuBoardEngine.create(tree(name), TABLE_FORMATS["float64"])
+    ours, theirs = trained_engine(name), CpuBoardEngine(tree(name), TABLE_FORMATS["float64"])
     unit = np.empty(tree(name).table_size)
     for board in range(len(tree(name).rows)):
         for who in (0, 1):
@@ -142,7 +142,7 @@ def test_tables_can_be_read_and_written() -> None:
     whole, first, second = (
         trained_engine("turn", 6),
         trained_engine("turn", 2),
-        CpuBoardEngine.create(tree("turn"), TABLE_FORMATS["float64"]),
+        CpuBoardEngine(tree("turn"), TABLE_FORMATS["float64"]),
     )
     for name in first.table_names:
         second.write(name, first.read(name).copy())

@@ -53,7 +53,7 @@ def same_places(tree: BoardTree, oracle: PublicTree) -> tuple[Array, Array, Arra
     The engine's pay-offs and weights are scaled (`BoardEngine`), and it applies chance probabilities on the way up,
     whereas tree CFR has them in the opponent's reach. At forced actions tree CFR stores nothing.
     """
-    engine = CpuBoardEngine.create(tree, TABLE_FORMATS["float64"])
+    engine = CpuBoardEngine(tree, TABLE_FORMATS["float64"])
     where: dict[str, tuple[int, int, Array, float]] = {}
     result: list[tuple[int, int, float]] = []
     for infoset in oracle.infosets():

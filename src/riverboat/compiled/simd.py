@@ -239,21 +239,44 @@ DROPPED_BITS = {True: 13, False: 12}  # bits of a float32 that a code drops, by 
 ENTRY_DITHER, STEP_DITHER = 2654435769, 3242174889
 
 
-def _int_vector(builder: Any, number: int) -> Any:
-    return _splat(builder, ir.Constant(_I32, number))
+def _constant(builder: Any, like: Any, number: float) -> Any:
+    """Return a constant of the type of a number or vector."""
+    if not isinstance(like.type, ir.VectorType):
+        return ir.Constant(like.type, number)
+    return _splat(builder, ir.Constant(like.type.element, number), like.type.count)
 
 
-def _unpack(builder: Any, x: Any, signed: bool) -> Any:
-    """Decode 16-bit codes to float32."""
-    wide = builder.zext(x, ir.VectorType(_I32, SIMD_WIDTH))
-    size = builder.and_(wide, _int_vector(builder, 0x7FFF)) if signed else wide
-    size = builder.add(builder.shl(size, _int_vector(builder, 13 if signed else 12)), _int_vector(builder, CODE_BIAS))
-    floats = ir.VectorType(ir.FloatType(), SIMD_WIDTH)
-    size = builder.fsub(builder.bitcast(size, floats), _splat(builder, ir.Constant(ir.FloatType(), 2.0**-31)))
+def _elements(like: Any, element: Any) -> Any:
+    """Return the type of a number or vector with another element."""
+    return ir.VectorType(element, like.type.count) if isinstance(like.type, ir.VectorType) else element
+
+
+def decode_code(builder: Any, x: Any, signed: bool) -> Any:
+    """Decode a 16-bit code, or a vector of codes, to float32."""
+    wide = builder.zext(x, _elements(x, _I32))
+    size = builder.and_(wide, _constant(builder, wide, 0x7FFF)) if signed else wide
+    size = builder.shl(size, _constant(builder, wide, DROPPED_BITS[signed]))
+    size = builder.bitcast(builder.add(size, _constant(builder, wide, CODE_BIAS)), _elements(x, ir.FloatType()))
+    size = builder.fsub(size, _constant(builder, size, 2.0**-31))
     if not signed:
         return size
-    sign = builder.shl(builder.lshr(wide, _int_vector(builder, 15)), _int_vector(builder, 31))
-    return builder.bitcast(builder.or_(builder.bitcast(size, sign.type), sign), floats)
+    sign = builder.shl(builder.lshr(wide, _constant(builder, wide, 15)), _constant(builder, wide, 31))
+    return builder.bitcast(builder.or_(builder.bitcast(size, sign.type), sign), size.type)
+
+
+def encode_code(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
+    """Encode a float32, or a vector of them, as 16-bit codes, rounded by a threshold and clipped to the largest code."""
+    bits = builder.bitcast(x, _elements(x, _I32))
+    size = builder.bitcast(builder.and_(bits, _constant(builder, bits, 0x7FFFFFFF)), x.type)
+    size = builder.bitcast(builder.fadd(size, _constant(builder, x, 2.0**-31)), bits.type)
+    size = builder.add(builder.sub(size, _constant(builder, bits, CODE_BIAS)), threshold)
+    largest = _constant(builder, bits, (1 << 28) - 1)
+    size = builder.select(builder.icmp_signed("<", size, largest), size, largest)
+    code = builder.lshr(size, _constant(builder, bits, DROPPED_BITS[signed]))
+    if signed:
+        sign = builder.shl(builder.lshr(bits, _constant(builder, bits, 31)), _constant(builder, bits, 15))
+        code = builder.or_(code, sign)
+    return builder.trunc(code, _elements(x, _I16))
 
 
 def _threshold(builder: Any, at: Any, step: Any, shift: int) -> Any:
@@ -261,23 +284,7 @@ def _threshold(builder: Any, at: Any, step: Any, shift: int) -> Any:
     numbers = _integers([k * ENTRY_DITHER % 2**32 for k in range(SIMD_WIDTH)])
     first = builder.mul(builder.trunc(at, _I32), _I32(ENTRY_DITHER))
     first = builder.add(first, builder.mul(builder.trunc(step, _I32), _I32(STEP_DITHER)))
-    return builder.lshr(builder.add(_splat(builder, first), numbers), _int_vector(builder, 32 - shift))
-
-
-def _pack(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
-    """Encode float32 numbers as 16-bit codes, rounded by a threshold and clipped to the largest code."""
-    wide = ir.VectorType(_I32, SIMD_WIDTH)
-    bits = builder.bitcast(x, wide)
-    size = builder.bitcast(builder.and_(bits, _int_vector(builder, 0x7FFFFFFF)), x.type)
-    size = builder.bitcast(builder.fadd(size, _splat(builder, ir.Constant(ir.FloatType(), 2.0**-31))), wide)
-    shift = DROPPED_BITS[signed]
-    size = builder.add(builder.sub(size, _int_vector(builder, CODE_BIAS)), threshold)
-    largest = _int_vector(builder, (1 << 28) - 1)
-    size = builder.select(builder.icmp_signed("<", size, largest), size, largest)
-    code = builder.lshr(size, _int_vector(builder, shift))
-    if signed:
-        code = builder.or_(code, builder.shl(builder.lshr(bits, _int_vector(builder, 31)), _int_vector(builder, 15)))
-    return builder.trunc(code, ir.VectorType(_I16, SIMD_WIDTH))
+    return builder.lshr(builder.add(_splat(builder, first), numbers), _constant(builder, numbers, 32 - shift))
 
 
 def decode_codes(codes: Any) -> Any:
@@ -329,7 +336,7 @@ def load_masked(_context: Any, table: Any, at: Any, count: Any) -> Any:
         x = builder.phi(vector)
         x.add_incoming(full, first)
         x.add_incoming(part, second)
-        return _unpack(builder, x, table.dtype.signed) if short else x
+        return decode_code(builder, x, table.dtype.signed) if short else x
 
     result = SimdType(types.float32 if short else table.dtype)
     return result(table, types.uintp, types.uintp), code
@@ -360,7 +367,7 @@ def store_masked(_context: Any, table: Any, at: Any, x: Any, count: Any, step: A
         value = args[2]
         if table.dtype.bitwidth == 16:
             signed = table.dtype.signed
-            value = _pack(builder, value, _threshold(builder, args[1], args[4], DROPPED_BITS[signed]), signed)
+            value = encode_code(builder, value, _threshold(builder, args[1], args[4], DROPPED_BITS[signed]), signed)
         with builder.if_else(_is_full(builder, args[3]), likely=True) as (then, otherwise):
             with then:
                 builder.store(value, pointer).align = table.dtype.bitwidth // 8

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from riverboat.core.errors import InputError, short_repr
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
-from riverboat.engines.rules import LocalRule
+from riverboat.engines.protocol import EngineOptions
 from riverboat.engines.tables import TableFormat
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
@@ -99,17 +99,6 @@ def resolve_device(device: str) -> str:
     return CUDA if reason is None else CPU
 
 
-class EngineOptions(TypedDict, total=False):
-    """Options of engines: `predictive`, `simultaneous` and `stakes` depend on the schedule; the rest is for processors."""
-
-    predictive: bool
-    simultaneous: bool
-    stakes: float
-    threads: int
-    rule: LocalRule | None
-    memory: int | None
-
-
 def create_engine(device: str, tree: BoardTree, form: TableFormat, **how: Unpack[EngineOptions]) -> AnyBoardEngine:
     """Create an engine with its own tables on a device.
 
@@ -147,7 +136,7 @@ def create_engine(device: str, tree: BoardTree, form: TableFormat, **how: Unpack
     ('regret', 'average')
     """
     if device == CPU:
-        return CpuBoardEngine.create(tree, form, **how)
+        return CpuBoardEngine(tree, form, **how)
     from riverboat.engines.cuda.board_engine import CudaBoardEngine
 
     return CudaBoardEngine(tree, form, **_cuda_options(tree, how))

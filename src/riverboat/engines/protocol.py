@@ -8,8 +8,11 @@ its tests and agree with it up to rounding.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
+from riverboat.core.errors import InputError
+from riverboat.engines.roots import RootState
+from riverboat.engines.rules import LocalRule
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
 
@@ -39,18 +42,41 @@ class SubtreeStart(NamedTuple):
     reach: tuple[Array, Array]  # float64 [rows of the board] each: reach of one hand of each row
 
 
-class BoardEngine(Protocol):
-    """Engine that runs CFR iterations, evaluates strategies and computes best responses on a `BoardTree`."""
+class EngineOptions(TypedDict, total=False):
+    """Options of engines: `predictive`, `simultaneous` and `stakes` depend on the schedule; the rest is for processors."""
 
-    @property
-    def tree(self) -> BoardTree:
-        """The tree that the engine traverses."""
-        ...
+    predictive: bool
+    simultaneous: bool
+    stakes: float
+    threads: int
+    rule: LocalRule | None
+    memory: int | None
+
+
+class BoardEngine(Protocol):
+    """Engine that runs CFR iterations, evaluates strategies and computes best responses on a `BoardTree`.
+
+    Attributes
+    ----------
+    tree
+        The tree that the engine traverses.
+    root
+        Ranges at the root, and the state of a gadget.
+    """
+
+    tree: BoardTree
+    root: RootState
+    _tables: Any  # has fields `regret`, `average` and `prediction`, empty if they are not used
 
     @property
     def table_names(self) -> tuple[str, ...]:
         """Names of the tables of a checkpoint: `regret`, `average`, those of the schedule, and those of a gadget."""
-        ...
+        own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
+        return own + self.root.table_names
+
+    def _check_table(self, name: str) -> None:
+        if name not in self.table_names:
+            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
 
     def read(self, name: str) -> Array:
         """Return a table in its storage format.
@@ -132,14 +158,16 @@ class BoardEngine(Protocol):
     @property
     def constant_sum(self) -> float | None:
         """Sum of both players' values, in chips; None if it depends on their strategies."""
-        ...
+        return self.root.constant_sum
 
     def margins(self) -> Array:
         """Return the margin of each hand of the gadget's player: stop pay-off or shift minus best-response value of entering.
 
         float64 [1326], NaN where a hand has no choice. A gadget at the root is required.
         """
-        ...
+        if self.root.gadget is None:
+            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
+        return self.root.margins(self.best_response_values(self.root.gadget.player)[0])
 
     def average_strategy(self, board: int, node: int) -> Array:
         """Return the average strategy, with locks, at a decision. float64 [actions, rows]

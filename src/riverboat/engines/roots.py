@@ -33,11 +33,8 @@ class RootState:
         """Make the arrays of the gadget for the kernels."""
         gadget, no_table = self.gadget, np.zeros((0, 0))
         if gadget is None:
-            empty = np.zeros(0)
-            arrays = np.zeros(0, np.int32), empty, empty, empty, empty
-            return GadgetState(
-                NO_GADGET, 0, no_table, no_table, no_table, no_table, no_table, *arrays, no_table, no_table
-            )
+            arrays = np.zeros(0, np.int32), *[np.zeros(0)] * 4
+            return GadgetState._make((NO_GADGET, 0, *[no_table] * 5, *arrays, no_table, no_table))
         player = gadget.player
         representatives = self.tree.representatives(0, player)
         opponent_weight = compatible_weights(self.tree.game.weights[1 - player]) / self.mass[1 - player]
@@ -65,21 +62,8 @@ class RootState:
         prediction = np.zeros(shape if predictive else (0, 0))
         opponent_tables = (regret.copy(), prediction.copy()) if simultaneous else (regret, prediction)
         kind = STOP if isinstance(gadget, ResolvingGadget) else CHOOSE
-        return GadgetState(
-            kind,
-            player,
-            regret,
-            average,
-            prediction,
-            *opponent_tables,
-            row,
-            share,
-            factor,
-            offset,
-            entry,
-            np.zeros(shape),
-            np.zeros(shape),
-        )
+        tables, scratch = (regret, average, prediction, *opponent_tables), (np.zeros(shape), np.zeros(shape))
+        return GadgetState(kind, player, *tables, row, share, factor, offset, entry, *scratch)
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -169,10 +153,8 @@ class RootState:
         row_of = self.tree.row_of[0, state.player]
         rows = np.full(len(self.tree.weights[state.player]), np.nan)
         if isinstance(self.gadget, ResolvingGadget):
-            opponent_weight, stop_values = (
-                self._opponent_weights(),
-                self.gadget.payoffs[self.tree.representatives(0, state.player)],
-            )
+            opponent_weight = self._opponent_weights()
+            stop_values = self.gadget.payoffs[self.tree.representatives(0, state.player)]
             possible = opponent_weight > 0
             rows[possible] = stop_values[possible] - values[possible] / opponent_weight[possible]
         else:

@@ -64,6 +64,12 @@ def recompile_callers(modules: tuple[ModuleType, ...], replacements: dict[str, A
             replacements[name] = names[name] = njit(**KERNEL_OPTIONS)(copy)
 
 
+@njit(nogil=True)
+def _as_matrix(table, at, rows, columns):  # type: ignore[no-untyped-def]
+    """View a part of a flat table as a matrix."""
+    return table[at : at + rows * columns].reshape(rows, columns)
+
+
 @cache
 def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
     """Compile the kernels of board engines with a user-defined rule."""
@@ -72,63 +78,31 @@ def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
 
     @njit(nogil=True)
     def regret_matching(  # type: ignore[no-untyped-def]
-        regret,
-        prediction,
-        at,
-        num_actions,
-        num_hands,
-        t,
-        stride,
-        reach,
-        begin,
-        strategy_out,
-        stores_strategy,
-        child_reach,
-        to,
+        regret, prediction, at, num_actions, num_hands, t, stride, reach, begin, strategy_out, stores, child_reach, to
     ):
-        block = regret[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
-        predicted = (
-            prediction[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
-            if len(prediction) > 0
-            else block
-        )
-        reach_after = child_reach[to : to + num_actions * stride].reshape(num_actions, stride)[:, :num_hands]
+        block = _as_matrix(regret, at, num_actions, num_hands)
+        predicted = _as_matrix(prediction, at, num_actions, num_hands) if len(prediction) > 0 else block
+        reach_after = _as_matrix(child_reach, to, num_actions, stride)[:, :num_hands]
         strategy(block, predicted, t, reach_after)
         for a in range(num_actions):
             for h in range(num_hands):
-                if stores_strategy:
+                if stores:
                     strategy_out[to + a * stride + h] = reach_after[a, h]
                 reach_after[a, h] *= reach[begin + h]
 
     @njit(nogil=True)
     def update_regrets(  # type: ignore[no-untyped-def]
-        regret,
-        prediction,
-        at,
-        num_actions,
-        num_hands,
-        step,
-        stride,
-        value,
-        child_offsets,
-        node,
-        strategy_in,
-        to,
-        weight,
+        regret, prediction, at, num_actions, num_hands, step, stride, value, child_offsets, node, current, to, weight
     ):
-        instant = strategy_in[to : to + num_actions * stride].reshape(num_actions, stride)[:, :num_hands]
+        instant = _as_matrix(current, to, num_actions, stride)[:, :num_hands]
         for h in range(num_hands):
             value[node + h] = 0
             for a in range(num_actions):
                 value[node + h] += instant[a, h] * value[child_offsets[a] + h]
             for a in range(num_actions):
                 instant[a, h] = value[child_offsets[a] + h] - value[node + h]
-        block = regret[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
-        predicted = (
-            prediction[at : at + num_actions * num_hands].reshape(num_actions, num_hands)
-            if len(prediction) > 0
-            else block
-        )
+        block = _as_matrix(regret, at, num_actions, num_hands)
+        predicted = _as_matrix(prediction, at, num_actions, num_hands) if len(prediction) > 0 else block
         update(block, predicted, instant, step[4])
 
     @njit(nogil=True)

@@ -125,11 +125,8 @@ def allocate_tables(
 
     Raises MemoryLimitError if they need more than `memory` or more than is free.
     """
-    required, free = (
-        table_bytes(tree.table_size, form, predictive=predictive, simultaneous=simultaneous),
-        available_memory(),
-    )
-    allowed = min(x for x in (memory, free, required) if x is not None)
+    required = table_bytes(tree.table_size, form, predictive=predictive, simultaneous=simultaneous)
+    allowed = min(x for x in (memory, available_memory(), required) if x is not None)
     if required > allowed:
         advice = "" if form == TABLE_FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
         raise MemoryLimitError(

@@ -16,6 +16,7 @@ from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.games.boards.board_game import BettingTree
+from riverboat.trees.public import child_nodes
 
 MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
@@ -70,12 +71,8 @@ def make_shape(betting: BettingTree, streets: int, rows: int) -> BettingShape:
     forest = make_forest(betting, streets)
     # Vectors are processed sixteen elements at a time, and at least one zero must follow the last hand.
     stride = (rows // SIMD_WIDTH + 1) * SIMD_WIDTH
-    return BettingShape(
-        betting,
-        forest,
-        stride,
-        (make_seat_layout(forest, betting, 0, stride), make_seat_layout(forest, betting, 1, stride)),
-    )
+    seats = make_seat_layout(forest, betting, 0, stride), make_seat_layout(forest, betting, 1, stride)
+    return BettingShape(betting, forest, stride, seats)
 
 
 def make_forest(betting: BettingTree, streets: int) -> BettingForest:
@@ -94,14 +91,13 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
     width = np.zeros(len(order), np.int8)
     slot = np.zeros(len(order), np.int32)
     slots = np.zeros((streets, 2), np.int32)
-    roots, root_street = [], []
+    roots: list[list[int]] = [[] for _ in range(streets)]
     for s in range(streets):
         exits = 0
         root_end = first[s]  # end of the current root's subtree
         for n in range(first[s], first[s + 1]):
             if n == root_end:
-                roots.append(n)
-                root_street.append(s)
+                roots[s].append(n)
                 root_end = end[n]
             if actor[n] >= 0:
                 num_actions = sum(1 for _ in betting.children(int(order[n])))
@@ -117,34 +113,19 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
                 exits += 1
     batch_at, batch, root_at, deal_at = [0], [], [0], [0]
     for s in range(streets):
-        street_roots = [n for n, street in zip(roots, root_street, strict=True) if street == s]
-        for group in _batch_roots(street_roots, end, actor, last=s == streets - 1):
+        for group in _batch_roots(roots[s], end, actor, last=s == streets - 1):
             batch.append((group[0], int(end[group[-1]])))
             root_at.append(root_at[-1] + len(group))
             deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
         batch_at.append(len(batch))
-    return BettingForest(
-        first,
-        order,
-        actor,
-        end,
-        width,
-        slot,
-        np.array(batch_at, np.int32),
-        np.array(batch, np.int32),
-        np.array(deal_at, np.int32),
-        np.array(root_at, np.int32),
-        np.array(roots, np.int32),
-        slots,
-        _stake_ratios(betting)[order],
-    )
+    lists = tuple(np.array(numbers, np.int32) for numbers in (batch_at, batch, deal_at, root_at, np.concatenate(roots)))
+    return BettingForest._make((first, order, actor, end, width, slot, *lists, slots, _stake_ratios(betting)[order]))
 
 
 def checkdown_pots(betting: BettingTree) -> Array:
     """Return the pot at showdown if both players check and call from each node on. float64 [nodes]"""
-    pots: Array = np.ptp(betting.payoffs.reshape(len(betting.actor), -1), axis=1).astype(
-        float
-    )  # difference between winning and losing
+    # The difference between winning and losing.
+    pots: Array = np.ptp(betting.payoffs.reshape(len(betting.actor), -1), axis=1).astype(float)
     for node in reversed(range(len(betting.actor))):
         if betting.actor[node] != TERMINAL:
             pots[node] = pots[next((n for n in betting.children(node) if not _is_fold(betting, n)), node + 1)]
@@ -211,11 +192,9 @@ def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, strid
                     first_child = at[0] if acts else at[1]
                     below[n] = first_child
                     at[0 if acts else 1] += int(forest.width[n])
-                    child = n + 1
-                    for k in range(forest.width[n]):
+                    for k, child in enumerate(child_nodes(forest, n)):
                         own[child] = first_child + k if acts else own[n]
                         opp[child] = opp[n] if acts else first_child + k
-                        child = int(forest.end[child])
             peak = [max(m, a) for m, a in zip(peak, at, strict=True)]
         base = list(peak)
     # Unused SIMD elements read a vector of zeros and write to a vector that is never read: the last ones of each kind.
@@ -246,13 +225,7 @@ def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, strid
 
 
 def _pack_terminals(
-    forest: BettingForest,
-    betting: BettingTree,
-    me: int,
-    batch: Array,
-    opp: Array,
-    value: Array,
-    unused: tuple[int, int],
+    forest: BettingForest, betting: BettingTree, me: int, batch: Array, opp: Array, value: Array, spare: tuple[int, int]
 ) -> tuple[Array, Array, Array, Array, int]:
     """Pack the terminals of a batch into chunks of sixteen, showdowns first.
 
@@ -268,8 +241,8 @@ def _pack_terminals(
     folds = [facing[int(opp[n])].pop() if facing.get(int(opp[n])) else -1 for n in terminals[is_showdown]]
     single = sorted(n for folds_left in facing.values() for n in folds_left)
     chunks = -(-(len(folds) + len(single)) // SIMD_WIDTH)
-    lane_opp = np.full((chunks, SIMD_WIDTH), unused[0], np.int64)
-    lane_value, lane_fold = (np.full((chunks, SIMD_WIDTH), unused[1], np.int64) for _ in range(2))
+    lane_opp = np.full((chunks, SIMD_WIDTH), spare[0], np.int64)
+    lane_value, lane_fold = (np.full((chunks, SIMD_WIDTH), spare[1], np.int64) for _ in range(2))
     pay = np.zeros((chunks, 4, SIMD_WIDTH))
     for k, n in enumerate([*terminals[is_showdown], *single]):
         c, lane = k // SIMD_WIDTH, k % SIMD_WIDTH

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -128,9 +128,8 @@ class BoardTree:
         self.row_of = _view_for_both_players(row_of)  # uint16 [boards, 2, 1326]
         self.rows, self.hand_counts = _for_both_players(rows), _for_both_players(hand_counts)  # int32 [boards, 2]
         self.representative_start = _for_both_players(_offsets(rows))
-        self.representative_hands: Array = np.concatenate(
-            representatives
-        )  # uint16: the representative hand of each row of each board
+        # The representative hand of each row of each board. uint16
+        self.representative_hands: Array = np.concatenate(representatives)
 
     def representatives(self, board: int, player: int) -> Array:
         """Return the representative hands of a player's rows on a board. uint16 [rows]"""
@@ -146,41 +145,38 @@ class BoardTree:
         hands, shown = self.hand_counts[:, :seats], rows[:, :seats]
         members = np.repeat(
             shown[d.parents], np.diff(d.member_start), axis=0
-        )  # rows of the parent board, for each member
+        )  # rows of the parent board of each member
         members[0] = 0  # the root has no parent
-        boards = BoardArrays(
+        down_at, hand_at = _for_both_players(_offsets(members)), _for_both_players(_offsets(hands))
+        up, down = np.zeros(int(shown.sum()), np.uint16), np.zeros(int(members.sum()), np.uint16)
+        hand, rep = np.zeros((int(hands.sum()), 3), np.uint16), np.zeros((int(shown.sum()), 7), np.uint16)
+        for b in range(1, count):
+            growth(b)
+            self._map_rows(b, up, down, down_at)
+        groups, touched = [], []
+        group, cards = np.empty((NUM_HANDS, 2), np.uint16), np.empty(2 * NUM_HANDS, np.uint8)
+        scratch = np.empty(52, np.int32)
+        for b, showdown, board_hands, board_rows in self._showdowns(hand_at, hand, rep):
+            growth(b)
+            num_groups, num_cards = kernels.lay_out_showdown(*showdown, scratch, board_hands, board_rows, group, cards)
+            groups.append(group[:num_groups].copy())
+            touched.append(cards[:num_cards].copy())
+        counts, met = (np.array([len(x) for x in some]).reshape(count, seats) for some in (groups, touched))
+        return BoardArrays(
             rows=rows,
             base=_offsets(table),
             child=d.child_start,
             up_at=self.representative_start,
-            up=np.zeros(int(shown.sum()), np.uint16),
+            up=up,
             member=d.member_start,
-            down_at=_for_both_players(_offsets(members)),
-            down=np.zeros(int(members.sum()), np.uint16),
+            down_at=down_at,
+            down=down,
             chance=d.chance,
-            hand_at=_for_both_players(_offsets(hands)),
+            hand_at=hand_at,
             hands=self.hand_counts,
-            hand=np.zeros((int(hands.sum()), 3), np.uint16),
+            hand=hand,
             rep_at=self.representative_start,
-            rep=np.zeros((int(shown.sum()), 7), np.uint16),
-            group_at=np.zeros((0, 2), np.int64),
-            groups=np.zeros((0, 2), np.int32),
-            group=np.zeros((0, 2), np.uint16),
-            touched_at=np.zeros((0, 2), np.int64),
-            touched=np.zeros(0, np.uint8),
-        )
-        for b in range(1, count):
-            growth(b)
-            self._map_rows(boards, b)
-        groups, touched = [], []
-        for b, order, strength in self._strength_orders():
-            growth(b)
-            for p in range(seats):
-                group, cards = self._lay_out_showdown(boards, b, p, order, strength)
-                groups.append(group)
-                touched.append(cards)
-        counts, met = (np.array([len(x) for x in some]).reshape(count, seats) for some in (groups, touched))
-        return boards._replace(
+            rep=rep,
             group_at=_for_both_players(_offsets(counts)),
             groups=_for_both_players(counts.astype(np.int32)),
             group=np.concatenate(groups),
@@ -199,17 +195,17 @@ class BoardTree:
         sizes: Array = self.forest.slots[street].astype(np.int64) * self.rows
         return sizes
 
-    def _map_rows(self, boards: BoardArrays, b: int) -> None:
+    def _map_rows(self, b: int, up: Array, down: Array, down_at: Array) -> None:
         """Map the rows of a board to its parent, and the rows of the parent to this board."""
         d, above = self.deals, int(self.deals.parents[b])
         for p in range(self.distinct_players):
             at, n = self.representative_start[b, p], self.rows[b, p]
-            kernels.map_rows_to_parent(self.representatives(b, p), self.row_of[above, p], boards.up[at : at + n])
+            up[at : at + n] = self.row_of[above, p][self.representatives(b, p)]
             for m in range(d.member_start[b], d.member_start[b + 1]):
-                to = boards.down_at[m, p]
+                to = down_at[m, p]
                 kernels.map_rows_to_child(
                     self.representatives(above, p), d.hand_maps[d.member_symmetry[m]], HAND_CARDS, d.member_masks[m],
-                    self.row_of[b, p], n, boards.down[to : to + self.rows[above, p]],
+                    self.row_of[b, p], n, down[to : to + self.rows[above, p]],
                 )  # fmt: skip
 
     def _strength_orders(self) -> Iterator[tuple[int, Array, Array]]:
@@ -221,22 +217,26 @@ class BoardTree:
         for b in range(last):
             yield b, np.arange(NUM_HANDS, dtype=np.int16), np.zeros(NUM_HANDS, np.uint16)
         for low in range(last, count, 256):  # rank 256 boards at a time
-            strength, order = self._rank_hands(low, min(low + 256, count))
+            boards = np.array([self.deals.board_cards(b) for b in range(low, min(low + 256, count))], np.uint8)
+            strength, order = (np.empty((len(boards), NUM_HANDS), kind) for kind in (np.uint16, np.int16))
+            held = _hand_keys(2 + boards.shape[1], self.game.deck.rules)
+            order_hands_by_strength(
+                held, boards, strength, order, np.empty(NUM_HANDS, np.int16), np.empty(257, np.int64)
+            )
             for k in range(len(order)):
                 yield low + k, order[k], strength[k]
 
-    def _lay_out_showdown(
-        self, boards: BoardArrays, b: int, p: int, order: Array, strength: Array
-    ) -> tuple[Array, Array]:
-        """Lay out the showdowns of a board for one player. Return the groups of equal strength and the cards of each."""
-        at, n = boards.rep_at[b, p], self.rows[b, p]
-        begin, hands = boards.hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
-        group, touched = np.empty((NUM_HANDS, 2), np.uint16), np.empty(2 * NUM_HANDS, np.uint8)
-        groups, met = kernels.lay_out_showdown(
-            order, strength, HAND_CARDS, self.row_of[b, p], self.representatives(b, p), self.row_of[b, 1 - p], self.stride,
-            np.empty(52, np.int32), boards.hand[begin : begin + hands], boards.rep[at : at + n], group, touched,
-        )  # fmt: skip
-        return group[:groups].copy(), touched[:met].copy()
+    def _showdowns(
+        self, hand_at: Array, hand: Array, rep: Array
+    ) -> Iterator[tuple[int, tuple[Any, ...], Array, Array]]:
+        """Yield the inputs of a showdown layout for each board and player, with its parts of `hand` and `rep`."""
+        for b, order, strength in self._strength_orders():
+            for p in range(self.distinct_players):
+                at, n = self.representative_start[b, p], self.rows[b, p]
+                begin, hands = hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
+                own_row, opp_row, representatives = self.row_of[b, p], self.row_of[b, 1 - p], self.representatives(b, p)
+                inputs = order, strength, HAND_CARDS, own_row, representatives, opp_row, self.stride
+                yield b, inputs, hand[begin : begin + hands], rep[at : at + n]
 
     def running_sum_layout(self) -> tuple[Array, Array, Array]:
         """Showdown layout for engines with running sums over all hands and over the hands of each card.
@@ -252,24 +252,9 @@ class BoardTree:
         hand = np.zeros((int(self.hand_counts[:, :seats].sum()), 3), np.uint16)
         rep = np.zeros((int(self.rows[:, :seats].sum()), 10), np.uint16)
         start, fill = np.zeros(53, np.int32), np.zeros(52, np.int32)
-        for b, order, strength in self._strength_orders():
-            for p in range(seats):
-                at, n = self.representative_start[b, p], self.rows[b, p]
-                begin, hands = hand_at[b, 1 - p], self.hand_counts[b, 1 - p]
-                kernels.lay_out_running_sums(
-                    order, strength, HAND_CARDS, self.row_of[b, p], self.representatives(b, p), self.row_of[b, 1 - p],
-                    self.stride, start, fill, hand[begin : begin + hands], rep[at : at + n],
-                )  # fmt: skip
+        for _, showdown, board_hands, board_rows in self._showdowns(hand_at, hand, rep):
+            kernels.lay_out_running_sums(*showdown, start, fill, board_hands, board_rows)
         return hand_at, hand, rep
-
-    def _rank_hands(self, low: int, high: int) -> tuple[Array, Array]:
-        """Rank every hand on some boards of the last street. Return strengths and the hands from weak to strong."""
-        boards = np.array([self.deals.board_cards(b) for b in range(low, high)], np.uint8)
-        strength, order = np.empty((len(boards), NUM_HANDS), np.uint16), np.empty((len(boards), NUM_HANDS), np.int16)
-        scratch, digits = np.empty(NUM_HANDS, np.int16), np.empty(257, np.int64)
-        held = _hand_keys(2 + boards.shape[1], self.game.deck.rules)
-        order_hands_by_strength(held, boards, strength, order, scratch, digits)
-        return strength, order
 
     # --- tables -----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ dashed lines cross edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -19,8 +19,9 @@ import numpy as np
 
 from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, Game, PrivateDeal, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, Game, PrivateDeal
 from riverboat.trees.compile import compile_game, to_history_tree
+from riverboat.trees.gadgets import PublicSubgame
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
@@ -66,15 +67,12 @@ def find_deal(tree: DrawableTree, deal: HandPair) -> tuple[int, int]:
         problem = "this is ambiguous; put | between the hands"
     else:
         problem = "give a hand of each player"
+    h0, h1 = np.argwhere(tree.deal.joint() > 0)[0]
+    example = f"{tree.hands[0][h0]}|{tree.hands[1][h1]}"
     raise InputError(
-        f"{tree.name}: deal {deal!r}: {problem}, such as {_example_deal(tree)!r} "
+        f"{tree.name}: deal {deal!r}: {problem}, such as {example!r} "
         f"(player 0: {_abbreviate(tree.hands[0])}; player 1: {_abbreviate(tree.hands[1])})"
     )
-
-
-def _example_deal(tree: PublicTree) -> str:
-    h0, h1 = (int(h) for h in np.argwhere(tree.deal.joint() > 0)[0])
-    return f"{tree.hands[0][h0]}|{tree.hands[1][h1]}"
 
 
 def _abbreviate(names: Sequence[str]) -> str:
@@ -95,21 +93,9 @@ def count_nodes(tree: DrawableTree, deal: tuple[int, int] | None = None) -> int:
     return opening + int((np.bincount(tree.board_of_node, minlength=len(pairs)) * pairs).sum())
 
 
-@dataclass(eq=False)
-class _SingleDealGame:
-    """A public game in which only one pair of hands is dealt."""
-
-    name: str
-    unit: str
-    joiner: str
-    hands: tuple[tuple[str, ...], tuple[str, ...]]
-    deal: PrivateDeal
-    root: Callable[[], PublicState]
-
-
 def _single_deal_tree(tree: PublicTree, pair: tuple[int, int]) -> PublicTree:
     first, second = ((np.arange(n) == h).astype(float) for n, h in zip(tree.hand_counts, pair, strict=True))
-    game = _SingleDealGame(tree.name, tree.unit, tree.joiner, tree.hands, PrivateDeal((first, second)), tree.game.root)
+    game = PublicSubgame(tree.name, tree.unit, tree.joiner, tree.hands, PrivateDeal((first, second)), tree.game.root)
     return PublicTree(game, tree.layout)
 
 

@@ -16,19 +16,19 @@ the opponent's last sequence before the subgame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, PrivateDeal, PublicGame, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, PrivateDeal, PublicState
 from riverboat.games.tree_layout import PublicTreeLayout
 from riverboat.trees._kernels.tree import TreeNodes
 from riverboat.trees.compile import to_history_tree
-from riverboat.trees.history import HistoryTree, number_by_first_visit
+from riverboat.trees.history import HistoryTree, assemble_tree
 from riverboat.trees.public import PublicTree
 
 # --- subgames: a subtree of a `PublicTree` is a slice of its arrays --------------------------
@@ -38,60 +38,40 @@ HandWeights: TypeAlias = Mapping[str, float] | Sequence[float] | Array
 
 @dataclass(frozen=True, eq=False)
 class PublicSubgame:
-    """A public game from one of its public states on, with hands dealt from given ranges."""
+    """A public game on the tree of another one: from a public state on, or with other deals."""
 
-    tree: PublicTree
-    node: int
-    weights: tuple[Array, Array]
+    name: str
+    unit: str
+    joiner: str
+    hands: tuple[tuple[str, ...], tuple[str, ...]]  # of the whole game; impossible ones have weight zero
+    deal: PrivateDeal
+    root: Callable[[], PublicState]
 
-    @property
-    def name(self) -> str:
-        """Name of the game and the line."""
-        return f"{self.tree.name} at {self.tree.line(self.node)!r}"
+    @staticmethod
+    def at(tree: PublicTree, node: int, weights: tuple[Array, Array]) -> PublicSubgame:
+        """Return the game from a public state on, with hands dealt from ranges and with the same exclusions."""
+        name, deal = f"{tree.name} at {tree.line(node)!r}", PrivateDeal(weights, tree.deal.excludes)
+        return PublicSubgame(name, tree.unit, tree.joiner, tree.hands, deal, partial(_state_at, tree, node))
 
-    @property
-    def unit(self) -> str:
-        """Unit of the whole game."""
-        return self.tree.unit
 
-    @property
-    def joiner(self) -> str:
-        """Joiner of the whole game."""
-        return self.tree.joiner
+def _state_at(tree: PublicTree, node: int) -> PublicState:
+    """Return the public state of a node."""
+    state, here = tree.game.root(), 0
+    while here != node:
+        for k, child in enumerate(tree.children(here)):
+            if child <= node < tree.nodes.end[child]:
+                state, here = state.child(k), child
+                break
+    return state
 
-    @property
-    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Hands of the whole game; impossible ones have weight zero."""
-        return self.tree.hands
 
-    @cached_property
-    def deal(self) -> PrivateDeal:
-        """Private deal from the ranges, with the same exclusions."""
-        return PrivateDeal(self.weights, self.tree.deal.excludes)
-
-    def root(self) -> PublicState:
-        """Return the public state at the root of the subgame."""
-        game: PublicGame = self.tree.game
-        state, here = game.root(), 0
-        while here != self.node:
-            for k, child in enumerate(self.tree.children(here)):
-                if child <= self.node < self.tree.nodes.end[child]:
-                    state, here = state.child(k), child
-                    break
-        return state
-
-    def layout(self) -> PublicTreeLayout:
-        """Return the slice of the whole tree's arrays that is the subtree."""
-        whole = self.tree.layout
-        part = slice(self.node, int(whole.end[self.node]))
-        return PublicTreeLayout(
-            whole.actor[part],
-            (whole.end[part] - self.node).astype(np.int32),
-            whole.index[part],
-            whole.action_labels,
-            whole.chance_outcomes,
-            whole.payoffs,
-        )
+def _subtree_layout(tree: PublicTree, node: int) -> PublicTreeLayout:
+    """Return the slice of a tree's arrays that is a subtree."""
+    whole = tree.layout
+    part = slice(node, int(whole.end[node]))
+    return replace(
+        whole, actor=whole.actor[part], end=(whole.end[part] - node).astype(np.int32), index=whole.index[part]
+    )
 
 
 def subgame_tree(tree: PublicTree, line: str, ranges: tuple[HandWeights, HandWeights] | None = None) -> PublicTree:
@@ -110,7 +90,7 @@ def subgame_tree(tree: PublicTree, line: str, ranges: tuple[HandWeights, HandWei
         weights.append(np.where(alive, range_weights, 0.0))
         if not weights[-1].sum() > 0:
             raise InputError(f"{tree.name}: no hand of player {player}'s range is possible at {line!r}")
-    return PublicTree(PublicSubgame(tree, node, (weights[0], weights[1])))
+    return PublicTree(PublicSubgame.at(tree, node, (weights[0], weights[1])), _subtree_layout(tree, node))
 
 
 def _range_weights(tree: PublicTree, player: int, given: HandWeights) -> Array:
@@ -253,9 +233,7 @@ def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values:
     opponent = 1 - player
     if isinstance(subgame.tree, PublicTree):
         weights = _gadget_ranges(subgame.tree, subgame, player, reach)
-        tree = PublicTree(
-            ResolveGame(PublicSubgame(subgame.tree, int(subgame.roots[0]), weights), opponent, np.asarray(stop_values))
-        )
+        tree = _resolve_tree(subgame.tree, int(subgame.roots[0]), weights, opponent, np.asarray(stop_values))
         return GadgetTree(tree, _public_origin(subgame, tree, (2, 0) if opponent == 0 else (0, 2)))
     hand, names = subgame.hand_at_roots(opponent), subgame.hands(opponent)
     build = _GadgetTreeBuilder(subgame.tree)
@@ -288,15 +266,8 @@ def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Ar
         assert flat.origin is not None
         whole = _public_origin(subgame, sub, (0, 0))[flat.origin]
         return GadgetTree(choice.tree, np.where(choice.origin >= 0, whole[choice.origin], -1))
-    return _choose_hand(
-        tree,
-        subgame.roots,
-        subgame.hand_at_roots(opponent),
-        np.asarray(reach),
-        opponent,
-        shifts,
-        subgame.hands(opponent),
-    )
+    hand_of_root, names = subgame.hand_at_roots(opponent), subgame.hands(opponent)
+    return _choose_hand(tree, subgame.roots, hand_of_root, np.asarray(reach), opponent, shifts, names)
 
 
 def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Array) -> GadgetTree:
@@ -316,15 +287,9 @@ def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Ar
 
 
 def _choose_hand(
-    tree: HistoryTree,
-    roots: Array,
-    hand_of_root: Array,
-    reach: Array,
-    opponent: int,
-    shifts: Array,
-    names: Sequence[str],
+    tree: HistoryTree, roots: Array, root_hand: Array, reach: Array, opponent: int, shifts: Array, names: Sequence[str]
 ) -> GadgetTree:
-    reached = np.unique(hand_of_root[reach > 0])
+    reached = np.unique(root_hand[reach > 0])
     if not len(reached):
         raise InputError(f"{tree.name}: no part of the subgame is reached, so there is no hand to choose")
     build = _GadgetTreeBuilder(tree)
@@ -332,7 +297,7 @@ def _choose_hand(
         build.add_infoset("choose", opponent, tuple(names[h] for h in reached)), opponent, len(reached)
     )
     for h in reached:
-        held = (hand_of_root == h) & (reach > 0)
+        held = (root_hand == h) & (reach > 0)
         build.add_chance_with_subtrees(roots[held], reach[held], _zero_sum_payoffs(opponent, -float(shifts[h])))
     build.close_node(top)
     return build.build(f"{tree.name}, maxmargin")
@@ -345,72 +310,36 @@ def _zero_sum_payoffs(player: int, amount: float) -> tuple[float, float]:
 # --- public trees -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ResolveGame:
-    """A public game in which one player may first stop, for a pay-off that depends on its hand."""
-
-    subgame: PublicSubgame
-    player: int  # the player who may stop
-    stop_values: Array  # float64 [hands of that player]
-
-    @property
-    def name(self) -> str:
-        """Name of the subgame with the gadget."""
-        return f"{self.subgame.name}, re-solve"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the whole game."""
-        return self.subgame.unit
-
-    @property
-    def joiner(self) -> str:
-        """Joiner of the whole game."""
-        return self.subgame.joiner
-
-    @property
-    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Hands of the whole game."""
-        return self.subgame.hands
-
-    @property
-    def deal(self) -> PrivateDeal:
-        """Private deal from the ranges at the root of the subgame."""
-        return self.subgame.deal
-
-    @cached_property
-    def stop_payoff(self) -> MatrixPayoff:
-        """Pay-off of stopping."""
-        counts = len(self.hands[0]), len(self.hands[1])
-        own = np.broadcast_to(self.stop_values[:, None] if self.player == 0 else self.stop_values[None, :], counts)
-        rows = tuple(map(tuple, own.tolist())), tuple(map(tuple, (-own).tolist()))
-        return MatrixPayoff(rows if self.player == 0 else rows[::-1])
-
-    def root(self) -> PublicState:
-        """Return the state with the choice to stop or enter."""
-        return _ResolveState(self)
-
-    def layout(self) -> PublicTreeLayout:
-        """Return the subgame's arrays with the two nodes of the gadget in front."""
-        inner = self.subgame.layout()
-        return PublicTreeLayout(
-            np.concatenate([[self.player, TERMINAL], inner.actor]).astype(np.int8),
-            np.concatenate([[len(inner.end) + 2, 2], inner.end + 2]).astype(np.int32),
-            np.concatenate([[len(inner.action_labels), len(inner.payoffs)], inner.index]).astype(np.int32),
-            (*inner.action_labels, ("stop", "enter")),
-            inner.chance_outcomes,
-            (*inner.payoffs, self.stop_payoff),
-        )
+def _resolve_tree(tree: PublicTree, node: int, weights: tuple[Array, Array], player: int, stop: Array) -> PublicTree:
+    """Return a subgame in which `player` may first stop, for a pay-off that depends on its hand."""
+    inner, game = _subtree_layout(tree, node), PublicSubgame.at(tree, node, weights)
+    own = np.broadcast_to(stop[:, None] if player == 0 else stop[None, :], tree.hand_counts)
+    rows = tuple(map(tuple, own.tolist())), tuple(map(tuple, (-own).tolist()))
+    payoff = MatrixPayoff(rows if player == 0 else rows[::-1])
+    layout = PublicTreeLayout(  # the two nodes of the gadget in front
+        np.concatenate([[player, TERMINAL], inner.actor]).astype(np.int8),
+        np.concatenate([[len(inner.end) + 2, 2], inner.end + 2]).astype(np.int32),
+        np.concatenate([[len(inner.action_labels), len(inner.payoffs)], inner.index]).astype(np.int32),
+        (*inner.action_labels, ("stop", "enter")),
+        inner.chance_outcomes,
+        (*inner.payoffs, payoff),
+    )
+    root = partial(_ResolveState, player, payoff, game.root)
+    return PublicTree(replace(game, name=f"{game.name}, re-solve", root=root), layout)
 
 
 @dataclass(frozen=True, eq=False)
 class _ResolveState:
-    game: ResolveGame
+    """The state in which a player may stop or enter a subgame."""
+
+    player: int
+    stop_payoff: Payoff
+    enter: Callable[[], PublicState]
     stopped: bool = False
 
     @property
     def actor(self) -> int:
-        return TERMINAL if self.stopped else self.game.player
+        return TERMINAL if self.stopped else self.player
 
     def actions(self) -> tuple[str, ...]:
         return ("stop", "enter")
@@ -419,10 +348,10 @@ class _ResolveState:
         return ()
 
     def child(self, index: int) -> PublicState:
-        return self.game.subgame.root() if index else _ResolveState(self.game, stopped=True)
+        return self.enter() if index else replace(self, stopped=True)
 
     def payoff(self) -> Payoff:
-        return self.game.stop_payoff
+        return self.stop_payoff
 
 
 def _gadget_ranges(tree: PublicTree, subgame: TreeSubgame, player: int, reach: Array) -> tuple[Array, Array]:
@@ -466,17 +395,17 @@ class _GadgetTreeBuilder:
         self.outcomes: list[Array] = [tree.chance, more]
         self.labels = [*(tree.outcome_labels or map(str, range(len(tree.chance)))), *map(str, range(len(more)))]
 
-    def _append(self, actor: Array, end: Array, width: Array, data: Array, key: Array, pay: Array) -> None:
-        for name, array in zip(self.parts, (actor, end, width, data, key, pay), strict=True):
-            self.parts[name].append(array)
-        self.size += len(actor)
+    def _append(self, *columns: Array) -> None:
+        """Append nodes: actor, end, width, data, key and pay-offs of each."""
+        for part, column in zip(self.parts.values(), columns, strict=True):
+            part.append(column)
+        self.size += len(columns[0])
 
     def _append_node(
         self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)
     ) -> int:
         here = self.size
-        columns = [np.array([x]) for x in (actor, here + 1, width, data, key)]
-        self._append(columns[0], columns[1], columns[2], columns[3], columns[4], np.array([pay], float))
+        self._append(*(np.array([x]) for x in (actor, here + 1, width, data, key)), np.array([pay], float))
         return here
 
     def add_infoset(self, name: str, player: int, actions: tuple[str, ...]) -> int:
@@ -527,32 +456,19 @@ class _GadgetTreeBuilder:
         joined = {name: np.concatenate(arrays) for name, arrays in self.parts.items()}
         for node, end in self.closed_ends.items():
             joined["end"][node] = end
-        actor, width, data, key = joined["actor"], joined["width"], joined["data"].astype(np.int64), joined["key"]
-        decisions, ends = np.flatnonzero(key >= 0), np.flatnonzero(actor == TERMINAL)
-        keys, infoset, visited = number_by_first_visit(key)
-        widths = width[visited].astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        data[decisions] = offsets[infoset[decisions]]
-        data[ends] = np.arange(len(ends))
-        source, own = self.source, keys >= self.source.infoset_count
-        start = np.where(own, 0, np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)])
-        origin = np.repeat(start - offsets[:-1], widths) + np.arange(offsets[-1])
-        origin[np.repeat(own, widths)] = -1
+        ends, source = np.flatnonzero(joined["actor"] == TERMINAL), self.source
+        joined["data"][ends] = np.arange(len(ends))
 
-        def info() -> list[tuple[str, tuple[str, ...]]]:
+        def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
             old = [(i.name, i.actions) for i in source.infosets()]
             infosets = [*old, *((label, actions) for label, actions, _ in self.gadget_infosets)]
             return [infosets[k] for k in keys]
 
-        tree = HistoryTree(
-            name,
-            source.unit,
-            TreeNodes(actor.astype(np.int8), joined["end"].astype(np.int32), width.astype(np.int16), data),
-            infoset,
-            actor[visited].astype(np.int8),
-            joined["pay"][ends],
-            np.concatenate(self.outcomes),
-            info,
-            tuple(self.labels),
+        tree, keys = assemble_tree(
+            name, source.unit, joined, joined["pay"][ends], np.concatenate(self.outcomes), info, self.labels
         )
+        own = keys >= source.infoset_count
+        start = np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)]
+        origin = tree.spread(start - tree.offsets) + np.arange(tree.table_size)
+        origin[tree.spread(own)] = -1
         return GadgetTree(tree, origin)

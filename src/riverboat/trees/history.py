@@ -29,7 +29,7 @@ from riverboat.trees._kernels.tree import (
     TreeNodes,
     constant_sum_of,
 )
-from riverboat.trees.public import MAX_WIDTH, Infoset, PublicTree
+from riverboat.trees.public import MAX_WIDTH, Infoset, PreorderTree, PublicTree
 
 MIN_HISTORY_BYTES = 60  # lower bound while a tree is built: five numbers, and a name for one infoset in ten
 
@@ -79,7 +79,7 @@ class Treeplex:
         return len(self.table_index)
 
 
-class HistoryTree:
+class HistoryTree(PreorderTree):
     """A game compiled to histories.
 
     Parameters
@@ -102,8 +102,6 @@ class HistoryTree:
         Function that returns the name and the actions of each information set, called on first use.
     outcome_labels
         Labels of the chance outcomes, if the game has some.
-    origin
-        Index of each entry in the table of the public tree that was unrolled, if there is one. int64 [table]
 
     Examples
     --------
@@ -124,7 +122,6 @@ class HistoryTree:
         chance: Array,  # float64 [outcomes]
         infoset_info: Callable[[], list[tuple[str, tuple[str, ...]]]],
         outcome_labels: tuple[str, ...] | None = None,
-        origin: Array | None = None,
     ) -> None:
         self.name, self.unit, self.nodes = name, unit, nodes
         self.game: HistoryGame | None = None  # the game that was compiled, if any
@@ -132,7 +129,7 @@ class HistoryTree:
         self.payoffs, self.chance = payoffs, chance
         self.players = payoffs.shape[1]
         self.outcome_labels = outcome_labels
-        self.origin = origin  # int64 [table]: index in the table of the public tree that was unrolled
+        self.origin: Array | None = None  # int64 [table]: index in the table of the public tree that was unrolled
         self._infoset_info = infoset_info
         decisions = np.flatnonzero(infoset >= 0)
         visited, at = np.unique(infoset[decisions], return_index=True)
@@ -165,13 +162,8 @@ class HistoryTree:
         if constant_sum:
             check_players(game.name, game.players)
         root = game.root()
-        with BuildMonitor(
-            game.name,
-            "building the tree of",
-            "histories",
-            MIN_HISTORY_BYTES,
-            partial(tree_layout.estimate_num_nodes, root),
-        ) as monitor:
+        size = partial(tree_layout.estimate_num_nodes, root)
+        with BuildMonitor(game.name, "building the tree of", "histories", MIN_HISTORY_BYTES, size) as monitor:
             tree = _compile_histories(game, root, monitor, constant_sum=constant_sum)
         tree.game = game
         return tree
@@ -211,6 +203,10 @@ class HistoryTree:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle: the names instead of the function that makes them, and no game object."""
         return {**self.__dict__, "_info": self._info, "_infoset_info": None, "game": None}
+
+    def spread(self, numbers: Array) -> Array:
+        """Repeat a number of each information set for each of its actions. [table]"""
+        return np.repeat(numbers, self.action_counts)
 
     # --- names ------------------------------------------------------------------------------
 
@@ -260,19 +256,6 @@ class HistoryTree:
         i = int(self.node_infoset[node])
         return self._info[i][1] if i >= 0 else ()
 
-    def children(self, node: int) -> Iterator[int]:
-        """Yield the child nodes, in the order of the labels.
-
-        Parameters
-        ----------
-        node
-            Index of a node.
-        """
-        child = node + 1
-        for _ in range(int(self.nodes.width[node])):
-            yield child
-            child = int(self.nodes.end[child])
-
     # --- sequences --------------------------------------------------------------------------
 
     @cached_property
@@ -314,13 +297,8 @@ class HistoryTree:
         table = np.full(1 + int(self.action_counts[infosets].sum()), -1, np.int64)
         for i in infosets:
             table[first[i] : first[i] + self.action_counts[i]] = self.offsets[i] + np.arange(self.action_counts[i])
-        return Treeplex(
-            infosets,
-            last[self.first_node[infosets], player].astype(np.int32),
-            first[infosets].astype(np.int32),
-            self.action_counts[infosets],
-            table,
-        )
+        parent = last[self.first_node[infosets], player].astype(np.int32)
+        return Treeplex(infosets, parent, first[infosets].astype(np.int32), self.action_counts[infosets], table)
 
     def perfect_recall_treeplex(self, player: int) -> tuple[Treeplex, Array]:
         """Return a player's treeplex under perfect recall of its own actions, and its last sequence at each node.
@@ -394,11 +372,6 @@ class HistoryTree:
         check_players(self.name, self.players)
         for pay in self.payoffs:
             check_same_payoff_sum(self.name, self.payoffs[0], pay)
-
-    def _repr_svg_(self) -> str | None:
-        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
-
-        return small_svg(self)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -564,22 +537,10 @@ def _compile_histories(
         work.append((None, node))
         work.extend((state.child(k), -1) for k in reversed(range(len(labels))))
 
-    offsets = np.concatenate([[0], np.cumsum([len(actions) for _, actions in info])]).astype(np.int64)
-    infosets = np.asarray(infoset, np.int32)
-    data_column = np.asarray(data, np.int64)
-    data_column[infosets >= 0] = offsets[infosets[infosets >= 0]]
-    nodes = TreeNodes(np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(width, np.int16), data_column)
-    return HistoryTree(
-        game.name,
-        game.unit,
-        nodes,
-        infosets,
-        np.asarray(owner, np.int8),
-        np.array(list(payoffs), float).reshape(-1, game.players),
-        np.asarray(chance, float),
-        lambda: info,
-        tuple(outcome_labels),
-    )
+    lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
+    columns = {name: np.asarray(numbers) for name, numbers in lists}
+    pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)
+    return assemble_tree(game.name, game.unit, columns, pays, shares, lambda _: info, outcome_labels)[0]
 
 
 def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
@@ -691,7 +652,19 @@ def unroll(tree: PublicTree) -> HistoryTree:
     joined["end"][0] = position
     for here, following in zip(openings, [*openings[1:], position], strict=True):
         joined["end"][here] = following
-    return _tree_from_keys(tree, joined, np.concatenate(payoffs), np.concatenate(chance), tuple(labels))
+
+    def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
+        by_offset = {i.offset: (i.name, i.actions) for i in tree.infosets()}
+        return [by_offset[int(key)] for key in keys]
+
+    whole, keys = assemble_tree(
+        tree.name, tree.unit, joined, np.concatenate(payoffs), np.concatenate(chance), info, labels
+    )
+    strides = np.where(whole.owner == 0, *tree.hand_counts)
+    whole.origin = whole.spread(keys) + (np.arange(whole.table_size) - whole.spread(whole.offsets)) * whole.spread(
+        strides
+    )
+    return whole
 
 
 def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
@@ -742,30 +715,45 @@ def number_by_first_visit(key: Array) -> tuple[Array, Array, Array]:
     return keys[order], numbers, nodes[first[order]]
 
 
-def _tree_from_keys(
-    tree: PublicTree, parts: dict[str, Array], payoffs: Array, chance: Array, labels: tuple[str, ...]
-) -> HistoryTree:
-    """Build the history tree; information sets (keys: first index in the public table) are numbered by first visit."""
-    key, width = parts["key"], parts["width"]
-    decisions = np.flatnonzero(key >= 0)
-    keys, infoset, first_nodes = number_by_first_visit(key)
-    widths = width[first_nodes]
-    offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    data = parts["data"]
-    data[decisions] = offsets[infoset[decisions]]
-    owner = parts["actor"][first_nodes]
-    strides = np.where(owner == 0, tree.hand_counts[0], tree.hand_counts[1])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], widths)
-    origin = np.repeat(keys, widths) + within * np.repeat(strides, widths)
-    nodes = TreeNodes(
-        parts["actor"].astype(np.int8), parts["end"].astype(np.int32), width.astype(np.int16), data.astype(np.int64)
-    )
+def assemble_tree(
+    name: str,
+    unit: str,
+    columns: dict[str, Array],
+    payoffs: Array,
+    chance: Array,
+    info: Callable[[Array], list[tuple[str, tuple[str, ...]]]],
+    labels: Sequence[str],
+) -> tuple[HistoryTree, Array]:
+    """Build a tree from columns of its nodes, with information sets numbered by their first visit.
 
-    def info() -> list[tuple[str, tuple[str, ...]]]:
-        by_offset = {i.offset: i for i in tree.infosets()}
-        infosets = (by_offset[int(origin[offsets[k]])] for k in range(len(keys)))
-        return [(i.name, i.actions) for i in infosets]
+    Parameters
+    ----------
+    name
+        Name of the game.
+    unit
+        Unit of the payoffs.
+    columns
+        Columns `actor`, `end`, `width` and `data`, see `TreeNodes`, and `key`, which identifies an information set and is
+        negative except at decisions. The data of decisions is ignored.
+    payoffs
+        Payoffs of the players at the terminals. float64 [payoffs, players]
+    chance
+        Probability of each chance outcome. float64 [outcomes]
+    info
+        Function that returns the name and the actions of the information sets with some keys, called on first use.
+    labels
+        Labels of the chance outcomes.
 
-    return HistoryTree(
-        tree.name, tree.unit, nodes, infoset, owner.astype(np.int8), payoffs, chance, info, labels, origin
-    )
+    Returns
+    -------
+    tuple[HistoryTree, Array]
+        The tree, and the key of each information set.
+    """
+    keys, infoset, first = number_by_first_visit(columns["key"])
+    ends = np.cumsum(columns["width"][first], dtype=np.int64)
+    data, decisions = columns["data"].astype(np.int64), infoset >= 0
+    data[decisions] = (ends - columns["width"][first])[infoset[decisions]]
+    shape = zip(("actor", "end", "width"), (np.int8, np.int32, np.int16), strict=True)
+    nodes = TreeNodes._make((*(columns[part].astype(kind) for part, kind in shape), data))
+    owner = nodes.actor[first]
+    return HistoryTree(name, unit, nodes, infoset, owner, payoffs, chance, lambda: info(keys), tuple(labels)), keys

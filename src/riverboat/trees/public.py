@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,36 @@ class Infoset(NamedTuple):
     stride: int  # distance between two actions
 
 
-class PublicTree:
+def child_nodes(nodes: Any, node: int) -> Iterator[int]:
+    """Yield the children of a node, where `nodes` has the width and the end of the subtree of each node in preorder."""
+    child = node + 1
+    for _ in range(int(nodes.width[node])):
+        yield child
+        child = int(nodes.end[child])
+
+
+class PreorderTree:
+    """Nodes in preorder, of public states or of histories."""
+
+    nodes: TreeNodes
+
+    def children(self, node: int) -> Iterator[int]:
+        """Yield the child nodes, in the order of the labels.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
+        return child_nodes(self.nodes, node)
+
+    def _repr_svg_(self) -> str | None:
+        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
+
+        return small_svg(self)  # type: ignore[arg-type]  # one of the two kinds
+
+
+class PublicTree(PreorderTree):
     """A public game compiled to flat arrays.
 
     Parameters
@@ -106,19 +135,13 @@ class PublicTree:
                 )
         self._check_layout(layout)
         require_memory(self.name, self._required_bytes(layout))
-        menu_width = np.array([len(m) for m in layout.action_labels] or [0], np.int16)
-        chance_width = np.array([len(c) for c in layout.chance_outcomes] or [0], np.int16)
-        first_outcome = np.concatenate([[0], np.cumsum(chance_width)[:-1]]).astype(np.int64)
-        width, data = np.empty(len(layout.actor), np.int16), np.empty(len(layout.actor), np.int64)
-        rows = np.zeros(2, np.int64)
-        tree.assign_table_rows(layout.actor, layout.index, menu_width, chance_width, first_outcome, width, data, rows)
-        self.nodes = TreeNodes(layout.actor, layout.end, width, data)
+        self.nodes, rows = _make_nodes(layout)
         # The table holds player 0's rows, then player 1's; a row has one entry for each hand.
-        sizes = [int(rows[p]) * self.hand_counts[p] for p in (0, 1)]
+        sizes = [rows[p] * self.hand_counts[p] for p in (0, 1)]
         self.player_offsets = (0, sizes[0])
         self.table_size = sum(sizes)
         self.depth = tree.tree_depth(layout.end)
-        self.max_width = max(int(menu_width.max()), 1)  # of a decision
+        self.max_width = max(map(len, layout.action_labels), default=1)  # of a decision
         self.total: float = self._pair_mass()
         self.player_arrays = self._make_player_arrays(0), self._make_player_arrays(1)
 
@@ -145,12 +168,9 @@ class PublicTree:
                         f"{self.name}: outcome {outcome.label!r} rules out a hand of player {player} that does not exist"
                     )
         for payoff in layout.payoffs:
-            if isinstance(payoff, ConstantPayoff):
-                numbers: Array = np.array(payoff.payoffs)
-            elif isinstance(payoff, ComparisonPayoff):
-                numbers = np.array((payoff.win, payoff.tie, payoff.lose))
-            else:
-                numbers = np.array(payoff.payoffs)
+            numbers = np.array(
+                (payoff.win, payoff.tie, payoff.lose) if isinstance(payoff, ComparisonPayoff) else payoff.payoffs
+            )
             if not np.all(np.isfinite(numbers)):
                 raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
 
@@ -176,33 +196,29 @@ class PublicTree:
         """Make the arrays of pay-offs, outcomes and deal for one player."""
         layout, counts = self.layout, self.hand_counts
         own, opp = counts[me], counts[1 - me]
-        kind, pay, row = [], [], []
+        entries: list[tuple[int, list[float], int]] = []  # kind, pay-offs, row
         rank: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         matrix: list[Array] = []
         for payoff in layout.payoffs:
             if isinstance(payoff, ConstantPayoff):
-                kind.append(CONSTANT_PAYOFF)
-                pay.append([payoff.payoffs[me]] * 3)
-                row.append(0)
+                entries.append((CONSTANT_PAYOFF, [payoff.payoffs[me]] * 3, 0))
             elif isinstance(payoff, ComparisonPayoff):
-                kind.append(COMPARE_PAYOFF)
                 order = (payoff.win, payoff.tie, payoff.lose)
-                pay.append([p[me] for p in (order if me == 0 else order[::-1])])
+                pay = [p[me] for p in (order if me == 0 else order[::-1])]
                 own_strength, opp_strength = payoff.strengths[me], payoff.strengths[1 - me]
                 if (len(own_strength), len(opp_strength)) != (own, opp):
                     raise InputError(
                         f"{self.name}: a pay-off has strengths for {len(own_strength)} x {len(opp_strength)} hands"
                     )
-                row.append(rank.setdefault((own_strength, opp_strength), len(rank)))
+                entries.append((COMPARE_PAYOFF, pay, rank.setdefault((own_strength, opp_strength), len(rank))))
             else:
                 assert isinstance(payoff, MatrixPayoff)
-                kind.append(MATRIX_PAYOFF)
-                pay.append([0.0] * 3)
-                row.append(len(matrix))
+                entries.append((MATRIX_PAYOFF, [0.0] * 3, len(matrix)))
                 table = np.asarray(payoff.payoffs[me], float)
                 matrix.append(table if me == 0 else table.T)
                 if matrix[-1].shape != (own, opp):
                     raise InputError(f"{self.name}: a pay-off matrix of shape {matrix[-1].shape}, not {own, opp}")
+        kind, pays, row = zip(*entries, strict=True) if entries else ((), (), ())
         strengths = [(np.array(own_strength), np.array(opp_strength)) for own_strength, opp_strength in rank]
         orders = [np.argsort(opp_strength, kind="stable") for _, opp_strength in strengths]
         outcomes = [o for chance in layout.chance_outcomes for o in chance]
@@ -222,7 +238,7 @@ class PublicTree:
             share=np.ascontiguousarray(self.deal.weights[me], float) / self.total,
             exclude=exclude,
             kind=np.array(kind, np.int8),
-            pay=np.array(pay, float).reshape(-1, 3),
+            pay=np.array(pays, float).reshape(-1, 3),
             row=np.array(row, np.int32),
             order=np.array(orders, np.int32).reshape(-1, opp),
             place=np.array([np.argsort(order) for order in orders], np.int32).reshape(-1, opp),
@@ -318,19 +334,6 @@ class PublicTree:
         if who == CHANCE:
             return tuple(o.label for o in self.layout.chance_outcomes[index])
         return () if who == TERMINAL else self.layout.action_labels[index]
-
-    def children(self, node: int) -> Iterator[int]:
-        """Yield the child nodes, in the order of the labels.
-
-        Parameters
-        ----------
-        node
-            Index of a node, in preorder.
-        """
-        child = node + 1
-        for _ in range(int(self.nodes.width[node])):
-            yield child
-            child = int(self.nodes.end[child])
 
     def line(self, node: int) -> str:
         """Return the public actions that lead to a node.
@@ -438,11 +441,6 @@ class PublicTree:
             for hand in np.flatnonzero(self.possible_hands[player][self.board_of_node[node]]):
                 yield self._infoset(node, int(hand), line)
 
-    def _repr_svg_(self) -> str | None:
-        from riverboat.trees.drawing import small_svg  # draws both kinds of tree, so it imports them
-
-        return small_svg(self)
-
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that a strategy for this tree depends on."""
@@ -454,6 +452,21 @@ class PublicTree:
             for array in side:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _make_nodes(layout: PublicTreeLayout) -> tuple[TreeNodes, list[int]]:
+    """Return the nodes, and the number of rows of each player, which are assigned in preorder."""
+    width, data = np.zeros(len(layout.actor), np.int16), layout.index.astype(np.int64)
+    rows = []
+    for who, labels in ((CHANCE, layout.chance_outcomes), (0, layout.action_labels), (1, layout.action_labels)):
+        own, widths = np.flatnonzero(layout.actor == who), np.array([len(each) for each in labels], np.int64)
+        width[own] = widths[layout.index[own]]
+        if who == CHANCE:  # the first outcome; equal chance events are stored once
+            data[own] = (np.cumsum(widths) - widths)[layout.index[own]]
+        else:
+            data[own] = np.cumsum(width[own], dtype=np.int64) - width[own]
+            rows.append(int(width[own].sum(dtype=np.int64)))
+    return TreeNodes(layout.actor, layout.end, width, data), rows
 
 
 def _strength_counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:

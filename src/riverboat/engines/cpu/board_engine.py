@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from riverboat.engines.cpu._kernels import board as kernels
 from riverboat.engines.cpu._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE, BoardTables
 from riverboat.engines.cpu.ties import TiedRows
 from riverboat.engines.cpu.workspace import MAX_BLOCKS, EngineWorkspace
-from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.protocol import BoardEngine, EngineOptions, SubtreeStart
 from riverboat.engines.roots import RootState
 from riverboat.engines.rules import LocalRule, board_kernels
 from riverboat.engines.tables import (
@@ -31,13 +31,14 @@ from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.trees.betting import BettingShape, make_shape
 from riverboat.trees.boards import BoardTree
+from riverboat.trees.public import child_nodes
 
 ZERO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])
 
 
-class CpuBoardEngine:
-    """A `BoardEngine` on threads, bitwise equal on any number of them. `create` and `from_average` make one.
+class CpuBoardEngine(BoardEngine):
+    """A `BoardEngine` on threads, bitwise equal on any number of them.
 
     Values are in chips, independent of the internal scale.
     """
@@ -46,18 +47,25 @@ class CpuBoardEngine:
         self,
         tree: BoardTree,
         form: TableFormat,
-        tables: BoardTables,
+        tables: BoardTables | None = None,
         *,
+        predictive: bool = False,
+        simultaneous: bool = False,
         threads: int = 1,
         rule: LocalRule | None = None,
         workspace: EngineWorkspace | None = None,
+        memory: int | None = None,
         stakes: float = 0.0,
     ) -> None:
-        """Use given tables. With `workspace`, engines share memory, and one thread at a time traverses this tree.
+        """Use given tables, or allocate them.
 
-        `stakes`: regrets of an action are weighted by (pot of the smallest action / own pot) to this power.
+        `simultaneous`: both players of an iteration update against the same profile. With `workspace`, engines share memory,
+        and one thread at a time traverses this tree. `stakes`: regrets of an action are weighted by (pot of the smallest
+        action / own pot) to this power.
         """
         check_threads(threads)
+        if tables is None:
+            tables = allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous, memory=memory)
         if int(tree.forest.width.max(initial=0)) > kernels.MAX_NODE_ACTIONS:
             raise InputError(
                 f"{tree.name}: {tree.forest.width.max()} actions at one node, more than {kernels.MAX_NODE_ACTIONS}"
@@ -81,26 +89,6 @@ class CpuBoardEngine:
         self._root_reach = self.root.weights  # reach at the root in the next traversal
 
     @staticmethod
-    def create(
-        tree: BoardTree,
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        threads: int = 1,
-        rule: LocalRule | None = None,
-        memory: int | None = None,
-        stakes: float = 0.0,
-    ) -> CpuBoardEngine:
-        """Create an engine with its own tables.
-
-        `simultaneous`: both players of an iteration update against the same profile.
-        """
-        check_threads(threads)
-        tables = allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous, memory=memory)
-        return CpuBoardEngine(tree, form, tables, threads=threads, rule=rule, stakes=stakes)
-
-    @staticmethod
     def from_average(
         tree: BoardTree, average: Array, threads: int = 1, root_average: Array | None = None
     ) -> CpuBoardEngine:
@@ -118,20 +106,13 @@ class CpuBoardEngine:
     # --- tables -----------------------------------------------------------------------------
 
     @property
-    def table_names(self) -> tuple[str, ...]:
-        """Names of the stored tables."""
-        own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self._tables, name)))
-        return own + self.root.table_names
-
-    @property
     def nbytes(self) -> int:
         """Memory of the tables in bytes, including the copies of simultaneous updates."""
         return sum({id(table): table.nbytes for table in self._tables[:5]}.values())
 
     def read(self, name: str) -> Array:
         """Return a table: the engine's own memory, not a copy."""
-        if name not in self.table_names:
-            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
+        self._check_table(name)
         table: Array = self.root.read(name) if name in self.root.table_names else getattr(self._tables, name)
         return table
 
@@ -147,9 +128,8 @@ class CpuBoardEngine:
         at, width, rows = table_block(self.tree, board, node)
         weights = np.asarray(decode_codes(self._tables.average[at : at + width * rows]), float).reshape(width, rows)
         index, locked = self._tables.lock, self._tables.locked
-        for _, _, start in index[
-            (index[:, 0] == board) & (index[:, 1] == node)
-        ]:  # also where the player's reach is zero
+        here = (index[:, 0] == board) & (index[:, 1] == node)
+        for _, _, start in index[here]:  # also where the player's reach is zero
             lock_strategy = np.asarray(locked[start : start + weights.size], float).reshape(weights.shape)
             weights = np.where(lock_strategy >= 0, lock_strategy, weights)
         total = weights.sum(axis=0)
@@ -162,22 +142,25 @@ class CpuBoardEngine:
         steps: Array,
         mode: int,
         players: tuple[int, int],
-        phases: Any,
+        phases: tuple[int, int] = (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL),
         thread: int = 0,
         subtree: Array = FROM_ROOT,
-        root_thread: int = 0,  # the thread that processes the root
     ) -> None:
         """Run the kernel for some iterations, players and phases on one thread."""
         t, root, workspace = self.tree, self.root, self._workspace
+        root_thread = 0 if phases[0] == kernels.NEXT_STREETS else thread  # the thread that processes the root
         self.kernels.traverse(
             self._forest, t.seats, t.boards, self._parents, self._root_reach, root.state, self._stride, self._tables, steps,
             mode, *players, *phases, self._blocks, self._counter, workspace.block_values(root_thread),
             workspace.vectors[thread], workspace.exit_reaches[root_thread], subtree,
         )  # fmt: skip
 
-    def _run_threaded(self, step: Array, mode: int, me: int) -> None:
+    def _run_player(self, step: Array, mode: int, me: int, thread: int = 0) -> None:
         """Traverse the tree for one player: the root on one thread, later streets on all threads."""
         players, phases = (me, me + 1), (kernels.NEXT_STREETS, kernels.ROOT_UP)
+        if self.threads == 1:
+            self._run_kernel(step, mode, players, thread=thread)
+            return
         self._run_kernel(step, mode, players, (kernels.ROOT_DOWN, kernels.NEXT_STREETS))
         self._workspace.run_on_threads(lambda thread: self._run_kernel(step, mode, players, phases, thread))
         self._run_kernel(step, mode, players, (kernels.ROOT_UP, kernels.FULL_TRAVERSAL))
@@ -212,10 +195,7 @@ class CpuBoardEngine:
             unfloored = step[None].copy()
             unfloored[0, 2] = -np.inf
             for me in (0, 1):
-                if self.threads == 1:
-                    self._run_kernel(unfloored, UPDATE, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL))
-                else:
-                    self._run_threaded(unfloored, UPDATE, me)
+                self._run_player(unfloored, UPDATE, me)
                 ties.average_rows(self._workspace, tables.regret, me, step[2], int(step[4]))
                 if len(tables.prediction):
                     ties.average_rows(self._workspace, tables.prediction, me, rounding_step=int(step[4]))
@@ -232,17 +212,15 @@ class CpuBoardEngine:
         self._root_reach = self.root.weights
         if self.threads == 1 or start is not None:
             subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
-            self._run_kernel(
-                steps, UPDATE, (0, 2), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, subtree, thread
-            )
+            self._run_kernel(steps, UPDATE, (0, 2), thread=thread, subtree=subtree)
             return
         for i in range(len(steps)):
             for me in (0, 1):
-                self._run_threaded(steps[i : i + 1], UPDATE, me)
+                self._run_player(steps[i : i + 1], UPDATE, me)
 
     def compile(self) -> None:
         """Compile the kernels, or load them from the cache."""
-        self._run_kernel(ZERO_STEP[:0], UPDATE, (0, 2), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL))
+        self._run_kernel(ZERO_STEP[:0], UPDATE, (0, 2))
 
     def strategy_values(self, player: int, start: SubtreeStart | None = None, *, thread: int = 0) -> Array:
         """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
@@ -269,28 +247,11 @@ class CpuBoardEngine:
         unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, thread)
         return self.root.expected_value(player, self._read_values(player, 0, 0, thread) * unit, respond=respond)
 
-    @property
-    def constant_sum(self) -> float | None:
-        """Sum of both players' values, in chips; None if it depends on their strategies."""
-        return self.root.constant_sum
-
-    def margins(self) -> Array:
-        """Return the margin of each hand: stop pay-off or shift minus the best-response value of entering. float64 [1326]
-
-        NaN where a hand has no choice.
-        """
-        if self.root.gadget is None:
-            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
-        return self.root.margins(self._root_values(BEST_RESPONSE, self.root.gadget.player, None, 0)[0])
-
     def _root_values(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> Array:
         """Return the values at a node and after each action there, in chips."""
         unit = self._traverse(mode, me, start, thread)
-        f, (board, node) = self.tree.forest, (0, 0) if start is None else (start.board, start.node)
-        nodes, child = [node], node + 1
-        for _ in range(int(f.width[node])):
-            nodes.append(child)
-            child = int(f.end[child])
+        board, node = (0, 0) if start is None else (start.board, start.node)
+        nodes = node, *child_nodes(self.tree.forest, node)
         return np.array([self._read_values(me, board, n, thread) for n in nodes]) * unit
 
     def _read_values(self, me: int, board: int, node: int, thread: int) -> Array:
@@ -304,15 +265,9 @@ class CpuBoardEngine:
         self._root_reach, unit = self.root.normalized_reach(1 - me)
         if start is not None:
             subtree, unit = self._set_start_reach(start, (me,), thread)
-            self._run_kernel(
-                ZERO_STEP, mode, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, subtree, thread
-            )
-        elif self.threads == 1:
-            self._run_kernel(
-                ZERO_STEP, mode, (me, me + 1), (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL), thread, FROM_ROOT, thread
-            )
+            self._run_kernel(ZERO_STEP, mode, (me, me + 1), thread=thread, subtree=subtree)
         else:
-            self._run_threaded(ZERO_STEP, mode, me)
+            self._run_player(ZERO_STEP, mode, me, thread)
         return unit / self.scale
 
     def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
@@ -360,23 +315,12 @@ def shape_for_game(game: BoardGame, hands: int) -> BettingShape:
 class CpuBatchEngine:
     """An engine for each of some trees of one shape (`trees_of_one_shape`), with shared threads and workspace."""
 
-    def __init__(
-        self,
-        trees: Sequence[BoardTree],
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        threads: int = 1,
-        rule: LocalRule | None = None,
-        memory: int | None = None,
-        stakes: float = 0.0,
-    ) -> None:
+    def __init__(self, trees: Sequence[BoardTree], form: TableFormat, **options: Unpack[EngineOptions]) -> None:
         if not trees or any(tree.shape is not trees[0].shape for tree in trees):
             raise InputError("a batch needs at least one tree, all of one shape: make them with trees_of_one_shape")
-        required = table_bytes(
-            sum(tree.table_size for tree in trees), form, predictive=predictive, simultaneous=simultaneous
-        )
+        threads, memory, size = options.get("threads", 1), options.get("memory"), sum(tree.table_size for tree in trees)
+        tables = {name: bool(options.get(name)) for name in ("predictive", "simultaneous")}
+        required = table_bytes(size, form, **tables)
         allowed = min(x for x in (memory, available_memory(), required) if x is not None)
         if required > allowed:
             raise MemoryLimitError(
@@ -385,18 +329,8 @@ class CpuBatchEngine:
             )
         single = len(trees) == 1  # then the threads share its boards
         self.workspace = EngineWorkspace(trees[0], form.compute, 1 if single else threads)
-        self.engines = [
-            CpuBoardEngine(
-                tree,
-                form,
-                allocate_tables(tree, form, predictive=predictive, simultaneous=simultaneous),
-                threads=threads,
-                rule=rule,
-                workspace=None if single and threads > 1 else self.workspace,
-                stakes=stakes,
-            )
-            for tree in trees
-        ]
+        workspace = None if single and threads > 1 else self.workspace
+        self.engines = [CpuBoardEngine(tree, form, workspace=workspace, **options) for tree in trees]
 
     def map_engines(self, task: Callable[[CpuBoardEngine, int], T], indices: Sequence[int] | None = None) -> list[T]:
         """Run a task for all engines, or for some, on all threads.

@@ -77,7 +77,7 @@ def _row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: i
     buckets, weights = [], []
     for b in range(tree.street_start[street], tree.street_start[street + 1]):
         reps = tree.representatives(b, player)
-        board = _board_in_deal_order(tree, b)
+        board = np.array([card for deal in tree.deals.deals_to(b) for card in deal], np.uint8)
         dealt = np.concatenate([HAND_CARDS[reps], np.broadcast_to(board, (len(reps), len(board)))], axis=1)
         buckets.append(cards.buckets(dealt.astype(np.uint8), check=False)[:, 0, street])
         row_of = tree.row_of[b, player]
@@ -87,15 +87,6 @@ def _row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: i
     weight = np.concatenate(weights)
     total = np.bincount(bucket, weight, minlength=cards.counts[street])
     return bucket, weight / total[bucket]
-
-
-def _board_in_deal_order(tree: BoardTree, board: int) -> Array:
-    """Return the cards of a board in the order of the deals. uint8 [cards]"""
-    deals: list[tuple[int, ...]] = []
-    while board > 0:
-        deals.insert(0, tree.deals.dealt_cards(board))
-        board = int(tree.deals.parents[board])
-    return np.array([card for deal in deals for card in deal], np.uint8)
 
 
 def _deal_count(tree: BoardTree, board: int) -> int:

@@ -26,7 +26,7 @@ from riverboat.engines.cuda.compilation import (
     threads_per_block,
 )
 from riverboat.engines.cuda.layout import locked_regrets, make_layout, select_games
-from riverboat.engines.protocol import SubtreeStart
+from riverboat.engines.protocol import BoardEngine, SubtreeStart
 from riverboat.engines.roots import RootState
 from riverboat.engines.tables import TABLE_PADDING, TableFormat, format_of_average, table_bytes
 from riverboat.games.base import Array
@@ -92,11 +92,6 @@ class CudaRootStates:
             getattr(self.arrays, name).copy_to_device(self._flatten(name))
         self._device_is_newer = False
 
-    def copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
-        self.arrays.opp_regret.copy_to_device(self.arrays.regret)
-        self.arrays.opp_prediction.copy_to_device(self.arrays.prediction)
-
 
 def _concatenate(parts: Sequence[Array], dtype: Any) -> Array:
     """Concatenate arrays; an empty result gets one element."""
@@ -147,13 +142,17 @@ class CudaBatchEngine:
             SIMULATED_THREADS if SIMULATED else threads_per_block(layout.stride, self.memory, layout.streets == 1)
         )
         size = int(layout.table[-1]) + TABLE_PADDING
-        self._check_memory(table_bytes(size, form, predictive=predictive, simultaneous=simultaneous))
+        free, need = free_bytes(), table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
+        if free is not None and need > free:
+            raise MemoryLimitError(
+                f"{trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
+            )
         self._program, self._boards, self._items = (
             type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
         )
         self._host_items = layout.items
         self._selected_games: tuple[int, ...] | None = None
-        self.tables: Any = self._allocate(size, simultaneous) if trainable else self._allocate_average(size)
+        self.tables: Any = self._allocate(size, simultaneous, trainable)
         self.gadgets = CudaRootStates(self.roots)
         sums, slots, _ = layout.shared_memory(np.dtype(form.compute).itemsize)
         sizes = [layout.streets, layout.stride, layout.hands, sums, layout.moves, slots, layout.slots]
@@ -169,36 +168,18 @@ class CudaBatchEngine:
 
     # --- memory -----------------------------------------------------------------------------
 
-    def _check_memory(self, need: int) -> None:
-        free = free_bytes()
-        if free is not None and need > free:
-            raise MemoryLimitError(
-                f"{self.trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
-            )
-
-    def _allocate(self, size: int, apart: bool) -> CudaBoardTables:
-        form, prediction_size = self.form, size if self.predictive else 0
-        regret, average, prediction = (
-            _zeros(size, form.regret),
-            _zeros(size, form.average),
-            _zeros(prediction_size, form.regret),
-        )
-        for low, numbers in locked_regrets(self.trees, self.layout, form):
+    def _allocate(self, size: int, apart: bool, trainable: bool) -> CudaBoardTables:
+        """Allocate the tables; those that are not trainable have averages only."""
+        form, trained = self.form, size if trainable else 0
+        regret, average = _zeros(trained, form.regret), _zeros(size, form.average)
+        prediction = _zeros(trained if self.predictive else 0, form.regret)
+        for low, numbers in locked_regrets(self.trees, self.layout, form) if trainable else ():
             regret[low : low + len(numbers)].copy_to_device(numbers)
-        opponent_tables = (
-            (_zeros(size, form.regret), _zeros(prediction_size, form.regret)) if apart else (regret, prediction)
-        )
-        return CudaBoardTables(
-            regret, average, prediction, *opponent_tables, _upload(self.layout.lock), _upload(self.layout.locked)
-        )
-
-    def _allocate_average(self, size: int) -> CudaBoardTables:
-        """Allocate tables of averages only."""
-        empty = _zeros(0, self.form.regret)
-        average = _zeros(size, self.form.average)
-        return CudaBoardTables(
-            empty, average, empty, empty, empty, _upload(self.layout.lock), _upload(self.layout.locked)
-        )
+        opponent_tables = regret, prediction
+        if apart:
+            opponent_tables = _zeros(len(regret), form.regret), _zeros(len(prediction), form.regret)
+        locks = _upload(self.layout.lock), _upload(self.layout.locked)
+        return CudaBoardTables(regret, average, prediction, *opponent_tables, *locks)
 
     def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
         at, games = self.layout, len(self.trees)
@@ -239,16 +220,14 @@ class CudaBatchEngine:
             for p, weights in enumerate(ranges):
                 own[g, p, : len(weights)] = 1
                 opp[g, p, : len(weights)] = weights
-        self._upload_root_reach(own, opp)
-
-    def _upload_root_reach(self, own: Array, opp: Array) -> None:
         self._workspace.root_own.copy_to_device(own.ravel())
         self._workspace.root_opp.copy_to_device(opp.ravel())
 
     def _kernel(self, mode: int) -> Any:
+        one_street, locked = self.layout.streets == 1, len(self.layout.lock) > 0
         return compile_traversal(
-            self.form, mode, predictive=self.predictive, locked=len(self.layout.lock) > 0, gadget=self.gadgets.has_gadgets,
-            shared_slots=self.shared_slots, one_street=self.layout.streets == 1, weighs_stakes=self.weighs_stakes,
+            self.form, mode=mode, predictive=self.predictive, locked=locked, has_gadget=self.gadgets.has_gadgets,
+            shared_slots=self.shared_slots, one_street=one_street, weighs_stakes=self.weighs_stakes,
         )  # fmt: skip
 
     def _launch(self, steps: Array, mode: int, players: tuple[int, int], blocks: int | None = None) -> None:
@@ -287,17 +266,12 @@ class CudaBatchEngine:
         self._evaluated = None
         simultaneous = self.tables.opp_regret is not self.tables.regret
         for launch_steps in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
-            if simultaneous:
-                self._copy_opponent_tables()
+            for tables in (self.gadgets.arrays, self.tables) if simultaneous else ():
+                tables.opp_regret.copy_to_device(tables.regret)
+                if self.predictive:
+                    tables.opp_prediction.copy_to_device(tables.prediction)
             self._launch(launch_steps, UPDATE, (0, 2))
         self.gadgets.mark_updated()
-
-    def _copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
-        self.gadgets.copy_opponent_tables()
-        self.tables.opp_regret.copy_to_device(self.tables.regret)
-        if self.predictive:
-            self.tables.opp_prediction.copy_to_device(self.tables.prediction)
 
     def _download_values(self, games: Sequence[int], player: int) -> Array:
         """Copy the values at the roots of games and after each action there. float [games, 1 + actions, stride]"""
@@ -377,7 +351,7 @@ class CudaBatchEngine:
         ]
 
 
-class CudaBoardEngine:
+class CudaBoardEngine(BoardEngine):
     """A `BoardEngine` on a device: a batch of one tree. Traversals that begin below the root run on the processor."""
 
     threads = 1
@@ -390,10 +364,13 @@ class CudaBoardEngine:
         predictive: bool = False,
         simultaneous: bool = False,
         stakes: float = 0.0,
+        trainable: bool = True,
     ) -> None:
         self.tree, self.form = tree, form
-        self.batch = CudaBatchEngine([tree], form, predictive=predictive, simultaneous=simultaneous, stakes=stakes)
-        self.root = self.batch.roots[0]
+        self.batch = CudaBatchEngine(
+            [tree], form, predictive=predictive, simultaneous=simultaneous, trainable=trainable, stakes=stakes
+        )
+        self.root, self._tables = self.batch.roots[0], self.batch.tables
         self._cpu_copy: CpuBoardEngine | None = None
 
     @staticmethod
@@ -402,25 +379,15 @@ class CudaBoardEngine:
 
         `root_average` is the gadget's table.
         """
-        engine = CudaBoardEngine.__new__(CudaBoardEngine)
-        engine.tree, engine.form = tree, format_of_average(average.dtype)
-        engine.batch = CudaBatchEngine([tree], engine.form, trainable=False)
-        engine.root, engine._cpu_copy = engine.batch.roots[0], None
+        engine = CudaBoardEngine(tree, format_of_average(average.dtype), trainable=False)
         engine.batch.write(0, "average", np.asarray(average[: tree.table_size]))
         if root_average is not None and engine.root.gadget is not None:
             engine.root.read("root_average")[:] = root_average
         return engine
 
-    @property
-    def table_names(self) -> tuple[str, ...]:
-        """Names of the stored tables."""
-        own = tuple(name for name in ("regret", "average", "prediction") if len(getattr(self.batch.tables, name)))
-        return own + self.root.table_names
-
     def read(self, name: str) -> Array:
         """Return a table; those of the tree are copies."""
-        if name not in self.table_names:
-            raise InputError(f"{self.tree.name}: no table {name!r} (tables: {', '.join(self.table_names)})")
+        self._check_table(name)
         self.batch.gadgets.download()
         return self.root.read(name) if name in self.root.table_names else self.batch.read(0, name)
 
@@ -459,29 +426,13 @@ class CudaBoardEngine:
 
     def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
         """Return the same values when the player plays a best response to the opponent's average strategy."""
-        return (
-            self.batch.values(player, respond=True)[0]
-            if start is None
-            else self._cpu_engine.best_response_values(player, start)
-        )
+        if start is not None:
+            return self._cpu_engine.best_response_values(player, start)
+        return self.batch.values(player, respond=True)[0]
 
     def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """Return the expected value of a player at the root, in chips."""
         return self.batch.expected_values(player, respond=respond)[0]
-
-    @property
-    def constant_sum(self) -> float | None:
-        """Sum of both players' values, in chips; None if it depends on their strategies."""
-        return self.root.constant_sum
-
-    def margins(self) -> Array:
-        """Return the margin of each hand: stop pay-off or shift minus the best-response value of entering. float64 [1326]
-
-        NaN where a hand has no choice.
-        """
-        if self.root.gadget is None:
-            raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
-        return self.root.margins(self.best_response_values(self.root.gadget.player)[0])
 
     def average_strategy(self, board: int, node: int) -> Array:
         """Return the average strategy, with locks, at a decision. float64 [actions, rows]"""

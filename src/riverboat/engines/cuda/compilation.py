@@ -24,26 +24,12 @@ from riverboat.engines.tables import TableFormat
 cuda: Any = intrinsics.cuda
 SIMULATED: bool = intrinsics.SIMULATED
 MAX_SHARED_MEMORY = 232_448  # most bytes of shared memory for a block
-SM_SHARED_MEMORY, BLOCK_RESERVED_MEMORY = (
-    233_472,
-    1024,
-)  # shared memory of a multiprocessor; what each block reserves of it
-SM_PARTITIONS, PARTITION_REGISTERS, WARP_SIZE = (
-    4,
-    16_384,
-    32,
-)  # partitions of a multiprocessor, registers of each, threads of a warp
+SM_SHARED_MEMORY, BLOCK_RESERVED_MEMORY = 233_472, 1024  # of a multiprocessor; what each block reserves of it
+SM_PARTITIONS, PARTITION_REGISTERS, WARP_SIZE = 4, 16_384, 32  # of a multiprocessor; of a partition; threads of a warp
 DYNAMIC_MEMORY_ATTRIBUTE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+# Modules of functions that run on a device.
+KERNEL_MODULES = {f"{kernels.__package__}.{name}" for name in ("board", "external", "node", "public_chance", "root")}
 DEVICE_FUNCTION_OPTIONS = {} if SIMULATED else {"forceinline": True}
-# A function follows those that it calls.
-DEVICE_FUNCTIONS = (
-    "grid_barrier", "next_work_item", "clear_lists", "running_sums", "write_terminal_values", "terminal_values",
-    "action_weight", "push_opponent_reach", "push_own_reach", "push_reach_down", "update_regret", "own_action_weight",
-    "decision_value", "apply_lock", "pull_values_up", "sum_action_values", "root_action_weight", "num_summing_threads",
-    "block_sum", "root_weight_sum", "root_probability", "enter_root", "update_root_regret", "update_root", "block_copy",
-    "load_board", "gather_reach", "set_root_reach", "sum_over_members", "add_root_values", "load_ops", "read_op",
-    "prefetch_op", "schedule_step", "run_program", "process_inner_board", "sum_exit_values", "process_last_boards",
-)  # fmt: skip
 
 
 def cuda_unavailable_reason() -> str | None:
@@ -57,47 +43,24 @@ def cuda_unavailable_reason() -> str | None:
 
 
 @cache
-def compile_traversal(
-    form: TableFormat,
-    mode: int,
-    predictive: bool,
-    locked: bool,
-    gadget: bool,
-    shared_slots: bool,
-    one_street: bool,
-    weighs_stakes: bool,
-) -> Any:
-    """Compile the kernel `traverse` for a table format, a mode, a predictive schedule or not, and locks or none.
+def compile_traversal(form: TableFormat, **constants: int) -> Any:
+    """Compile the kernel `traverse` for a table format and for constants of the kernels' modules, in lower case.
 
     Each variant has its own constants, so code that is not needed is left out.
     """
     work = np.dtype(form.compute)
     names: dict[str, Any] = {**vars(root_kernels), **vars(node_kernels), **vars(kernels)}
-    names.update(
-        MODE=mode,
-        PREDICTIVE=predictive,
-        LOCKED=locked,
-        HAS_GADGET=gadget,
-        SHARED_SLOTS=shared_slots,
-        ONE_STREET=one_street,
-        WEIGHS_STAKES=weighs_stakes,
-    )
-    names["real"] = np.float32 if work == np.float32 else np.float64
-    names["COMPUTE_TYPE"] = from_dtype(work)
+    names.update({name.upper(): value for name, value in constants.items()})
+    names["real"], names["COMPUTE_TYPE"] = work.type, from_dtype(work)
     device = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)
-    wide = work == np.float64
-    names["divide"] = device(intrinsics.divide if wide else intrinsics.divide_fast)
+    names["divide"] = device(intrinsics.divide if work == np.float64 else intrinsics.divide_fast)
     inner = {**vars(intrinsics), "rounding_threshold": device(intrinsics.rounding_threshold)}
     for table, kind in (("regret", form.regret), ("average", form.average)):
         read, write = intrinsics.CODECS.get(kind, (intrinsics.load_entry, intrinsics.store_entry))
-        names[f"fetch_{table}"], names[f"keep_{table}"] = (
-            device(bind_globals(read, inner)),
-            device(bind_globals(write, inner)),
-        )
-    for name in DEVICE_FUNCTIONS:
-        names[name] = device(bind_globals(names[name], names))
-    limits = {} if SIMULATED else {"max_registers": _max_registers(one_street)}
-    return cuda.jit(bind_globals(kernels.traverse, names), **limits)
+        names[f"fetch_{table}"] = device(bind_globals(read, inner))
+        names[f"keep_{table}"] = device(bind_globals(write, inner))
+    limits = {} if SIMULATED else {"max_registers": _max_registers(bool(constants["one_street"]))}
+    return cuda.jit(link_device_functions(kernels.traverse, names), **limits)
 
 
 def threads_per_block(stride: int, memory: int, one_street: bool) -> int:
@@ -142,6 +105,19 @@ def prepare_kernel(kernel: Any, arguments: tuple[Any, ...]) -> None:
 def bind_globals(function: Any, names: dict[str, Any]) -> FunctionType:
     """Return a function with the same code and other globals."""
     return FunctionType(function.__code__, names, function.__name__)
+
+
+def link_device_functions(function: Any, names: dict[str, Any]) -> FunctionType:
+    """Return a function with other globals, in which the kernels' functions that it calls are compiled for the device.
+
+    They replace the originals in `names`, so each is compiled once.
+    """
+    for name in function.__code__.co_names:
+        callee = names.get(name)
+        if isinstance(callee, FunctionType) and callee.__module__ in KERNEL_MODULES:
+            device = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)
+            names[name] = device(link_device_functions(callee, names))
+    return bind_globals(function, names)
 
 
 @cache

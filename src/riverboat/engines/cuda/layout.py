@@ -70,12 +70,10 @@ def make_layout(trees: Sequence[BoardTree], work: str, blocks: int, stakes: floa
     programs = ProgramBuilder(work, stakes)
     num_groups = _num_root_groups(trees, blocks)
     betting_programs: dict[int, BettingPrograms] = {}
-    offsets: dict[int, int] = {}
-    count = 0
+    offsets: dict[int, int] = {}  # of the nodes of each shape
     for key, shape in shapes.items():
-        offsets[key] = count
-        betting_programs[key] = _compile_betting(programs, shape, streets, count, num_groups)
-        count += len(shape.forest.actor)
+        offsets[key] = sum(len(shapes[other].forest.actor) for other in offsets)
+        betting_programs[key] = _compile_betting(programs, shape, streets, offsets[key], num_groups)
     boards, table, inner = _concatenate_boards(trees, betting_programs, work)
     boards, lock, locked = _concatenate_locks(trees, offsets, boards, work)
     stride = -(-int(boards.rows.max()) // 32) * 32
@@ -97,9 +95,8 @@ class BettingPrograms(NamedTuple):
     size: list[int]  # slots of a board, for each earlier street
     exits: list[list[tuple[NodeSlots, NodeSlots]]]  # [street][exit]
     roots: list[list[tuple[NodeSlots, NodeSlots]]]  # [street][root], of earlier streets
-    last: list[
-        tuple[int, int, OpSpan, OpSpan]
-    ]  # groups of roots of the last street: first root, end, operations of each player
+    # Groups of roots of the last street: first root, end, operations of each player.
+    last: list[tuple[int, int, OpSpan, OpSpan]]
     most: int  # most slots of the last street
 
 
@@ -117,21 +114,19 @@ def _compile_betting(
     sources: tuple[list[NodeSlots] | None, list[NodeSlots] | None] = (None, None)
     for s in range(streets - 1):
         builders = [StreetProgramBuilder(programs, shape, s, me, offset) for me in (0, 1)]
-        pieces = []
-        for me, builder in enumerate(builders):
-            source = sources[me]
-            pieces.append(
-                [
-                    builder.compile_inner_root(n, None if source is None else source[k])
-                    for k, n in enumerate(_street_roots(shape, s))
-                ]
-            )
+        pieces = [
+            [
+                builder.compile_inner_root(n, source[k] if source else None)
+                for k, n in enumerate(_street_roots(shape, s))
+            ]
+            for builder, source in zip(builders, sources, strict=True)
+        ]
         betting.inner.append([(a[0], b[0]) for a, b in zip(*pieces, strict=True)])
         betting.roots.append([(a[1], b[1]) for a, b in zip(*pieces, strict=True)])
-        exit_slots = [[builder.exits[k] for k in range(len(builder.exits))] for builder in builders]
-        betting.exits.append(list(zip(exit_slots[0], exit_slots[1], strict=True)))
+        first, second = ([builder.exits[k] for k in range(len(builder.exits))] for builder in builders)
+        betting.exits.append(list(zip(first, second, strict=True)))
         betting.size.append(max(builder.max_slots for builder in builders))
-        sources = (exit_slots[0], exit_slots[1])
+        sources = first, second
     roots = list(enumerate(_street_roots(shape, streets - 1)))
     builders = [StreetProgramBuilder(programs, shape, streets - 1, me, offset) for me in (0, 1)]
     for group in _group_roots(roots, shape.forest.end, groups):
@@ -268,19 +263,19 @@ def _make_work_items(
                             end = min(c + share, int(boards.child_end[b]))
                             last.append((b, c, end, parts - low, x.first, x.end, y.first, y.end))
                             parts += many
-                for k, (first_player, second_player) in enumerate(script.exits[s]):
+                for k, slots in enumerate(script.exits[s]):
                     roots = script.roots[s + 1][k] if s < streets - 2 else (NodeSlots(0, 0, 0), NodeSlots(0, 0, 0))
-                    exits[s].append(
-                        (b, first_player.value, second_player.value, roots[0].value, roots[1].value, *part[k])
-                    )
+                    exits[s].append((b, *(x.value for x in (*slots, *roots)), *part[k]))
     last.sort(key=lambda x: -(x[2] - x[1]) * (x[5] - x[4]))
     return CudaWorkItems(
-        np.cumsum([0, *map(len, inner)]).astype(np.int32),
-        np.array([x for street_items in inner for x in street_items], np.int32).ravel(),
-        np.cumsum([0, *map(len, exits)]).astype(np.int32),
-        np.array([x for street_items in exits for x in street_items], np.int32).ravel(),
-        np.array(last, np.int32).ravel(),
+        *_concatenate_items(inner), *_concatenate_items(exits), np.array(last, np.int32).ravel()
     ), parts
+
+
+def _concatenate_items(items: list[list[tuple[int, ...]]]) -> tuple[Array, Array]:
+    """Return the first item of each street, and the numbers of all items."""
+    starts = np.cumsum([0, *map(len, items)]).astype(np.int32)
+    return starts, np.array([item for some in items for item in some], np.int32).ravel()
 
 
 def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> CudaWorkItems:
@@ -299,15 +294,12 @@ def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> Cuda
     return CudaWorkItems(inner_at, inner, exit_at, exits, last[chosen[last[:, 1]]].ravel())
 
 
-def _count_last_boards(trees: Sequence[BoardTree]) -> int:
-    return sum(int(tree.street_start[-1] - tree.street_start[-2]) for tree in trees)
-
-
 def _num_root_groups(trees: Sequence[BoardTree], blocks: int) -> int:
     """Return the number of root groups on the last street: enough for several work items per block if boards are few."""
-    return (
-        1 if trees[0].streets == 1 else int(np.clip(-(-blocks * ITEMS_PER_BLOCK // _count_last_boards(trees)), 1, 64))
-    )
+    if trees[0].streets == 1:
+        return 1
+    boards = sum(int(tree.street_start[-1] - tree.street_start[-2]) for tree in trees)
+    return int(np.clip(-(-blocks * ITEMS_PER_BLOCK // boards), 1, 64))
 
 
 def _boards_per_item(trees: Sequence[BoardTree], scripts: dict[int, BettingPrograms], blocks: int) -> int:

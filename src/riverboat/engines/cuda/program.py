@@ -42,6 +42,7 @@ from riverboat.engines.cuda._kernels.node import (
 )
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.trees.betting import BettingShape
+from riverboat.trees.public import child_nodes
 
 OP_REPORT = OP_ROOT_VALUES + 1
 
@@ -144,11 +145,8 @@ class StreetProgramBuilder:
             if sources is None:
                 self._emit_report(group[0][1], slots[0])
             else:
-                self._emit_grouped(
-                    OP_ROOT_VALUES,
-                    3,
-                    [(root_slots.value, number) for (number, _), root_slots in zip(group, slots, strict=True)],
-                )
+                values = [(root_slots.value, number) for (number, _), root_slots in zip(group, slots, strict=True)]
+                self._emit_grouped(OP_ROOT_VALUES, 3, values)
         return OpSpan(first, len(self.programs.ops), len(self.programs.ops))
 
     def _group_roots(self, roots: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -208,23 +206,13 @@ class StreetProgramBuilder:
 
     # --- nodes ------------------------------------------------------------------------------
 
-    def _children(self, n: int) -> list[int]:
-        children, child = [], n + 1
-        for _ in range(int(self.forest.width[n])):
-            children.append(child)
-            child = int(self.forest.end[child])
-        return children
-
     def _decision_slots(self, n: int) -> tuple[list[int], bool, int]:
         """Return a decision's children, whether its terminals have separate slots, and the number of extra slots."""
-        f, children = self.forest, self._children(n)
+        f, children = self.forest, list(child_nodes(self.forest, n))
         num_terminals = sum(int(f.actor[c]) == TERMINAL for c in children)
         separate = self.first and n == f.root[0]  # values after each action are reported there
-        return (
-            children,
-            separate,
-            0 if int(f.actor[n]) == self.me else num_terminals if separate else min(num_terminals, 1),
-        )
+        extra = 0 if int(f.actor[n]) == self.me else num_terminals if separate else min(num_terminals, 1)
+        return children, separate, extra
 
     def _slots_below(self, n: int) -> int:
         """Return the number of slots below a node of the last street."""

@@ -68,9 +68,8 @@ class VectorPlan(NamedTuple):
 class _StreetBetting(NamedTuple):
     """Betting after an entry on its street, by positions in preorder."""
 
-    decisions: tuple[
-        list[tuple[int, int, int, int]], ...
-    ]  # by seat: position, parent sequence, sequence of the first action, number of actions
+    # By seat: position, parent sequence, sequence of the first action, number of actions.
+    decisions: tuple[list[tuple[int, int, int, int]], ...]
     ends: list[tuple[int, int, int]]  # position, sequences of both seats
     sequences: tuple[int, int]
 
@@ -96,7 +95,10 @@ def vector_plan(tree: ActionTree, pair: Array, live: Array) -> VectorPlan:
                 (_street_betting(tree, group_nodes[0]), np.array([_preorder(tree, node) for node in group_nodes]))
             )
         groups.append(street_groups)
-    streets, columns, slots, arrivals = [], [], [], _Arrivals(tree, unit_of)
+    streets, columns, slots = [], [], []
+    arrivals = np.full(
+        (*unit_of.shape, 2), NONE, np.int64
+    )  # unit and sequence of the previous street, by entry and seat
     for s, street_groups in enumerate(groups):
         builder = _StreetPlanBuilder(tree, s, pair, live, unit_of)
         for betting, nodes in street_groups:
@@ -126,10 +128,7 @@ def _shapes(tree: ActionTree) -> list[int]:
         else:
             children = tree.children(node)
             street = tree.street[node]
-            on_next_street = ((tree.actor[c] >= 0) & (tree.street[c] > street) for c in children)
-            child_shapes = (
-                -2 if next_street else shapes[c] for c, next_street in zip(children, on_next_street, strict=True)
-            )
+            child_shapes = (-2 if tree.actor[c] >= 0 and tree.street[c] > street else shapes[c] for c in children)
             key = (int(tree.actor[node]), *child_shapes)
         shapes[node] = numbers.setdefault(key, len(numbers))
     return shapes
@@ -165,15 +164,6 @@ def _street_betting(tree: ActionTree, entry: int) -> _StreetBetting:
     return _StreetBetting(decisions, ends, (count[0], count[1]))
 
 
-class _Arrivals:
-    """Units and sequences of the previous street that lead to each entry."""
-
-    def __init__(self, tree: ActionTree, unit_of: Array) -> None:
-        self.unit = np.full(unit_of.shape, NONE, np.int64)  # by entry and seat
-        self.sequence = np.full(unit_of.shape, NONE, np.int64)
-        self.tree, self.unit_of = tree, unit_of
-
-
 class _StreetPlanBuilder:
     """Builder of the layout of a street, group by group."""
 
@@ -181,7 +171,7 @@ class _StreetPlanBuilder:
         self.tree, self.street_index, self.pair, self.hands, self.unit_of = tree, street, pair, live, unit_of
         self.parts: dict[str, list[Array]] = defaultdict(list)
         self.first = dict.fromkeys(("unit", "sequence", "decision", "cells", "turn", "end", "lane_end"), 0)
-        self.columns: list[tuple[int, int, int, int, int]] = []
+        self.columns: list[tuple[int, ...]] = []  # see `PlanColumns`
         self.slots = 0
         self.continuations: list[tuple[Array, int, Array, Array]] = []  # entries, seat, units, sequences
 
@@ -221,11 +211,8 @@ class _StreetPlanBuilder:
                 slot[j, shown] = self.slots
                 self.slots += width
             for lane in range(width) if terminal_kinds else ():
-                folded, shown_at = (
-                    slot[j, is_showdown] + lane if is_showdown in terminal_kinds else NONE
-                    for is_showdown in (False, True)
-                )
-                self.columns.append((self.street_index, unit + lane, sequence + j * width + lane, folded, shown_at))
+                slots = (slot[j, shown] + lane if shown in terminal_kinds else NONE for shown in (False, True))
+                self.columns.append((self.street_index, unit + lane, sequence + j * width + lane, *slots))
         return slot
 
     def _decisions(self, betting: _StreetBetting, nodes: Array, seat: int) -> None:
@@ -253,11 +240,8 @@ class _StreetPlanBuilder:
                     continue
                 end_nodes, at = nodes[:, k], int(nodes[0, k])
                 if tree.actor[at] >= 0:
-                    live, to, pay = (
-                        self.hands[self.street_index + 1],
-                        -1 - self.unit_of[end_nodes, seat],
-                        np.ones(len(nodes)),
-                    )
+                    live, pay = self.hands[self.street_index + 1], np.ones(len(nodes))
+                    to = -1 - self.unit_of[end_nodes, seat]
                 else:
                     is_showdown = bool(tree.showdown[at])
                     street = last if is_showdown else self.street_index
@@ -270,18 +254,15 @@ class _StreetPlanBuilder:
                 self.first["lane_end"] += len(nodes)
         self.first["turn"] += betting.sequences[seat]
 
-    def street(self, before: _Arrivals) -> StreetPlan:
-        """Return the layout of the street, and write the arrivals at the next street to `before`."""
-        units = self.first["unit"]
-        came, played = np.full(units, NONE), np.full(units, NONE)
+    def street(self, arrivals: Array) -> StreetPlan:
+        """Return the layout of the street, and write the arrivals at the next street to `arrivals`."""
         entries = np.flatnonzero((self.unit_of[:, 0] >= 0) & (self.tree.street == self.street_index))
-        for seat in range(2):
-            at = self.unit_of[entries, seat]
-            came[at], played[at] = before.unit[entries, seat], before.sequence[entries, seat]
+        came = np.full((self.first["unit"], 2), NONE)
+        came[self.unit_of[entries]] = arrivals[entries]
         for nodes, seat, unit, sequence in self.continuations:
-            before.unit[nodes, seat], before.sequence[nodes, seat] = unit, sequence
-        self._append("came", came)
-        self._append("played", played)
+            arrivals[nodes, seat, 0], arrivals[nodes, seat, 1] = unit, sequence
+        self._append("came", came[:, 0])
+        self._append("played", came[:, 1])
         for name in ("sequence", "decision", "end"):
             self._append(name, [self.first[name]])
         empty = np.zeros(0, np.int32)

@@ -205,10 +205,7 @@ def make_blade_flops(cards: CardAbstraction, first: int, end: int) -> kernels.Bl
     flops = np.ascontiguousarray(all_flops[(label >= first) & (label < end)])
     if not len(flops):
         raise InputError(f"{cards.name}: public buckets {first} to {end - 1} have no flops: use fewer blades")
-    n = kernels.CARDS
-    counts = np.zeros(n, np.int32), np.zeros(n * n, np.int32), np.zeros(n**3, np.int32)
-    kernels.count_flops(flops, *counts)
-    return kernels.BladeFlops(flops, *counts)
+    return kernels.count_flops(flops)
 
 
 def count_flops_avoiding(flops: kernels.BladeFlops, hands: Array) -> Array:

@@ -33,6 +33,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, check_threads, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
+from riverboat.engines.sampling._kernels.deal import DealBlock, DealRange
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
@@ -62,7 +63,7 @@ class _BatchNotes:
     """Notes of the first pass over a batch that the second pass reads."""
 
     groups: kernels.HeadGroups
-    block: external.DealBlock
+    block: DealBlock
     hands: Array  # uint8 [deals · 2 · hole]
     cuts: kernels.ContinuationCuts
 
@@ -105,7 +106,7 @@ class Head:
     def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
         notes, rule = self._notes, update_rule(self.tables, self.prune)
-        deal_range = external.DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
+        deal_range = DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
 
         def run(_: int) -> None:
             workspace = kernels.LookupWorkspace(
@@ -116,9 +117,9 @@ class Head:
 
         run_on_threads(run, self.threads)
         groups = -(-deals // self.group)
-        self._deals, self._start = deals, np.zeros(deals + 1, np.int64)
-        root = np.zeros(int(notes.cuts.own[:groups, 2].sum()), np.int32)
-        kernels.pack_continuations(notes.cuts, deals, self.group, self._start, root)
+        cuts = notes.cuts
+        self._deals, self._start = deals, np.concatenate([[0], np.cumsum(cuts.of_deal[:deals])])
+        root = np.concatenate([cuts.root[g, : cuts.own[g, 2]] for g in range(groups)])
         hole_cards = 2 * self.cards.deck.hole
         keys, prune = notes.block.keys[:deals], notes.block.prune[:deals]
         return kernels.ContinuationBatch(keys, notes.hands[: deals * hole_cards], prune, self._start, root)
@@ -128,7 +129,7 @@ class Head:
         notes, deals, start = self._notes, self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
         for values, counts in answers:
-            kernels.add_blade_values(start, np.array(counts), np.array(values), total)
+            total += np.repeat(np.asarray(counts, float), np.diff(start)) * np.asarray(values)
             flops += counts
         assert (flops == self.flops).all(), f"{flops.min()} to {flops.max()} flops over all blades, not {self.flops}"
         total /= self.flops

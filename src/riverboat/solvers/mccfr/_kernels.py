@@ -74,14 +74,17 @@ def add_board_values(game, hands, b, strategy, weight, f, out):
         child = first + a
         child_word = np.int64(game.nodes[4 * child])
         live = b.live[last] if child_word & SHOWDOWN_BIT else b.live[child_word & STREET_MASK]
-        if not send_reach(b, street, seat, a, live, f, d):
+        reached = False
+        for p in range(2):
+            reached |= send_reach(b.member[street], p, a, p == seat, 0, live, f, d) > 0
+        if not reached:
             continue
         if child_word & TERMINAL_BIT == 0:
             d += 1
             f.node[d], f.move[d] = child, 0
             continue
-        terminal_values(game, hands, b, child, f, d + 1)
         for p in range(2):
+            terminal_values(game, hands, b, child, p, p, f, d + 1)
             for i in range(live):
                 bucket = b.bucket[street, b.member[street, i]]
                 out.value[p, out.start[child] + bucket] += weight * f.value[d + 1, p, i]

@@ -26,7 +26,7 @@ from riverboat.core.formatting import format_bytes
 from riverboat.engines.cuda._kernels import public_chance as device_kernels
 from riverboat.engines.cuda._kernels.public_chance import CARDS, FIELDS, MAX_RUN, PLAN
 from riverboat.engines.cuda.board_engine import free_bytes
-from riverboat.engines.cuda.compilation import SIMULATED, bind_globals, cuda
+from riverboat.engines.cuda.compilation import SIMULATED, cuda, link_device_functions
 from riverboat.engines.cuda.vector_plan import StreetPlan, VectorPlan, vector_plan
 from riverboat.engines.sampling._kernels import public_chance as deal_kernels
 from riverboat.games.holdem.action_tree import ActionTree
@@ -61,7 +61,7 @@ def compile_kernels() -> PublicChanceCudaKernels:
     limits: Any = {} if SIMULATED else {"column_values": {"max_registers": REGISTERS}}
     return PublicChanceCudaKernels(
         *(
-            cuda.jit(bind_globals(names[name], names), **limits.get(name, {}))
+            cuda.jit(link_device_functions(names[name], names), **limits.get(name, {}))
             for name in PublicChanceCudaKernels._fields
         )
     )

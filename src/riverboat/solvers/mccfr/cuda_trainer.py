@@ -24,12 +24,11 @@ from riverboat.core.formatting import format_bytes
 from riverboat.engines.cuda._kernels import external as device_kernels
 from riverboat.engines.cuda.board_engine import free_bytes
 from riverboat.engines.cuda.compilation import (
-    DEVICE_FUNCTION_OPTIONS,
     SIMULATED,
-    bind_globals,
     compile_for_device,
     cuda,
     cuda_unavailable_reason,
+    link_device_functions,
 )
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.tables import BucketTables, Weighting, make_sampling_game, max_notes_per_deal
@@ -102,14 +101,6 @@ CHUNK = 1 << 18  # deals per launch
 MIN_CHUNK = 1 << 10
 CHUNK_DIVISOR = 8  # a chunk has at most 1 / CHUNK_DIVISOR of the deals so far: strategies change fast at the beginning
 MEMORY_SHARE = 0.9  # usable share of the free memory
-DEVICE_FUNCTIONS = (
-    "regret_matching_scale",
-    "visit_node",
-    "average_increment",
-    "opponent_decision",
-    "traverser_decision",
-    "update_regrets",
-)  # each below those that it calls
 
 
 class ExternalCudaKernels(NamedTuple):
@@ -170,9 +161,8 @@ def compile_kernels() -> ExternalCudaKernels:
     names = dict(vars(device_kernels))
     names.update({name: compile_for_device(part) for name, part in names.items() if hasattr(part, "py_func")})
     names.update({kind: from_dtype(np.dtype(kind.lower())) for kind in ("UINT8", "INT32", "INT64")})
-    for name in DEVICE_FUNCTIONS:
-        names[name] = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)(bind_globals(names[name], names))
-    return ExternalCudaKernels(*(cuda.jit(bind_globals(names[name], names)) for name in ExternalCudaKernels._fields))
+    kernels = (cuda.jit(link_device_functions(names[name], names)) for name in ExternalCudaKernels._fields)
+    return ExternalCudaKernels(*kernels)
 
 
 class CudaExternalTraverser:

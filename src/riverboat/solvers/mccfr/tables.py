@@ -138,7 +138,7 @@ class BucketTables:
 
 def make_sampling_game(
     tree: ActionTree, cards: CardAbstraction, tables: BucketTables, runouts: int = 0
-) -> kernels.SamplingGame:
+) -> deal_kernels.SamplingGame:
     """Return nodes, pay-offs in units of the tables, and cards, as the kernels read them.
 
     An all-in before the last street is averaged over `runouts` boards; with 0 it is paid on the dealt board.
@@ -166,7 +166,7 @@ def make_sampling_game(
     nodes[:, 2] = np.where(terminal, 0, 2 * tree.slot)
     nodes.view(np.float32)[:, 3] = tree.payoff / tables.unit
     board = sum(rules.board)
-    return kernels.SamplingGame(
+    return deal_kernels.SamplingGame(
         nodes.reshape(-1),
         nodes.view(np.float32).reshape(-1),
         tables.base,
@@ -191,7 +191,7 @@ def _preflop_equity(cards: CardAbstraction, rounds: int) -> Array:
     return (2 * preflop_equities(threads=2)[np.ix_(class_of, class_of)] - 1).astype(np.float32)
 
 
-def _direct_lookup(cards: CardAbstraction, rounds: int) -> kernels.DirectLookup:
+def _direct_lookup(cards: CardAbstraction, rounds: int) -> deal_kernels.DirectLookup:
     """Tabulate the buckets of all hands on all boards, if they are few and do not depend on the order of deals."""
     deck, shown = cards.deck, cards.board_sizes[:rounds]
     size, hole, hands = len(deck.cards), deck.hole, deck.num_hands
@@ -201,7 +201,7 @@ def _direct_lookup(cards: CardAbstraction, rounds: int) -> kernels.DirectLookup:
     start = np.cumsum([0, *sizes[:-1]])
     history_free = cards.public is None and all(len(street.cuts) <= 1 for street in cards.streets)
     if not history_free or size > _MAX_DIRECT_CARDS or sum(sizes) > _MAX_DIRECT_ENTRIES:
-        return kernels.DirectLookup(
+        return deal_kernels.DirectLookup(
             place, hand, np.zeros(0, np.uint16), np.zeros(0, np.int32), start, np.array(shown, np.int64), hands
         )
     for order in permutations(range(hole)):
@@ -215,7 +215,7 @@ def _direct_lookup(cards: CardAbstraction, rounds: int) -> kernels.DirectLookup:
             free = ~(boards[:, :, None] == hidden).any(axis=(1, 2))
             hole_cards = np.broadcast_to(deck.hands[k], (int(free.sum()), hole))
             table[free, k] = cards.buckets(np.hstack([hole_cards, deck.cards[boards[free]]]), check=False)[:, 0, street]
-    return kernels.DirectLookup(place, hand, board, bucket, start, np.array(shown, np.int64), hands)
+    return deal_kernels.DirectLookup(place, hand, board, bucket, start, np.array(shown, np.int64), hands)
 
 
 @dataclass(frozen=True)
@@ -313,11 +313,11 @@ def group_size(need: Array, max_bytes: int = _MAX_NOTE_BYTES) -> int:
     return min(MAX_GROUP, 1 << fitting.bit_length() - 1)
 
 
-def make_block(game: kernels.SamplingGame, deals: int, streets: int | None = None) -> kernels.DealBlock:
+def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
     """Allocate a block of deals, on all streets or the first ones."""
     all_streets, size = len(game.base), 2 * game.hole + game.board
     streets = all_streets if streets is None else streets
-    return kernels.DealBlock(
+    return deal_kernels.DealBlock(
         keys=np.zeros(deals, np.uint64),
         cards=np.zeros((deals + 1) * size, np.uint8),
         layers=np.zeros((deals, streets), np.int64),

@@ -22,10 +22,10 @@ from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, check_threads, unknown_name_error
 from riverboat.core.formatting import format_bytes
-from riverboat.engines.sampling._kernels import cfr_br as cfr_br_kernels
 from riverboat.engines.sampling._kernels import chance as chance_kernels
 from riverboat.engines.sampling._kernels import external as kernels
 from riverboat.engines.sampling._kernels import public_chance as board_kernels
+from riverboat.engines.sampling._kernels.deal import DealRange
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, make_sampling_game
@@ -67,9 +67,9 @@ class Traverser(Protocol):
         ...
 
 
-def deal_range(seed: int, begin: int, end: int) -> kernels.DealRange:
+def deal_range(seed: int, begin: int, end: int) -> DealRange:
     """Return a range of deals of a run, none of them taken yet."""
-    return kernels.DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))
+    return DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))
 
 
 class ThreadTeam:
@@ -254,19 +254,19 @@ class SamplingTraverser:
             blocks = (trainer_tables.make_block(self.game, LOOKUP_BLOCK) for _ in range(threads))
             self._workspaces = [(traversal == "pure", block, _visit_list(tree)) for block in blocks]
             return
-        hands = deck_hands(tree)
-        self._workspaces = [(hands, board_workspace(tree), hand_frames(tree)) for _ in range(threads)]
-        if traversal == "pcs":
-            self._train = board_kernels.train_public_chance
-        elif traversal == "cfr-br":
-            self._train = cfr_br_kernels.train_cfr_br
-            self._workspaces = [(*workspace, self._responder(tree)) for workspace in self._workspaces]
-        else:
-            self._train = board_kernels.train_half_public
-            self._workspaces = [(traversal == "opcs", *workspace) for workspace in self._workspaces]
+        hands, code = deck_hands(tree), getattr(board_kernels, traversal.upper().replace("-", "_"))
+        self._train = board_kernels.train_on_boards
+        self._workspaces = []
+        for _ in range(threads):
+            board, frames = board_workspace(tree), hand_frames(tree)
+            responder = board_kernels.TraversalPlayer(*self._inputs, board)
+            if traversal == "cfr-br":
+                responder = self._responder(tree, board)
+                frames = frames._replace(best=np.zeros((len(tree), len(hands.mask)), np.int8))
+            self._workspaces.append((code, hands, board, frames, responder))
 
-    def _responder(self, tree: ActionTree) -> cfr_br_kernels.CfrBrResponder:
-        """Make CFR-BR's unabstracted opponent for one thread."""
+    def _responder(self, tree: ActionTree, board: board_kernels.BoardWorkspace) -> board_kernels.TraversalPlayer:
+        """Make CFR-BR's unabstracted opponent for one thread, on the board of the seat that it plays against."""
         lossless = lossless_abstraction(tree.rules.board[1:], tree.rules.deck)
         if self.hybrid is None:
             counts = *lossless.counts[: tree.rules.rounds - 1], 1
@@ -277,10 +277,17 @@ class SamplingTraverser:
                     f"last street, {format_bytes(MAX_HYBRID_BYTES)} are allowed: use a game of two rounds"
                 )
             self.hybrid = BucketTables(tree, counts)
-        best = np.zeros((len(tree), tree.rules.deck.num_hands), np.int8)
+        buckets = (
+            "member",
+            "bucket",
+            "kinds",
+            "known",
+            "number",
+            "place",
+        )  # the rest describes the board and its hands
+        own = board._replace(**{name: np.zeros_like(getattr(board, name)) for name in buckets})
         game = make_sampling_game(tree, lossless, self.hybrid)
-        player = cfr_br_kernels.CfrBrPlayer(game, lossless.lookup, self.hybrid.cells, board_workspace(tree))
-        return cfr_br_kernels.CfrBrResponder(player, best)
+        return board_kernels.TraversalPlayer(game, lossless.lookup, self.hybrid.cells, own)
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
@@ -375,6 +382,7 @@ def hand_frames(tree: ActionTree) -> board_kernels.HandFrames:
         worth=np.zeros((levels, moves, hands)),
         held=np.zeros(hands),
         beats=np.zeros(hands),
+        best=np.zeros((0, 0), np.int8),
     )
 
 

@@ -217,9 +217,7 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
     )
     pairs, compatible = LeafPairEquities.from_rollouts(showdowns, 0).win_shares, CompatibleWeights(hands).compatible
     game = blueprint_subgame(strategy, strategy.tree.find(turn.line), turn.board, ranges)
-    engine = CpuBoardEngine.create(
-        BoardTree(game), parse_table_format("float32"), stakes=SEVERAL_STREETS_SCHEDULE.stakes
-    )
+    engine = CpuBoardEngine(BoardTree(game), parse_table_format("float32"), stakes=SEVERAL_STREETS_SCHEDULE.stakes)
     engine.iterate(schedule_rows(SEVERAL_STREETS_SCHEDULE, 0, 0.0, TRAINING_ITERATIONS)[0])
     out: list[tuple[Array, ...]] = []
     for seat in (0, 1):

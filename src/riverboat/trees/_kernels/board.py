@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
+from riverboat.cards._kernels.ranking import board_keys, rank_by_keys
 from riverboat.cards.equity._kernels.showdown_values import sort_by_strength
 from riverboat.cards.ranking import RankTables
 from riverboat.compiled.jit import kernel
@@ -64,17 +62,6 @@ def number_rows(
             row_of[h] = row_of[least]
         count += 1
     return rows, count
-
-
-@kernel
-def map_rows_to_parent(
-    representatives,  # uint16 [rows]: representative hands of a board's rows
-    row_of,  # uint16 [1326]: rows of the parent board
-    parent_row,  # uint16 [rows] OUT
-):
-    """Map each row of a board to its row on the parent board."""
-    for r in range(len(parent_row)):
-        parent_row[r] = row_of[representatives[r]]
 
 
 @kernel
@@ -217,8 +204,6 @@ def lay_out_showdown(
 
 # --- ranking of hands on boards ---------------------------------------------------------------
 
-U = np.uint64
-
 
 class HandKeys(NamedTuple):
     """Ranking keys of all hands, to be combined with those of a board."""
@@ -241,19 +226,11 @@ def order_hands_by_strength(
     """Rank every hand on some boards and sort the hands from weak to strong."""
     t, hands, size = hand_keys.ranks, len(hand_keys.mask), boards.shape[1]
     for b in range(len(boards)):
-        key, mask, taken = INITIAL_KEY, U(0), U(0)
-        for k in range(size):
-            key += t.key[boards[b, k]]
-            mask += t.mask[boards[b, k]]
-            taken |= U(1) << U(boards[b, k])
+        key, mask, taken = board_keys(t, boards[b], size)
         for h in range(hands):
             order[b, h] = h
             if hand_keys.mask[h] & taken:
                 strength[b, h] = 0
-            elif size >= 3:
-                strength[b, h] = hand_rank(
-                    key + hand_keys.key[h], mask + hand_keys.suits[h], t.offset, t.value, t.flush
-                )
             else:
-                strength[b, h] = rank_without_flush(key + hand_keys.key[h], t.offset, t.value)
+                strength[b, h] = rank_by_keys(t, key + hand_keys.key[h], mask + hand_keys.suits[h], 2 + size)
         sort_by_strength(order[b], hands, strength[b], spare, digits)

@@ -6,61 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import allocating_kernel, kernel
+from riverboat.compiled.jit import allocating_kernel
 from riverboat.games.base import CHANCE, TERMINAL, Array
-
-
-@kernel
-def assign_table_rows(
-    actor,  # int8 [nodes]
-    index,  # int32 [nodes]: row of the menus, chances or pay-offs
-    menu_width,  # int16 [menus]
-    chance_width,  # int16 [chances]
-    first_outcome,  # int64 [chances]
-    width,  # int16 [nodes] OUT: number of children
-    data,  # int64 [nodes] OUT: first row in the table, first outcome, or pay-off
-    rows,  # int64 [2] INOUT: rows of each player
-):
-    """Assign rows of the table to every decision node."""
-    for n in range(len(actor)):
-        row = index[n]
-        if actor[n] == TERMINAL:
-            width[n] = 0
-            data[n] = row
-        elif actor[n] == CHANCE:
-            width[n] = chance_width[row]
-            data[n] = first_outcome[row]
-        else:
-            width[n] = menu_width[row]
-            data[n] = rows[actor[n]]
-            rows[actor[n]] += width[n]
-
-
-@kernel
-def measure_depth(
-    end,  # int32 [nodes]
-    subtree_ends,  # int32 [levels] scratch
-):
-    """Return the number of nodes on the longest path, or -1 if the scratch array is too small."""
-    top = 0
-    deepest = 0
-    for n in range(len(end)):
-        while top > 0 and n >= subtree_ends[top - 1]:
-            top -= 1
-        if top == len(subtree_ends):
-            return -1
-        subtree_ends[top] = end[n]
-        top += 1
-        deepest = max(deepest, top)
-    return deepest
 
 
 def tree_depth(end: Array) -> int:
     """Return the number of nodes on the longest path."""
-    size = 256
-    while (levels := measure_depth(end, np.empty(size, np.int32))) < 0:
-        size *= 16
-    return int(levels)
+    closed = np.cumsum(np.bincount(end, minlength=len(end)))[: len(end)]  # subtrees that end at or before each node
+    return int((np.arange(1, len(end) + 1) - closed).max())
 
 
 @allocating_kernel

@@ -94,13 +94,8 @@ def terminal_values(
     opp = 1 - me
     hand_at, rep_at = U(boards.hand_at[b, opp]), U(boards.rep_at[b, me])
     end, rows = hand_at + U(boards.hands[b, opp]), U(boards.rows[b, me])
-    reach, held, beaten, blocked, terminal_value = (
-        vectors.reach,
-        vectors.held,
-        vectors.beaten,
-        vectors.blocked,
-        vectors.terminal_value,
-    )
+    reach, held, terminal_value = vectors.reach, vectors.held, vectors.terminal_value
+    beaten, blocked = vectors.beaten, vectors.blocked
     hand, rep, group, touched = boards.hand, boards.rep, boards.group, boards.touched
     for h in range(U(0), U(boards.rows[b, opp]), L):
         transpose(vectors.opp, seat.lane_opp[chunk], reach, h * L, h)
@@ -140,13 +135,6 @@ def terminal_values(
     if has_showdowns:
         for h in range(U(0), rows, L):
             transpose(vectors.fold_value, h * L, vectors.value, seat.lane_fold[chunk], h)
-
-
-@inline
-def batch_terminal_values(batch, boards, b, me, seat, stride, vectors):
-    """Compute the values of all terminals of a batch."""
-    for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
-        terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
 
 
 @inline
@@ -264,7 +252,8 @@ def traverse_boards(
                 push_reach_down(
                     forest, seat, me, first, end, boards.base[b], boards.rows[b], stride, tables, step, mode, vectors
                 )
-                batch_terminal_values(batch, boards, b, me, seat, stride, vectors)
+                for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
+                    terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
                 if inner:
                     gather_exit_reach(forest, seat, street, boards, b, me, stride, vectors)
                     if phase == ROOT_DOWN:
@@ -339,67 +328,48 @@ def traverse(
 
     The boards of the second street are summed in fixed blocks, so that the result does not depend on the threads.
     """
-    one_street = len(forest.first) == 2
-    subtree_only = subtree[2] >= 0
+    one_street, subtree_only = len(forest.first) == 2, subtree[2] >= 0
+    updates_gadget = gadget.kind != NO_GADGET and mode == UPDATE
     deals = U(0) if one_street else U(forest.deal_at[forest.batch_at[2]] - forest.deal_at[forest.batch_at[1]])
     size = (stride + U(1)) * L
     begin = U(0) if one_street else U(forest.deal_at[forest.batch_at[1]]) * size  # offset of the second street's deals
     for i in range(len(steps)):
         for me in range(first_player, end_player):
-            seat, f = seats[me], vectors[me]
+            seat, f, step = seats[me], vectors[me], steps[i]
             if first_phase == ROOT_DOWN and not subtree_only:
                 counter[0] = 0
                 for r in range(U(boards.rows[0, me])):
                     f.own[r] = 1
                 for r in range(U(boards.rows[0, 1 - me])):
                     f.opp[r] = weights[1 - me][r]
-                if gadget.kind != NO_GADGET and mode == UPDATE:
-                    enter_root(gadget, me, boards.rows[0, gadget.player], steps[i, 4], f.own, f.opp)
+                if updates_gadget:
+                    enter_root(gadget, me, boards.rows[0, gadget.player], step[4], f.own, f.opp)
             elif first_phase == NEXT_STREETS:
                 copy_vector(root_reach[me][0], begin, deals * size, f.dealt_own, begin)
                 copy_vector(root_reach[me][1], begin, deals * size, f.dealt_opp, begin)
             phase, block = first_phase, np.int64(0)
             while phase < end_phase:
-                low, high, top, board_phase = np.int64(0), np.int64(1), np.int64(0), np.int64(phase)
+                low, high, top, stage = np.int64(0), np.int64(1), np.int64(0), np.int64(phase)
                 first, end = np.int64(-1), np.int64(-1)
                 if subtree_only:
-                    low, high, top, board_phase = subtree[0], subtree[0] + 1, subtree[1], np.int64(FULL_TRAVERSAL)
+                    low, high, top, stage = subtree[0], subtree[0] + 1, subtree[1], np.int64(FULL_TRAVERSAL)
                     first, end = subtree[2], np.int64(forest.end[subtree[2]])
                 elif one_street:
-                    board_phase = np.int64(FULL_TRAVERSAL)
+                    stage = np.int64(FULL_TRAVERSAL)
                 elif phase == NEXT_STREETS:
                     block = fetch_add(counter)
                     if block >= len(blocks) - 1:
                         phase = ROOT_UP
                         continue
-                    low, high, top, board_phase = (
-                        np.int64(blocks[block]),
-                        np.int64(blocks[block + 1]),
-                        np.int64(1),
-                        np.int64(FULL_TRAVERSAL),
-                    )
+                    low, high, top = np.int64(blocks[block]), np.int64(blocks[block + 1]), np.int64(1)
+                    stage = np.int64(FULL_TRAVERSAL)
                     zero_fill(f.exit_value, begin, deals * size)
                 elif phase == ROOT_UP:
                     copy_vector(out, U(0), deals * size, f.exit_value, begin)
                     for other in range(U(1), U(len(blocks) - 1)):
                         add_vector(out, other * deals * size, deals * size, f.exit_value, begin)
                 traverse_boards(
-                    forest,
-                    seat,
-                    boards,
-                    parents,
-                    me,
-                    low,
-                    high,
-                    top,
-                    board_phase,
-                    first,
-                    end,
-                    stride,
-                    tables,
-                    steps[i],
-                    mode,
-                    f,
+                    forest, seat, boards, parents, me, low, high, top, stage, first, end, stride, tables, step, mode, f
                 )
                 if one_street or subtree_only:
                     phase = end_phase
@@ -407,11 +377,5 @@ def traverse(
                     copy_vector(f.exit_value, begin, deals * size, out, U(block) * deals * size)
                 else:
                     phase += 1
-            if (
-                gadget.kind != NO_GADGET
-                and mode == UPDATE
-                and me == gadget.player
-                and end_phase == FULL_TRAVERSAL
-                and not subtree_only
-            ):
-                update_root(gadget, steps[i], f.value, seat.value[0])
+            if updates_gadget and me == gadget.player and end_phase == FULL_TRAVERSAL and not subtree_only:
+                update_root(gadget, step, f.value, seat.value[0])

@@ -60,7 +60,7 @@ def proportional_strategy(
     reach,  # float [hand] from offset `begin`: the player's reach at this node
     begin,
     strategy,  # float [action, hand] OUT, from offset `to`
-    stores_strategy,  # whether the strategy is written
+    stores,  # whether the strategy is written
     child_reach,  # float [action, hand] OUT: reach × strategy, from offset `to`
     to,  # offset of both outputs
 ):
@@ -69,11 +69,8 @@ def proportional_strategy(
     The strategy is uniform where no entry is positive.
     """
     kind = child_reach.dtype.type
-    zero, tiny, one = (
-        broadcast(child_reach, kind(0)),
-        broadcast(child_reach, kind(MIN_REGRET_SUM)),
-        broadcast(child_reach, kind(1)),
-    )
+    zero, one = broadcast(child_reach, kind(0)), broadcast(child_reach, kind(1))
+    tiny = broadcast(child_reach, kind(MIN_REGRET_SUM))
     uniform = broadcast(child_reach, kind(1) / kind(num_actions))
     for h in range(U(0), num_hands, L):
         count = min(num_hands - h, L)
@@ -91,14 +88,14 @@ def proportional_strategy(
         weight = load(reach, begin + h)
         for a in range(num_actions):
             x = load(child_reach, to + a * stride + h) * scale + uniform_part
-            if stores_strategy:
+            if stores:
                 store(strategy, to + a * stride + h, x)
             store(child_reach, to + a * stride + h, x * weight)
 
 
 @inline
 def regret_matching(
-    regret, prediction, at, num_actions, num_hands, t, stride, reach, begin, strategy, stores_strategy, child_reach, to
+    regret, prediction, at, num_actions, num_hands, t, stride, reach, begin, strategy, stores, child_reach, to
 ):
     """Compute the strategy by regret matching and push reach probabilities to the children.
 
@@ -116,29 +113,7 @@ def regret_matching(
         reach,
         begin,
         strategy,
-        stores_strategy,
-        child_reach,
-        to,
-    )
-
-
-@inline
-def average_strategy(
-    average, at, num_actions, num_hands, stride, reach, begin, strategy, stores_strategy, child_reach, to
-):
-    """Compute the average strategy from a table of averages and push reach probabilities to the children."""
-    proportional_strategy(
-        average,
-        average,
-        False,
-        at,
-        num_actions,
-        num_hands,
-        stride,
-        reach,
-        begin,
-        strategy,
-        stores_strategy,
+        stores,
         child_reach,
         to,
     )
@@ -165,11 +140,8 @@ def update_regrets(
     Regret matching may weight actions freely: the decreasing potential is then a weighted sum of squares.
     """
     kind = value.dtype.type
-    positive_factor, negative_factor, floor = (
-        broadcast(value, kind(step[0])),
-        broadcast(value, kind(step[1])),
-        broadcast(value, kind(step[2])),
-    )
+    positive_factor, negative_factor = broadcast(value, kind(step[0])), broadcast(value, kind(step[1]))
+    floor = broadcast(value, kind(step[2]))
     zero, dust = broadcast(value, kind(0)), broadcast(value, kind(ROUNDING_DUST))
     predictive, t = len(prediction) > 0, U(step[4])
     for h in range(U(0), num_hands, L):
@@ -206,13 +178,8 @@ def update_average(
         for h in range(U(0), num_hands, L):
             count = min(num_hands - h, L)
             entry = at + a * num_hands + h
-            store_masked(
-                average,
-                entry,
-                load_masked(average, entry, count) * old + load(own, below + a * stride + h) * new,
-                count,
-                t,
-            )
+            x = load_masked(average, entry, count) * old + load(own, below + a * stride + h) * new
+            store_masked(average, entry, x, count, t)
 
 
 @inline
@@ -240,6 +207,7 @@ def push_reach_down(
     f,  # TraversalVectors
 ):
     """Compute the reach at all nodes of a street from the reach at its roots."""
+    average = tables.average
     for n in range(first, end):
         who = forest.actor[n]
         if who < 0:
@@ -257,7 +225,9 @@ def push_reach_down(
                 for k in range(U(0), width * count, L):
                     prefetch(tables.average, at + k)  # for the pass up
             elif mode == EVALUATE:
-                average_strategy(tables.average, at, width, count, stride, f.own, begin, f.sigma, True, f.own, below)
+                proportional_strategy(
+                    average, average, False, at, width, count, stride, f.own, begin, f.sigma, True, f.own, below
+                )
         else:
             begin = U(seat.opp[n])
             if mode == UPDATE:
@@ -266,25 +236,13 @@ def push_reach_down(
                     False, f.opp, below,
                 )  # fmt: skip
             else:
-                average_strategy(tables.average, at, width, count, stride, f.opp, begin, f.sigma, False, f.opp, below)
+                proportional_strategy(
+                    average, average, False, at, width, count, stride, f.opp, begin, f.sigma, False, f.opp, below
+                )
 
 
 @inline
-def pull_values_up(
-    forest,
-    seat,
-    me,
-    first,
-    end,
-    board,
-    base,
-    rows,
-    stride,
-    tables,
-    step,
-    mode,
-    f,
-):
+def pull_values_up(forest, seat, me, first, end, board, base, rows, stride, tables, step, mode, f):
     """Compute the values at all nodes of a street from the values at its leaves, and update regrets and averages."""
     child_offsets, weight, value = f.child_offsets, f.weight, f.value
     count = U(rows[me])

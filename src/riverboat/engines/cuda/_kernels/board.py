@@ -49,7 +49,7 @@ from riverboat.engines.cuda._kernels.node import (
     sum_action_values,
     terminal_values,
 )
-from riverboat.engines.cuda._kernels.root import enter_root, update_root
+from riverboat.engines.cuda._kernels.root import CudaGadgets, enter_root, update_root
 
 COMPUTE_TYPE = None  # set when compiled: number type of computations
 ONE_STREET = None  # set when compiled: whether games have one street
@@ -125,6 +125,22 @@ class CudaBoardTables(NamedTuple):
     opp_prediction: Array
     lock: Array  # int32 [locks * 2]: node, offset of its strategy in locked
     locked: Array  # float
+
+
+class CudaContext(NamedTuple):
+    """What a thread block works with."""
+
+    program: CudaProgram
+    boards: CudaBoards
+    items: CudaWorkItems
+    workspace: CudaWorkspace
+    gadgets: CudaGadgets
+    tables: CudaBoardTables
+    sizes: Array  # int64 [7], see `traverse`
+    slots: Array  # float: vectors of the last street
+    memory: Array  # shared memory as float, uint16 and int32
+    short: Array
+    words: Array
 
 
 def grid_barrier(barrier, count):
@@ -297,27 +313,10 @@ def schedule_step(steps, i):
     )  # fmt: skip
 
 
-def run_program(
-    program,
-    begin,
-    end,
-    boards,
-    workspace,
-    gadgets,
-    table,
-    before,
-    first,
-    part,
-    fresh,
-    tables,
-    step,
-    slots,
-    memory,
-    short,
-    words,
-    moves,
-):
+def run_program(context, begin, end, table, before, first, part, fresh, step, slots):
     """Run a program on one board."""
+    program, boards, workspace, gadgets = context.program, context.boards, context.workspace, context.gadgets
+    tables, memory, short, words = context.tables, context.memory, context.short, context.words
     k, position = begin, U(OP_WINDOW)
     while k < end:
         if position == U(OP_WINDOW):
@@ -344,7 +343,7 @@ def run_program(
             value = U(op[1]) * U(table.stride)
             if HAS_GADGET and MODE == UPDATE and op[2] == 0:
                 update_root(gadgets, game, table, slots, value, step, memory)
-            index = (U(table.me) * games + game) * (ONE + moves) + U(op[2])
+            index = (U(table.me) * games + game) * (ONE + U(context.sizes[4])) + U(op[2])
             block_copy(slots, value, table.rows, workspace.result, index * U(table.stride))
         k += ONE
         position += ONE
@@ -353,25 +352,24 @@ def run_program(
 # --- work items ---------------------------------------------------------------------------------------------------
 
 
-def process_inner_board(
-    program, boards, items, workspace, gadgets, sizes, k, up, first, me, tables, step, memory, short, words
-):
+def process_inner_board(context, k, up, first, me, step):
     """Run the pass down, or up, below one root on an earlier street."""
-    at = U(INNER_WIDTH) * k
+    items, boards, at = context.items, context.boards, U(INNER_WIDTH) * k
     b, before, ops = U(items.inner[at]), U(items.inner[at + ONE]), at + TWO + FOUR * me
     begin, middle, end = U(items.inner[ops]), U(items.inner[ops + ONE]), U(items.inner[ops + TWO])
-    table = load_board(boards, sizes, b, me, memory, short)
-    slots = workspace.inner[U(boards.slot_at[b]) * U(table.stride) :]
+    table = load_board(boards, context.sizes, b, me, context.memory, context.short)
+    slots = context.workspace.inner[U(boards.slot_at[b]) * U(table.stride) :]
     if up:
         begin = middle
     else:
         end = middle
-    run_program(program, begin, end, boards, workspace, gadgets, table, before, first, ZERO, True, tables, step, slots, memory, short, words, U(sizes[4]))  # fmt: skip  # noqa: E501
+    run_program(context, begin, end, table, before, first, ZERO, True, step, slots)
 
 
-def sum_exit_values(boards, items, workspace, k, before_last, me, stride):
+def sum_exit_values(context, k, before_last, me):
     """Compute the value of an exit: the sum over child boards times the probability of each deal."""
-    at = U(EXIT_WIDTH) * k
+    boards, items, workspace = context.boards, context.items, context.workspace
+    at, stride = U(EXIT_WIDTH) * k, U(context.sizes[1])
     b, exit_slot, root = U(items.exit[at]), U(items.exit[at + ONE + me]), U(items.exit[at + THREE + me])
     part, distance, count = U(items.exit[at + U(5)]), U(items.exit[at + U(6)]), U(items.exit[at + U(7)])
     to = (U(boards.slot_at[b]) + exit_slot) * stride
@@ -394,17 +392,16 @@ def sum_exit_values(boards, items, workspace, k, before_last, me, stride):
         r += U(cuda.blockDim.x)
 
 
-def process_last_boards(
-    program, boards, items, workspace, gadgets, sizes, k, alone, me, tables, step, slots, memory, short, words
-):
+def process_last_boards(context, k, alone, me, step):
     """Process some boards of the last street below some roots: down, up, and the sum of their values."""
-    at = U(LAST_WIDTH) * k
+    items, at = context.items, U(LAST_WIDTH) * k
     before, begin, end = U(items.last[at]), U(items.last[at + ONE]), U(items.last[at + TWO])
     part, ops = U(items.last[at + THREE]), at + FOUR + TWO * me
+    first, last = U(items.last[ops]), U(items.last[ops + ONE])
     b = begin
     while b < end:
-        table = load_board(boards, sizes, b, me, memory, short)
-        run_program(program, U(items.last[ops]), U(items.last[ops + ONE]), boards, workspace, gadgets, table, before, alone, part, b == begin, tables, step, slots, memory, short, words, U(sizes[4]))  # fmt: skip  # noqa: E501
+        table = load_board(context.boards, context.sizes, b, me, context.memory, context.short)
+        run_program(context, first, last, table, before, alone, part, b == begin, step, context.slots)
         b += ONE
 
 
@@ -434,6 +431,7 @@ def traverse(
         slots = memory[U(sizes[5]) :]
     else:
         slots = workspace.slot[block * U(sizes[6]) * stride :]
+    context = CudaContext(program, boards, items, workspace, gadgets, tables, sizes, slots, memory, short, words)
     pieces = U(len(items.last) // LAST_WIDTH)
     passed = 0
     if ONE_STREET:  # games do not wait for each other
@@ -441,23 +439,7 @@ def traverse(
         while k < pieces:
             for i in range(len(steps)):
                 for me in range(first_player, end_player):
-                    process_last_boards(
-                        program,
-                        boards,
-                        items,
-                        workspace,
-                        gadgets,
-                        sizes,
-                        k,
-                        True,
-                        U(me),
-                        tables,
-                        schedule_step(steps, i),
-                        slots,
-                        memory,
-                        short,
-                        words,
-                    )
+                    process_last_boards(context, k, True, U(me), schedule_step(steps, i))
             k = next_work_item(barrier, 1, memory, U(sizes[3]))
         return
     for i in range(len(steps)):
@@ -468,51 +450,19 @@ def traverse(
                 if up:
                     k = U(items.exit_at[street]) + block
                     while k < U(items.exit_at[street + 1]):
-                        sum_exit_values(boards, items, workspace, k, street == streets - 2, U(me), stride)
+                        sum_exit_values(context, k, street == streets - 2, U(me))
                         k += blocks
                     passed += 1
                     grid_barrier(barrier, passed)
                 if street == streets - 1:
                     k = block
                     while k < pieces:
-                        process_last_boards(
-                            program,
-                            boards,
-                            items,
-                            workspace,
-                            gadgets,
-                            sizes,
-                            k,
-                            False,
-                            U(me),
-                            tables,
-                            schedule_step(steps, i),
-                            slots,
-                            memory,
-                            short,
-                            words,
-                        )
+                        process_last_boards(context, k, False, U(me), schedule_step(steps, i))
                         k = next_work_item(barrier, 1 + 2 * i + me, memory, U(sizes[3]))
                 else:
                     k = U(items.inner_at[street]) + block
                     while k < U(items.inner_at[street + 1]):
-                        process_inner_board(
-                            program,
-                            boards,
-                            items,
-                            workspace,
-                            gadgets,
-                            sizes,
-                            k,
-                            up,
-                            street == 0,
-                            U(me),
-                            tables,
-                            schedule_step(steps, i),
-                            memory,
-                            short,
-                            words,
-                        )
+                        process_inner_board(context, k, up, street == 0, U(me), schedule_step(steps, i))
                         k += blocks
                 passed += 1
                 grid_barrier(barrier, passed)

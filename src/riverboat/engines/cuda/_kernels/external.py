@@ -110,12 +110,17 @@ def average_increment(average, amount, noise):
     return step * real(np.int32(amount / step + noise))
 
 
+def locate_decision(tree, dealt, begin, entry):
+    """Return the node, traversal, deal, number of actions and first cell of a decision in the lists."""
+    node, traversal = np.int64(entry >> U(35)), np.int64(entry & U(127))
+    k, word = begin + (traversal >> 1), tree.nodes[4 * node]
+    return node, traversal, k, word >> COUNT_SHIFT, dealt.rows[8 * k + (word & ROW_MASK)] + tree.nodes[4 * node + 2]
+
+
 def opponent_decision(tree, cells, dealt, begin, share, entry, lengths, notes, block):
     """Sample one action at a decision of the opponent, and update its average."""
-    node, slot, traversal = np.int64(entry >> U(35)), np.int64(entry >> U(7) & U(0xFFFFFFF)), np.int64(entry & U(127))
-    k = begin + (traversal >> 1)
-    word = tree.nodes[4 * node]
-    count, at = word >> COUNT_SHIFT, dealt.rows[8 * k + (word & ROW_MASK)] + tree.nodes[4 * node + 2]
+    node, traversal, k, count, at = locate_decision(tree, dealt, begin, entry)
+    slot = np.int64(entry >> U(7) & U(0xFFFFFFF))
     scale, rest = regret_matching_scale(cells, at, count)
     bits = random_bits(dealt.keys[k], FIRST_NODE_DRAW + (node << 1 | traversal & 1))
     x, noise = uniform_from_bits(bits), real(low_bits(bits)) * BITS_TO_UNIFORM
@@ -135,11 +140,7 @@ def opponent_decision(tree, cells, dealt, begin, share, entry, lengths, notes, b
 
 def traverser_decision(tree, cells, dealt, begin, i, lengths, notes, block):
     """Visit all actions at a decision of the traverser."""
-    entry = notes.own[block, i]
-    node, traversal = np.int64(entry >> U(35)), np.int64(entry & U(127))
-    k = begin + (traversal >> 1)
-    word = tree.nodes[4 * node]
-    count, at = word >> COUNT_SHIFT, dealt.rows[8 * k + (word & ROW_MASK)] + tree.nodes[4 * node + 2]
+    node, traversal, k, count, at = locate_decision(tree, dealt, begin, notes.own[block, i])
     scale, rest = regret_matching_scale(cells, at, count)
     first = np.int64(cuda.atomic.add(lengths, SLOTS, count))
     notes.at[block, i] = at

@@ -138,10 +138,8 @@ def load_signed(table, at):
 
 def rounding_threshold(at, turn, bits):
     """Return the dither of a table entry at an iteration, of which 32 bits are needed."""
-    first, second = (
-        np.uint64(np.uint32(at)) * ENTRY_FACTOR & LOW_32_BITS,
-        np.uint64(np.uint32(turn)) * STEP_FACTOR & LOW_32_BITS,
-    )
+    first = np.uint64(np.uint32(at)) * ENTRY_FACTOR & LOW_32_BITS
+    second = np.uint64(np.uint32(turn)) * STEP_FACTOR & LOW_32_BITS
     return np.uint32((first + second) & LOW_32_BITS) >> bits
 
 

@@ -38,15 +38,12 @@ fetch_average: Any = None
 keep_average: Any = None
 
 
-OP_ROOT_REACH, OP_OWN_DOWN, OP_OPPONENT_DOWN, OP_TERMINALS, OP_OWN_UP, OP_OPPONENT_UP, OP_ROOT_VALUES = range(
-    7
-)  # kinds of operations
+# Kinds of operations.
+OP_ROOT_REACH, OP_OWN_DOWN, OP_OPPONENT_DOWN, OP_TERMINALS, OP_OWN_UP, OP_OPPONENT_UP, OP_ROOT_VALUES = range(7)
 OP_WIDTH = 8  # numbers of an operation
 PREFETCH_DISTANCE = 3  # operations between the prefetch of table entries and their use
 OP_WINDOW = 32  # operations that are loaded into shared memory at a time
-OP_WINDOW_SHORTS = (
-    2 * OP_WIDTH * (OP_WINDOW + PREFETCH_DISTANCE)
-)  # their size in 16-bit numbers, at the start of shared memory
+OP_WINDOW_SHORTS = 2 * OP_WIDTH * (OP_WINDOW + PREFETCH_DISTANCE)  # their 16-bit numbers at the start of shared memory
 
 
 class CudaBoardView(NamedTuple):
@@ -106,24 +103,15 @@ def running_sums(memory, short, table):
         while k + FOUR < end:
             c0, c1, c2, c3 = load4(memory, k + U(8))
             d0, d1, d2, d3 = load4(memory, k + U(12))
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             store4(memory, k, t0, t1, t2, t3)
-            t0 += b0
-            t1 += b1
-            t2 += b2
-            t3 += b3
+            t0, t1, t2, t3 = t0 + b0, t1 + b1, t2 + b2, t3 + b3
             store4(memory, k + FOUR, t0, t1, t2, t3)
             a0, a1, a2, a3 = c0, c1, c2, c3
             b0, b1, b2, b3 = d0, d1, d2, d3
             k += U(8)
         if k < end:
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             store4(memory, k, t0, t1, t2, t3)
         if task >= CARDS:
             store4(memory, chunk_sums + FOUR * (task - CARDS), t0, t1, t2, t3)
@@ -135,10 +123,7 @@ def running_sums(memory, short, table):
         t0, t1, t2, t3 = real(0), real(0), real(0), real(0)
         while k < end:
             a0, a1, a2, a3 = load4(memory, k)
-            t0 += a0
-            t1 += a1
-            t2 += a2
-            t3 += a3
+            t0, t1, t2, t3 = t0 + a0, t1 + a1, t2 + a2, t3 + a3
             k += FOUR
         store4(memory, chunk_sums + FOUR * (chunks + task), t0, t1, t2, t3)
         task += step
@@ -242,94 +227,79 @@ def action_weight(regret, prediction, average, at):
     return max(x, real(0))
 
 
-def push_opponent_reach(tables, at, rows, width, reach, slots, out, stride):
-    """Compute the opponent's reach after each action, for one row.
+def push_row_reach(own, tables, regret, prediction, at, rows, width, reach, slots, out, stride, step):
+    """Compute the reach after each action for one row of a player or the opponent, and update the averages if `own`.
 
     Four actions are read together, for one memory latency; missing actions repeat the first.
     """
+    average, decay, gain, turn = tables.average, step[3], step[5], U(step[4])
     second = at + rows if width > ONE else at
     third = at + rows + rows if width > TWO else at
     fourth = at + rows + rows + rows if width > THREE else at
-    w0 = action_weight(tables.opp_regret, tables.opp_prediction, tables.average, at)
-    w1 = action_weight(tables.opp_regret, tables.opp_prediction, tables.average, second)
-    w2 = action_weight(tables.opp_regret, tables.opp_prediction, tables.average, third)
-    w3 = action_weight(tables.opp_regret, tables.opp_prediction, tables.average, fourth)
+    w0, w1 = action_weight(regret, prediction, average, at), action_weight(regret, prediction, average, second)
+    w2, w3 = action_weight(regret, prediction, average, third), action_weight(regret, prediction, average, fourth)
+    old0, old1, old2, old3 = real(0), real(0), real(0), real(0)
+    if own:
+        old0, old1 = fetch_average(average, at), fetch_average(average, second)
+        old2, old3 = fetch_average(average, third), fetch_average(average, fourth)
     w1 = w1 if width > ONE else real(0)
     w2 = w2 if width > TWO else real(0)
     w3 = w3 if width > THREE else real(0)
     total = (w0 + w1) + (w2 + w3)
     a = FOUR
     while a < width:
-        total += action_weight(tables.opp_regret, tables.opp_prediction, tables.average, at + a * rows)
+        total += action_weight(regret, prediction, average, at + a * rows)
         a += ONE
     positive = total > MIN_REGRET_SUM
     share = divide(reach, total if positive else real(width))
-    slots[out] = w0 * share if positive else share
+    x0, x1 = w0 * share if positive else share, w1 * share if positive else share
+    x2, x3 = w2 * share if positive else share, w3 * share if positive else share
+    slots[out] = x0
+    if own:
+        keep_average(average, at, old0 * decay + x0 * gain, turn)
     if width > ONE:
-        slots[out + stride] = w1 * share if positive else share
+        slots[out + stride] = x1
+        if own:
+            keep_average(average, second, old1 * decay + x1 * gain, turn)
     if width > TWO:
-        slots[out + TWO * stride] = w2 * share if positive else share
+        slots[out + TWO * stride] = x2
+        if own:
+            keep_average(average, third, old2 * decay + x2 * gain, turn)
     if width > THREE:
-        slots[out + THREE * stride] = w3 * share if positive else share
-    a = FOUR
-    while a < width:
-        w = action_weight(tables.opp_regret, tables.opp_prediction, tables.average, at + a * rows)
-        slots[out + a * stride] = w * share if positive else share
-        a += ONE
-
-
-def push_own_reach(tables, at, rows, width, reach, slots, out, stride, decay, gain, turn):
-    """Compute the player's reach after each action, for one row, and update the averages."""
-    second = at + rows if width > ONE else at
-    third = at + rows + rows if width > TWO else at
-    fourth = at + rows + rows + rows if width > THREE else at
-    w0 = action_weight(tables.regret, tables.prediction, tables.average, at)
-    w1 = action_weight(tables.regret, tables.prediction, tables.average, second)
-    w2 = action_weight(tables.regret, tables.prediction, tables.average, third)
-    w3 = action_weight(tables.regret, tables.prediction, tables.average, fourth)
-    old0, old1 = fetch_average(tables.average, at), fetch_average(tables.average, second)
-    old2, old3 = fetch_average(tables.average, third), fetch_average(tables.average, fourth)
-    w1 = w1 if width > ONE else real(0)
-    w2 = w2 if width > TWO else real(0)
-    w3 = w3 if width > THREE else real(0)
-    total = (w0 + w1) + (w2 + w3)
-    a = FOUR
-    while a < width:
-        total += action_weight(tables.regret, tables.prediction, tables.average, at + a * rows)
-        a += ONE
-    positive = total > MIN_REGRET_SUM
-    share = divide(reach, total if positive else real(width))
-    x = w0 * share if positive else share
-    slots[out] = x
-    keep_average(tables.average, at, old0 * decay + x * gain, turn)
-    if width > ONE:
-        x = w1 * share if positive else share
-        slots[out + stride] = x
-        keep_average(tables.average, second, old1 * decay + x * gain, turn)
-    if width > TWO:
-        x = w2 * share if positive else share
-        slots[out + TWO * stride] = x
-        keep_average(tables.average, third, old2 * decay + x * gain, turn)
-    if width > THREE:
-        x = w3 * share if positive else share
-        slots[out + THREE * stride] = x
-        keep_average(tables.average, fourth, old3 * decay + x * gain, turn)
+        slots[out + THREE * stride] = x3
+        if own:
+            keep_average(average, fourth, old3 * decay + x3 * gain, turn)
     a = FOUR
     while a < width:
         entry = at + a * rows
-        w = action_weight(tables.regret, tables.prediction, tables.average, entry)
+        w = action_weight(regret, prediction, average, entry)
         x = w * share if positive else share
         slots[out + a * stride] = x
-        keep_average(tables.average, entry, fetch_average(tables.average, entry) * decay + x * gain, turn)
+        if own:
+            keep_average(average, entry, fetch_average(average, entry) * decay + x * gain, turn)
         a += ONE
 
 
-def update_regret(tables, at, old, gain, up, down, floor, turn):
+def push_rows_reach(own, tables, regret, prediction, at, rows, width, source, slots, out, stride, step):
+    """Compute the reach after each action for all rows, see `push_row_reach`."""
+    r = U(cuda.threadIdx.x)
+    while r < rows:  # code for two and three actions is shorter if the compiler knows the number
+        reach, to = slots[source + r], out + r
+        if width == TWO:
+            push_row_reach(own, tables, regret, prediction, at + r, rows, TWO, reach, slots, to, stride, step)
+        elif width == THREE:
+            push_row_reach(own, tables, regret, prediction, at + r, rows, THREE, reach, slots, to, stride, step)
+        else:
+            push_row_reach(own, tables, regret, prediction, at + r, rows, width, reach, slots, to, stride, step)
+        r += U(cuda.blockDim.x)
+
+
+def update_regret(tables, at, old, gain, step):
     """Update a regret: discount, add the instantaneous regret, apply the floor."""
-    new = (old * (up if old > real(0) else down) + gain + real(ROUNDING_DUST)) - real(ROUNDING_DUST)
-    keep_regret(tables.regret, at, max(new, floor), turn)
+    new = (old * (step[0] if old > real(0) else step[1]) + gain + real(ROUNDING_DUST)) - real(ROUNDING_DUST)
+    keep_regret(tables.regret, at, max(new, step[2]), U(step[4]))
     if PREDICTIVE:
-        keep_regret(tables.prediction, at, gain, turn)
+        keep_regret(tables.prediction, at, gain, U(step[4]))
 
 
 def own_action_weight(tables, at, old):
@@ -342,7 +312,7 @@ def own_action_weight(tables, at, old):
     return max(x, real(0))
 
 
-def decision_value(stakes, program, weight, tables, at, rows, width, slots, kid, stride, up, down, floor, turn):
+def decision_value(stakes, program, weight, tables, at, rows, width, slots, kid, stride, step):
     """Compute the value of one row at a decision of the player, and update its regrets.
 
     `kid`: offset of the value after the first action; `stakes`: weights of the first four actions.
@@ -380,27 +350,19 @@ def decision_value(stakes, program, weight, tables, at, rows, width, slots, kid,
     positive = total > MIN_REGRET_SUM
     mean = divide(weighted_sum if positive else plain_sum, total if positive else real(width))
     if MODE == UPDATE:
-        update_regret(tables, at, r0, (v0 - mean) * stakes[0], up, down, floor, turn)
+        update_regret(tables, at, r0, (v0 - mean) * stakes[0], step)
         if width > ONE:
-            update_regret(tables, second, r1, (v1 - mean) * stakes[1], up, down, floor, turn)
+            update_regret(tables, second, r1, (v1 - mean) * stakes[1], step)
         if width > TWO:
-            update_regret(tables, third, r2, (v2 - mean) * stakes[2], up, down, floor, turn)
+            update_regret(tables, third, r2, (v2 - mean) * stakes[2], step)
         if width > THREE:
-            update_regret(tables, fourth, r3, (v3 - mean) * stakes[3], up, down, floor, turn)
+            update_regret(tables, fourth, r3, (v3 - mean) * stakes[3], step)
         a = FOUR
         while a < width:
             entry = at + a * rows
             v = slots[kid + a * stride]
-            update_regret(
-                tables,
-                entry,
-                fetch_regret(tables.regret, entry),
-                (v - mean) * (program.weight[weight + a] if WEIGHS_STAKES else real(1)),
-                up,
-                down,
-                floor,
-                turn,
-            )
+            old, stake = fetch_regret(tables.regret, entry), program.weight[weight + a] if WEIGHS_STAKES else real(1)
+            update_regret(tables, entry, old, (v - mean) * stake, step)
             a += ONE
     return mean
 
@@ -411,35 +373,16 @@ def push_reach_down(op, table, slots, tables, step):
     rows = U(table.rows) if own else U(table.others)
     at = (table.base if own else table.other_base) + U(op[4]) * rows
     source, out = U(op[1]) * stride, U(op[2]) * stride
-    if own:
-        if MODE == UPDATE:
-            decay, gain, turn = step[3], step[5], U(step[4])
-            r = U(cuda.threadIdx.x)
-            while r < rows:  # code for two and three actions is shorter if the compiler knows the number
-                reach = slots[source + r]
-                if width == TWO:
-                    push_own_reach(tables, at + r, rows, TWO, reach, slots, out + r, stride, decay, gain, turn)
-                elif width == THREE:
-                    push_own_reach(tables, at + r, rows, THREE, reach, slots, out + r, stride, decay, gain, turn)
-                else:
-                    push_own_reach(tables, at + r, rows, width, reach, slots, out + r, stride, decay, gain, turn)
-                r += U(cuda.blockDim.x)
-        return
-    r = U(cuda.threadIdx.x)
-    while r < rows:
-        reach = slots[source + r]
-        if width == TWO:
-            push_opponent_reach(tables, at + r, rows, TWO, reach, slots, out + r, stride)
-        elif width == THREE:
-            push_opponent_reach(tables, at + r, rows, THREE, reach, slots, out + r, stride)
-        else:
-            push_opponent_reach(tables, at + r, rows, width, reach, slots, out + r, stride)
-        r += U(cuda.blockDim.x)
+    if not own:
+        regret, prediction = tables.opp_regret, tables.opp_prediction
+        push_rows_reach(False, tables, regret, prediction, at, rows, width, source, slots, out, stride, step)
+    elif MODE == UPDATE:
+        regret, prediction = tables.regret, tables.prediction
+        push_rows_reach(True, tables, regret, prediction, at, rows, width, source, slots, out, stride, step)
 
 
 def pull_values_up(program, op, table, slots, tables, boards, step):
     """Compute the player's values at its own decision, and update its regrets."""
-    up, down, floor, turn = step[0], step[1], step[2], U(step[4])
     width, stride, rows = U(op[3]), U(table.stride), U(table.rows)
     at = table.base + U(op[4]) * rows
     to, kid, weight = U(op[1]) * stride, U(op[2]) * stride, U(op[6])
@@ -456,17 +399,11 @@ def pull_values_up(program, op, table, slots, tables, boards, step):
                 mean = max(mean, slots[kid + a * stride + r])
                 a += ONE
         elif width == TWO:
-            mean = decision_value(
-                stakes, program, weight, tables, at + r, rows, TWO, slots, kid + r, stride, up, down, floor, turn
-            )
+            mean = decision_value(stakes, program, weight, tables, at + r, rows, TWO, slots, kid + r, stride, step)
         elif width == THREE:
-            mean = decision_value(
-                stakes, program, weight, tables, at + r, rows, THREE, slots, kid + r, stride, up, down, floor, turn
-            )
+            mean = decision_value(stakes, program, weight, tables, at + r, rows, THREE, slots, kid + r, stride, step)
         else:
-            mean = decision_value(
-                stakes, program, weight, tables, at + r, rows, width, slots, kid + r, stride, up, down, floor, turn
-            )
+            mean = decision_value(stakes, program, weight, tables, at + r, rows, width, slots, kid + r, stride, step)
         slots[to + r] = mean
         r += U(cuda.blockDim.x)
     if LOCKED and MODE != EVALUATE:
@@ -476,13 +413,8 @@ def pull_values_up(program, op, table, slots, tables, boards, step):
 def sum_action_values(program, op, table, slots):
     """Compute the player's values at a decision of the opponent: the sum over its actions."""
     stride, count, first = U(table.stride), U(op[2]), U(op[3])
-    to, first_slot, second_slot, third_slot, fourth_slot = (
-        U(op[1]) * stride,
-        U(op[4]) * stride,
-        U(op[5]) * stride,
-        U(op[6]) * stride,
-        U(op[7]) * stride,
-    )
+    to, first_slot, second_slot = U(op[1]) * stride, U(op[4]) * stride, U(op[5]) * stride
+    third_slot, fourth_slot = U(op[6]) * stride, U(op[7]) * stride
     r = U(cuda.threadIdx.x)
     while r < table.rows:
         total = slots[first_slot + r]

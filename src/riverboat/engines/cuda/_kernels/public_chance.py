@@ -14,10 +14,11 @@ A launch costs time for each array argument, so there are few of them, and `size
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from riverboat.engines.cuda._kernels.external import regret_matching_scale
 from riverboat.engines.cuda.compilation import cuda
 
 FLOAT: Any = None  # float32, the type of shared memory
@@ -25,11 +26,8 @@ real = np.float32
 U = np.uint64
 ZERO, ONE, THREE = U(0), U(1), U(3)
 CARDS = 53  # including the dummy second card of one-card hands
-CARD_BITS, TIE, BUCKET = (
-    6,
-    12,
-    13,
-)  # bits of a packed hand: cards, whether it is the last of equal strength, its bucket
+# Bits of a packed hand: cards, whether it is the last of equal strength, its bucket.
+CARD_BITS, TIE, BUCKET = 6, 12, 13
 CARD, TO_SECOND, TO_TIE, TO_BUCKET = U(63), U(CARD_BITS), U(TIE), U(BUCKET)
 NOWHERE = U(1 << 32)
 MAX_RUN = 16  # hands of a bucket that one thread sums
@@ -56,35 +54,57 @@ SHARES = 2  # offset in `paid` of the increments of averages by one hand; before
 # --- by bucket ----------------------------------------------------------------------------------
 
 
-def sequence_probabilities(plan, sizes, count, cells, sums):
-    """Compute the probabilities of all sequences by regret matching, and clear the sums of the last step."""
+class TableUnit(NamedTuple):
+    """The unit and bucket of a thread: a street, and offsets in the tables, the sums and the plan."""
+
+    street: Any
+    kind: Any
+    lanes: Any
+    first: Any  # its empty sequence, in WEIGHT and GAINED
+    held: Any  # in `sums`
+    row: Any  # first cell of the bucket
+    cells: Any  # its first decision in CELL; `lanes` apart
+    begin: Any  # its decisions
+    end: Any
+
+
+def find_table_unit(plan, sizes):
+    """Return the unit and bucket of this thread."""
     t, s = U(cuda.grid(1)), 0
-    if t >= U(count):
-        return
     while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
         s += 1
     t -= U(sizes[s, TABLE])
-    units = U(sizes[s, UNITS])
-    bucket, unit = t // units, t % units
+    bucket, unit = t // U(sizes[s, UNITS]), t % U(sizes[s, UNITS])
     kind = U(plan[U(sizes[s, KIND]) + unit])
-    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
-    first = bucket * U(sizes[s, SEQUENCES]) + U(plan[U(sizes[s, SEQUENCE]) + kind]) + lane
-    at, gained = U(sizes[s, WEIGHT]) + first, U(sizes[s, GAINED]) + first
-    row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
-    cell_offset = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane
-    sums[at], sums[gained], sums[U(sizes[s, HELD]) + t] = real(1), real(0), real(0)
-    d, end = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
-    while d < end:
-        cell, moves, total = row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d]), real(0)
-        a = ZERO
-        while a < moves:
-            total += max(cells[cell + a], real(0))
-            a += ONE
+    lane, decision = unit - U(plan[U(sizes[s, UNIT]) + kind]), U(sizes[s, DECISION]) + kind
+    return TableUnit(
+        s,
+        kind,
+        U(plan[U(sizes[s, LANES]) + kind]),
+        bucket * U(sizes[s, SEQUENCES]) + U(plan[U(sizes[s, SEQUENCE]) + kind]) + lane,
+        U(sizes[s, HELD]) + t,
+        U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH]),
+        U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane,
+        U(plan[decision]),
+        U(plan[decision + ONE]),
+    )
+
+
+def sequence_probabilities(plan, sizes, count, cells, sums):
+    """Compute the probabilities of all sequences by regret matching, and clear the sums of the last step."""
+    if U(cuda.grid(1)) >= U(count):
+        return
+    unit = find_table_unit(plan, sizes)
+    s, lanes, cell_offset = unit.street, unit.lanes, unit.cells
+    at, gained, d = U(sizes[s, WEIGHT]) + unit.first, U(sizes[s, GAINED]) + unit.first, unit.begin
+    sums[at], sums[gained], sums[unit.held] = real(1), real(0), real(0)
+    while d < unit.end:
+        cell, moves = unit.row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d])
+        scale, rest = regret_matching_scale(cells, cell, moves)
         x, to = sums[at + U(plan[U(sizes[s, ABOVE]) + d]) * lanes], U(plan[U(sizes[s, MOVE]) + d]) * lanes
         a = ZERO
         while a < moves:
-            share = max(cells[cell + a], real(0)) / total if total > real(0) else real(1) / real(moves)
-            sums[at + to], sums[gained + to] = x * share, real(0)
+            sums[at + to], sums[gained + to] = x * (max(cells[cell + a], real(0)) * scale + rest), real(0)
             to += lanes
             a += ONE
         cell_offset += lanes
@@ -93,26 +113,17 @@ def sequence_probabilities(plan, sizes, count, cells, sums):
 
 def update_tables(plan, sizes, count, cells, sums, paid):
     """Update the regrets and averages of all buckets."""
-    t, s = U(cuda.grid(1)), 0
-    if t >= U(count):
+    if U(cuda.grid(1)) >= U(count):
         return
-    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
-        s += 1
-    t -= U(sizes[s, TABLE])
-    units = U(sizes[s, UNITS])
-    bucket, unit = t // units, t % units
-    kind = U(plan[U(sizes[s, KIND]) + unit])
-    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
-    first = bucket * U(sizes[s, SEQUENCES]) + U(plan[U(sizes[s, SEQUENCE]) + kind]) + lane
-    weight, gained = U(sizes[s, WEIGHT]) + first, U(sizes[s, GAINED]) + first
-    row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
-    held = sums[U(sizes[s, HELD]) + t] * real(paid[SHARES + s])
-    start, d = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
-    cell_offset = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane + (d - start) * lanes
-    while d > start:  # the value of a decision is added to its parent sequence, which is processed later
+    unit = find_table_unit(plan, sizes)
+    s, lanes, cell_offset = unit.street, unit.lanes, unit.cells
+    weight, gained, d = U(sizes[s, WEIGHT]) + unit.first, U(sizes[s, GAINED]) + unit.first, unit.end
+    held = sums[unit.held] * real(paid[SHARES + s])
+    cell_offset += (d - unit.begin) * lanes
+    while d > unit.begin:  # the value of a decision is added to its parent sequence, which is processed later
         d -= ONE
         cell_offset -= lanes
-        cell, moves, total, mean = row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d]), real(0), real(0)
+        cell, moves, total, mean = unit.row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d]), real(0), real(0)
         to = U(plan[U(sizes[s, MOVE]) + d]) * lanes
         a = ZERO
         while a < moves:
@@ -136,33 +147,24 @@ def update_tables(plan, sizes, count, cells, sums, paid):
             a += ONE
         sums[gained + U(plan[U(sizes[s, ABOVE]) + d]) * lanes] += mean
     if s == 0:
-        cuda.atomic.add(paid, kind & ONE, np.float64(sums[gained]))
+        cuda.atomic.add(paid, unit.kind & ONE, np.float64(sums[gained]))
 
 
 def discount(plan, sizes, count, cells, positive, negative, decay):
     """Multiply positive and negative regrets, and averages, by factors."""
-    t, s = U(cuda.grid(1)), 0
-    if t >= U(count):
+    if U(cuda.grid(1)) >= U(count):
         return
-    while s + 1 < sizes.shape[0] and t >= U(sizes[s + 1, TABLE]):
-        s += 1
-    t -= U(sizes[s, TABLE])
-    units = U(sizes[s, UNITS])
-    bucket, unit = t // units, t % units
-    kind = U(plan[U(sizes[s, KIND]) + unit])
-    lanes, lane = U(plan[U(sizes[s, LANES]) + kind]), unit - U(plan[U(sizes[s, UNIT]) + kind])
-    row = U(sizes[s, BASE]) + bucket * U(sizes[s, WIDTH])
-    cell_offset = U(sizes[s, CELL]) + U(plan[U(sizes[s, CELLS]) + kind]) + lane
-    d, end = U(plan[U(sizes[s, DECISION]) + kind]), U(plan[U(sizes[s, DECISION]) + kind + ONE])
-    while d < end:
-        cell, moves = row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d])
+    unit = find_table_unit(plan, sizes)
+    s, cell_offset, d = unit.street, unit.cells, unit.begin
+    while d < unit.end:
+        cell, moves = unit.row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d])
         a = ZERO
         while a < moves:
             x = cells[cell + a]
             cells[cell + a] = x * real(positive) if x > real(0) else x * real(negative)
             cells[cell + moves + a] *= real(decay)
             a += ONE
-        cell_offset += lanes
+        cell_offset += unit.lanes
         d += ONE
 
 
@@ -187,6 +189,26 @@ def street_reach(plan, sizes, count, first, dealt, sums, rows):
         unit = U(plan[U(sizes[s, CAME]) + unit])
         s -= 1
     rows[t] = reach
+
+
+def add_to_cards(passed, seen, two, amount):
+    """Add a hand's reach to the sums of its cards in shared memory."""
+    threads, tid = U(cuda.blockDim.x), U(cuda.threadIdx.x)
+    passed[(seen & CARD) * threads + tid] += amount
+    if two:
+        passed[((seen >> TO_SECOND) & CARD) * threads + tid] += amount
+
+
+def subtract_cards(passed, seen, total):
+    """Return a total without the sums of a hand's cards."""
+    threads, tid = U(cuda.blockDim.x), U(cuda.threadIdx.x)
+    return total - passed[(seen & CARD) * threads + tid] - passed[((seen >> TO_SECOND) & CARD) * threads + tid]
+
+
+def bucket_weight(seen, bucket, weight, sums, weights, wide):
+    """Return the bucket of a hand and the weight of a column there, which is loaded only for another bucket."""
+    own = seen >> TO_BUCKET
+    return own, weight if own == bucket else sums[weights + own * wide]
 
 
 def column_values(columns, sizes, two, first, dealt, sums, rows):
@@ -214,25 +236,19 @@ def column_values(columns, sizes, two, first, dealt, sums, rows):
     k, reach_at, stop = begin, reach, begin + (live if folded >= 0 else left)
     while k < stop:
         seen = U(dealt[k])
-        if seen >> TO_BUCKET != bucket:
-            bucket = seen >> TO_BUCKET
-            weight = sums[weights + bucket * wide]
+        bucket, weight = bucket_weight(seen, bucket, weight, sums, weights, wide)
         here = rows[reach_at] * weight
         total += here
-        passed[(seen & CARD) * threads + tid] += here
-        if two:
-            passed[((seen >> TO_SECOND) & CARD) * threads + tid] += here
+        add_to_cards(passed, seen, two, here)
         reach_at += units
         k += ONE
     if folded >= 0:
         k, reach_at, to = begin, reach, met + U(folded)
         while k < stop:
             seen = U(dealt[k])
-            x = total - passed[(seen & CARD) * threads + tid] - passed[((seen >> TO_SECOND) & CARD) * threads + tid]
+            x = subtract_cards(passed, seen, total)
             if two:
-                if seen >> TO_BUCKET != bucket:
-                    bucket = seen >> TO_BUCKET
-                    weight = sums[weights + bucket * wide]
+                bucket, weight = bucket_weight(seen, bucket, weight, sums, weights, wide)
                 x += rows[reach_at] * weight
             rows[to] = x
             reach_at += units
@@ -247,9 +263,7 @@ def column_values(columns, sizes, two, first, dealt, sums, rows):
         seen = U(dealt[k])
         here = rows[reach_at] * sums[weights + (seen >> TO_BUCKET) * wide]
         total -= here
-        passed[(seen & CARD) * threads + tid] -= here
-        if two:
-            passed[((seen >> TO_SECOND) & CARD) * threads + tid] -= here
+        add_to_cards(passed, seen, two, -here)
     for c in range(CARDS):
         passed[U(c) * threads + tid] = -passed[U(c) * threads + tid]
     total = -total
@@ -258,34 +272,26 @@ def column_values(columns, sizes, two, first, dealt, sums, rows):
         end, reach_back, more = k, reach_at, True
         while more:
             seen = U(dealt[end])
-            if seen >> TO_BUCKET != bucket:
-                bucket = seen >> TO_BUCKET
-                weight = sums[weights + bucket * wide]
+            bucket, weight = bucket_weight(seen, bucket, weight, sums, weights, wide)
             here = rows[reach_at] * weight
             total += here
-            passed[(seen & CARD) * threads + tid] += here
-            if two:
-                passed[((seen >> TO_SECOND) & CARD) * threads + tid] += here
+            add_to_cards(passed, seen, two, here)
             more = (seen >> TO_TIE) & ONE == ZERO
             reach_at += units
             end += ONE
         i = k
         while i < end:
             seen = U(dealt[i])
-            x = total - passed[(seen & CARD) * threads + tid] - passed[((seen >> TO_SECOND) & CARD) * threads + tid]
+            x = subtract_cards(passed, seen, total)
             rows[to] = x
             to += slots
             i += ONE
         while k < end:
             seen = U(dealt[k])
-            if seen >> TO_BUCKET != bucket:
-                bucket = seen >> TO_BUCKET
-                weight = sums[weights + bucket * wide]
+            bucket, weight = bucket_weight(seen, bucket, weight, sums, weights, wide)
             here = rows[reach_back] * weight
             total += here
-            passed[(seen & CARD) * threads + tid] += here
-            if two:
-                passed[((seen >> TO_SECOND) & CARD) * threads + tid] += here
+            add_to_cards(passed, seen, two, here)
             reach_back += units
             k += ONE
 
@@ -328,26 +334,18 @@ def gather_values(plan, pays, sizes, s, first, boards, dealt, sums, rows):
             while e < last:
                 end, alive = plan[to], U(plan[most + e])
                 if end >= 0:
-                    here, payoff = met + U(end), pays[pay]
-                    i = ZERO
-                    while i < count:
-                        k = U(dealt[start + i])
-                        if k < alive:
-                            x = payoff * rows[here + k * slots]
-                            gain += x
-                            hand_value[i * threads + tid] += weight * x
-                        i += ONE
+                    here, step, payoff = met + U(end), slots, pays[pay]
                 else:
-                    wide = U(sizes[next_street, UNITS])
-                    here = U(sizes[next_street, VALUE]) + board * U(sizes[next_street, LIVE]) * wide + U(-1 - end)
-                    i = ZERO
-                    while i < count:
-                        k = U(dealt[start + i])
-                        if k < alive:
-                            x = rows[here + k * wide]
-                            gain += x
-                            hand_value[i * threads + tid] += weight * x
-                        i += ONE
+                    step, payoff = U(sizes[next_street, UNITS]), real(1)
+                    here = U(sizes[next_street, VALUE]) + board * U(sizes[next_street, LIVE]) * step + U(-1 - end)
+                i = ZERO
+                while i < count:
+                    k = U(dealt[start + i])
+                    if k < alive:
+                        x = payoff * rows[here + k * step]
+                        gain += x
+                        hand_value[i * threads + tid] += weight * x
+                    i += ONE
                 to += lanes
                 pay += lanes
                 e += ONE

@@ -76,10 +76,8 @@ def root_weight_sum(gadgets, base, sets, mine, memory, at):
 def root_probability(gadgets, base, sets, k, stop, mine, total):
     """Return the probability that a set enters (STOP), or that a hand is chosen."""
     if stop:
-        stop_weight, enter_weight = (
-            root_action_weight(gadgets, mine, base + k),
-            root_action_weight(gadgets, mine, base + sets + k),
-        )
+        stop_weight = root_action_weight(gadgets, mine, base + k)
+        enter_weight = root_action_weight(gadgets, mine, base + sets + k)
         return enter_weight / (stop_weight + enter_weight) if stop_weight + enter_weight > TINY else 0.5
     return root_action_weight(gadgets, mine, base + k) / total if total > TINY else 1.0 / sets
 

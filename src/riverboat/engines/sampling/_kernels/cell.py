@@ -16,42 +16,20 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from riverboat.compiled.jit import kernel
+from riverboat.compiled.jit import inline, inline_optimized, kernel
+from riverboat.compiled.simd import DROPPED_BITS, decode_code, encode_code
 
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 _F32, _F64 = ir.FloatType(), ir.DoubleType()
-_BIAS = 96 << 23  # the bits of 2^-31 as a float32
-_SHIFTS = {True: 13, False: 12}  # bits of a float32 that are dropped: signed, unsigned
 
 
 def _cell_pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
     return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
 
 
-def _decode(builder: Any, code: Any, signed: bool) -> Any:
-    """Decode sixteen bits to a float32."""
-    wide = builder.zext(code, _I32)
-    size = builder.and_(wide, _I32(0x7FFF)) if signed else wide
-    size = builder.add(builder.shl(size, _I32(_SHIFTS[signed])), _I32(_BIAS))
-    size = builder.fsub(builder.bitcast(size, _F32), ir.Constant(_F32, 2.0**-31))
-    if not signed:
-        return size
-    sign = builder.shl(builder.lshr(wide, _I32(15)), _I32(31))
-    return builder.bitcast(builder.or_(builder.bitcast(size, _I32), sign), _F32)
-
-
 def _encode(builder: Any, x: Any, noise: Any, signed: bool) -> Any:
     """Encode a float32 in sixteen bits, rounded by the low bits of `noise`."""
-    shift = _SHIFTS[signed]
-    bits = builder.bitcast(x, _I32)
-    size = builder.bitcast(builder.and_(bits, _I32(0x7FFFFFFF)), _F32)
-    size = builder.bitcast(builder.fadd(size, ir.Constant(_F32, 2.0**-31)), _I32)
-    size = builder.add(builder.sub(size, _I32(_BIAS)), builder.and_(noise, _I32((1 << shift) - 1)))
-    max_code = _I32((1 << 28) - 1)
-    code = builder.lshr(builder.select(builder.icmp_unsigned("<", size, max_code), size, max_code), _I32(shift))
-    if signed:
-        code = builder.or_(code, builder.shl(builder.lshr(bits, _I32(31)), _I32(15)))
-    return builder.trunc(code, _I16)
+    return encode_code(builder, x, builder.and_(noise, _I32((1 << DROPPED_BITS[signed]) - 1)), signed)
 
 
 @intrinsic
@@ -60,7 +38,7 @@ def regret_at(_context: Any, cells: Any, at: Any) -> Any:
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         x = builder.load(_cell_pointer(context, builder, sig.args[0], *args))
-        return _decode(builder, x, True) if cells.dtype.bitwidth == 16 else x
+        return decode_code(builder, x, True) if cells.dtype.bitwidth == 16 else x
 
     return types.float32(cells, types.uintp), code
 
@@ -83,7 +61,7 @@ def average_at(_context: Any, cells: Any, at: Any) -> Any:
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         x = builder.load(_cell_pointer(context, builder, sig.args[0], *args))
-        return builder.fpext(_decode(builder, x, False) if cells.dtype.bitwidth == 16 else x, _F64)
+        return builder.fpext(decode_code(builder, x, False) if cells.dtype.bitwidth == 16 else x, _F64)
 
     return types.float64(cells, types.uintp), code
 
@@ -103,6 +81,29 @@ def set_average(_context: Any, cells: Any, at: Any, x: Any, noise: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(cells, types.uintp, types.float64, types.uint32), code
+
+
+# --- regret matching --------------------------------------------------------------------------
+
+
+@inline_optimized
+def regret_matching_scale(cells, at, count):
+    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
+    zero, one = np.float32(0), np.float32(1)
+    # Most decisions have two actions, which need no loop.
+    total = max(regret_at(cells, at), zero) + max(regret_at(cells, at + np.uint64(1)), zero)
+    if count != 2:
+        total = zero
+        for a in range(count):
+            total += max(regret_at(cells, at + np.uint64(a)), zero)
+    positive = total > zero
+    return one / total if positive else zero, zero if positive else one / np.float32(count)
+
+
+@inline
+def action_probability(cells, cell, scale, rest):
+    """Return the probability of the action whose regret is in a cell, from `regret_matching_scale`."""
+    return max(regret_at(cells, cell), np.float32(0)) * scale + rest
 
 
 # --- whole tables -----------------------------------------------------------------------------

@@ -20,7 +20,14 @@ from riverboat.compiled.atomics import fetch_add
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import prefetch
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.cell import average_at, regret_at, set_average, set_regret
+from riverboat.engines.sampling._kernels.cell import (
+    action_probability,
+    average_at,
+    regret_at,
+    regret_matching_scale,
+    set_average,
+    set_regret,
+)
 from riverboat.engines.sampling._kernels.deal import low_bits, prepare_deals, random_bits, uniform_from_bits
 from riverboat.engines.sampling._kernels.external import (
     COUNT_SHIFT,
@@ -29,7 +36,6 @@ from riverboat.engines.sampling._kernels.external import (
     SHOWDOWN_BIT,
     STREET_MASK,
     TERMINAL_BIT,
-    regret_matching_scale,
 )
 
 U = np.uint64
@@ -71,12 +77,6 @@ def prefetch_rows(game, cells, block, k):
             row = block.rows[8 * k + 4 * p + r]
             for c in range(0, min(game.width[r], PREFETCH_CELLS), CELLS_PER_LINE):
                 prefetch(cells, row + U(c))
-
-
-@inline
-def action_probability(cells, cell, scale, rest):
-    """Return the probability of the action whose regret is in a cell, by regret matching."""
-    return max(regret_at(cells, cell), np.float32(0)) * scale + rest
 
 
 # --- chance sampling --------------------------------------------------------------------------

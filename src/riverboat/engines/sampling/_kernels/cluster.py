@@ -8,6 +8,7 @@ no action again, because the records have them.
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -16,21 +17,15 @@ from riverboat.abstraction.cards._kernels import LOOKUP_BLOCK, look_up_block
 from riverboat.compiled.atomics import fetch_add
 from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.deal import (
-    bucket_rows,
-    deal_cards,
-    random_bits,
-    showdown_results,
-    uniform_from_bits,
-)
+from riverboat.engines.sampling._kernels.deal import bucket_rows, deal_cards, random_bits, showdown_results
 from riverboat.engines.sampling._kernels.external import (
-    PRUNING_DRAW,
     SIGNS,
     Journal,
     NoteLengths,
     TraversalNotes,
     ascend,
     begin_traversals,
+    decide_pruning,
     descend,
     set_payoff_signs,
     visit_node,
@@ -126,10 +121,7 @@ def deal_first_street(game, look, deals, rule, low, count, block, hands, workspa
     for k in range(low, low + count):
         showdown_results(game, block, k)
         block.weight[k] = 1
-        block.prune[k] = (
-            deals.begin + k >= rule.prune_from
-            and uniform_from_bits(random_bits(block.keys[k], PRUNING_DRAW)) < rule.odds
-        )
+        block.prune[k] = decide_pruning(rule, deals.begin + k, block.keys[k])
         for p in range(2):
             block.rows[8 * k + 4 * p] = U(game.base[0] + block.buckets[k, p, 0] * game.width[0])
 
@@ -201,38 +193,6 @@ def sort_cuts(f, low, deals, cuts, count, root, slot):
 
 
 @kernel
-def pack_continuations(
-    cuts,  # ContinuationCuts
-    deals,
-    group,
-    start,  # int64 [deals + 1] OUT
-    root,  # int32 [continuations] OUT
-):
-    """Concatenate the continuations of all groups."""
-    total = 0
-    for g in range((deals + group - 1) // group):
-        for c in range(cuts.own[g, 2]):
-            root[total + c] = cuts.root[g, c]
-        for k in range(g * group, min(deals, (g + 1) * group)):
-            start[k] = total
-            total += cuts.of_deal[k]
-    start[deals] = total
-
-
-@kernel
-def add_blade_values(
-    start,  # int64 [deals + 1]
-    flops,  # int32 [deals]: number of flops of a blade
-    values,  # float32 [continuations]: values of a blade
-    total,  # float64 [continuations] INOUT: sums of flops · value
-):
-    """Add the values of a blade, weighted by its number of flops."""
-    for k in range(len(flops)):
-        for c in range(start[k], start[k + 1]):
-            total[c] += np.float64(flops[k]) * values[c]
-
-
-@kernel
 def finish_batch(
     cells,  # float32 or uint16 [cells + 1]: only read
     deals,
@@ -264,26 +224,16 @@ def finish_batch(
 # --- blades -----------------------------------------------------------------------------------
 
 
-@kernel
-def count_flops(
-    cards,  # uint8 [flops, cards of a flop]
-    one,  # int32 [52] OUT
-    two,  # int32 [52 · 52] OUT
-    three,  # int32 [52 · 52 · 52] OUT
-):
-    """Count the flops with each card, each ordered pair and each ordered triple of cards."""
-    size = cards.shape[1]
-    for i in range(len(cards)):
-        for a in range(size):
-            x = np.int64(cards[i, a])
-            one[x] += 1
-            for b in range(size):
-                y = np.int64(cards[i, b])
-                if b != a:
-                    two[x * CARDS + y] += 1
-                for c in range(size):
-                    if a != b and b != c and a != c:
-                        three[(x * CARDS + y) * CARDS + np.int64(cards[i, c])] += 1
+def count_flops(cards: Array) -> BladeFlops:
+    """Count the flops with each card, each ordered pair and each ordered triple of cards. uint8 [flops, cards of a flop]"""
+    counts = []
+    for many in (1, 2, 3):
+        count: Array = np.zeros(CARDS**many, np.int32)
+        for columns in permutations(cards.astype(np.int64).T, many):
+            key = np.ravel_multi_index(columns, (CARDS,) * many)
+            count += np.bincount(key, minlength=CARDS**many).astype(np.int32)
+        counts.append(count)
+    return BladeFlops(cards, *counts)
 
 
 @inline

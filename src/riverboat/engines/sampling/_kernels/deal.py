@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.abstraction.cards._kernels import look_up_block
-from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
+from riverboat.cards._kernels.ranking import INITIAL_KEY, rank_by_keys
 from riverboat.cards.ranking import RankTables
 from riverboat.compiled.jit import inline_optimized, kernel
 from riverboat.compiled.rng import random_bits as random_bits
@@ -126,11 +126,7 @@ def compare_hands(game, cards, at):
         for k in range(at + p * game.hole, at + (p + 1) * game.hole):
             own += game.ranks.key[cards[k]]
             bits += game.ranks.mask[cards[k]]
-        if game.hole + game.board >= 5:
-            value = np.int64(hand_rank(own, bits, game.ranks.offset, game.ranks.value, game.ranks.flush))
-        else:
-            value = np.int64(rank_without_flush(own, game.ranks.offset, game.ranks.value))
-        strength = (strength[1], value)
+        strength = (strength[1], rank_by_keys(game.ranks, own, bits, game.hole + game.board))
     return np.float32(strength[0] > strength[1]) - np.float32(strength[0] < strength[1])
 
 

@@ -20,19 +20,16 @@ from riverboat.compiled.atomics import fetch_add
 from riverboat.compiled.jit import inline_optimized, kernel
 from riverboat.compiled.simd import prefetch
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.cell import average_at, regret_at, set_average, set_regret
-from riverboat.engines.sampling._kernels.deal import STREETS
-from riverboat.engines.sampling._kernels.deal import DealBlock as DealBlock
-from riverboat.engines.sampling._kernels.deal import DealRange as DealRange
-from riverboat.engines.sampling._kernels.deal import DirectLookup as DirectLookup
-from riverboat.engines.sampling._kernels.deal import SamplingGame as SamplingGame
+from riverboat.engines.sampling._kernels.cell import (
+    action_probability,
+    average_at,
+    regret_at,
+    regret_matching_scale,
+    set_average,
+    set_regret,
+)
+from riverboat.engines.sampling._kernels.deal import STREETS, low_bits, prepare_deals, random_bits, uniform_from_bits
 from riverboat.engines.sampling._kernels.deal import SamplingTally as SamplingTally
-from riverboat.engines.sampling._kernels.deal import compare_hands as compare_hands
-from riverboat.engines.sampling._kernels.deal import deal_cards as deal_cards
-from riverboat.engines.sampling._kernels.deal import low_bits as low_bits
-from riverboat.engines.sampling._kernels.deal import prepare_deals as prepare_deals
-from riverboat.engines.sampling._kernels.deal import random_bits as random_bits
-from riverboat.engines.sampling._kernels.deal import uniform_from_bits as uniform_from_bits
 
 U = np.uint64
 # The first word of a node: its row among the eight of a deal (street | seat << 2), terminal bits, number of actions.
@@ -144,20 +141,6 @@ def begin_traversals(game, cells, block, begin, deals, root, last, f):
 
 
 @inline_optimized
-def regret_matching_scale(cells, at, count):
-    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
-    zero, one = np.float32(0), np.float32(1)
-    # Most decisions have two actions, which need no loop.
-    total = max(regret_at(cells, at), zero) + max(regret_at(cells, at + U(1)), zero)
-    if count != 2:
-        total = zero
-        for a in range(count):
-            total += max(regret_at(cells, at + U(a)), zero)
-    positive = total > zero
-    return one / total if positive else zero, zero if positive else one / np.float32(count)
-
-
-@inline_optimized
 def descend(
     game,  # SamplingGame
     cells,  # float32 or uint16 [cells + 1] INOUT: the table, and one extra cell
@@ -192,7 +175,7 @@ def descend(
                 used = begin_entry(journal, at + U(count), count | AVERAGE_FLAG, noise)
             chosen, sum_so_far, share = 0, zero, rule.share * block.weight[k]
             for a in range(count):
-                p = max(regret_at(cells, at + U(a)), zero) * scale + rest
+                p = action_probability(cells, at + U(a), scale, rest)
                 if journaled:
                     journal.amount[U(used + a)] = p * np.float32(share)
                 else:
@@ -300,14 +283,18 @@ def traverse_group(game, cells, block, begin, deals, rule, journal, f, tally):
 
 
 @inline_optimized
+def decide_pruning(rule, deal, key):
+    """Return whether a deal prunes."""
+    return deal >= rule.prune_from and uniform_from_bits(random_bits(key, PRUNING_DRAW)) < rule.odds
+
+
+@inline_optimized
 def prepare_group(game, look, seed, first, count, rule, block):
     """Prepare deals and decide which of them prune."""
     prepare_deals(game, look, seed, first, count, block)
     for k in range(count):
         block.weight[k] = 1
-        block.prune[k] = (
-            first + k >= rule.prune_from and uniform_from_bits(random_bits(block.keys[k], PRUNING_DRAW)) < rule.odds
-        )
+        block.prune[k] = decide_pruning(rule, first + k, block.keys[k])
 
 
 @inline_optimized

@@ -1,12 +1,18 @@
-"""Compiled public chance sampling over betting tree × buckets (Johanson et al. 2012, Algorithm 1).
+"""Compiled traversals of one board over betting tree × buckets: public chance sampling and CFR-BR.
 
-PCS has vectors of hands for both seats, OPCS and SPCS for one seat. The board is sampled, and the betting is traversed
-once with the vectors. Hands have one order for the whole board: first those that the full board does not block, from weak
-to strong, then those that the last street blocks, then those that the street before blocks. So the possible hands of any
-street are the first ones, and nothing moves between streets.
+Public chance sampling (Johanson et al. 2012, Algorithm 1) has vectors of hands for both seats (PCS), or for one seat
+against a sampled hand of the other (OPCS: the vector learns; SPCS: the sampled hand learns). The board is sampled, and
+the betting is traversed once. Hands have one order for the whole board: first those that the full board does not block,
+from weak to strong, then those that the last street blocks, then those that the street before blocks. So the possible
+hands of any street are the first ones, and nothing moves between streets.
 
-Hands of one bucket share a strategy: it is computed once for each bucket on the board, and the values of its hands are
-summed before they are added to the table.
+CFR-BR (Johanson, Bard, Burch & Bowling 2012) updates a seat with a card abstraction against an unabstracted opponent. On
+the last street, where no chance is left, that opponent plays a best response to the seat's current strategy; before, it
+uses regret matching for each hand without buckets. First the opponent is traversed, whose best actions are stored, then
+the seat.
+
+All of them share one frame, `traverse_board`, with two sides. Hands of one bucket share a strategy: it is computed once
+for each bucket on the board, and the values of its hands are summed before they are added to the table.
 
 A terminal weights a pair of hands by its probability given the board there: 1 / (pairs that this board does not block). A
 showdown is evaluated on the full board, also after an all-in on an earlier street. The last section packs boards for
@@ -15,19 +21,26 @@ training on a GPU.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riverboat.abstraction.cards._kernels import LOOKUP_BLOCK, bucket_at, locate_labels
-from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
+from riverboat.cards._kernels.ranking import INITIAL_KEY, rank_by_keys
 from riverboat.cards.equity._kernels.showdown_values import compatible_reach, showdown_wins, sort_by_strength, sum_reach
 from riverboat.compiled.atomics import fetch_add
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random_bits
 from riverboat.compiled.simd import prefetch
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.cell import average_at, regret_at, set_average, set_regret
+from riverboat.engines.sampling._kernels.cell import (
+    action_probability,
+    average_at,
+    regret_at,
+    regret_matching_scale,
+    set_average,
+    set_regret,
+)
 from riverboat.engines.sampling._kernels.deal import deal_cards, low_bits
 from riverboat.engines.sampling._kernels.external import (
     COUNT_SHIFT,
@@ -35,13 +48,15 @@ from riverboat.engines.sampling._kernels.external import (
     SHOWDOWN_BIT,
     STREET_MASK,
     TERMINAL_BIT,
-    regret_matching_scale,
 )
 
-U = np.uint64
+U, V = np.uint64, np.uint32
 ONE_BIT = np.uint64(1)
 NO_CARD = 52
 NONE = np.int64(-1)
+PCS, OPCS, SPCS, CFR_BR = range(4)  # traversals
+ALL_HANDS = np.int64(-1)
+TIE_MARGIN = 1e-4  # chips times reach: actions that differ by less count as equal
 
 
 class DeckHands(NamedTuple):
@@ -101,6 +116,29 @@ class HandFrames(NamedTuple):
     worth: Array  # float64 [levels, actions, hands]: values of the actions, summed over the hands of a bucket
     held: Array  # float64 [hands]: reach of a bucket's hands
     beats: Array  # float64 [hands]
+    best: Array  # int8 [nodes, hands]: CFR-BR's best actions, by position on the board; else empty
+
+
+class TraversalPlayer(NamedTuple):
+    """A player of CFR-BR: a table of strategies by bucket, and a board with those buckets."""
+
+    game: Any  # SamplingGame, with the layout of the table
+    look: Any  # BucketLookup
+    cells: Array  # float32 or uint16 [cells + 1] INOUT
+    board: BoardWorkspace
+
+
+class TraversalSide(NamedTuple):
+    """A seat in a traversal, with all its hands or a sampled one, and its buckets on the board."""
+
+    seat: int
+    hand: int  # position of the sampled hand, or ALL_HANDS
+    responds: bool  # whether it plays a best response on the last street
+    cells: Array  # float32 or uint16 [cells + 1] INOUT
+    base: Array  # int64 [streets]: first cell of a street's rows
+    member: Array  # int32 [streets, hands], see `BoardWorkspace`
+    bucket: Array  # int64 [streets, hands]
+    kinds: Array  # int64 [streets]
 
 
 # --- boards -----------------------------------------------------------------------------------
@@ -126,12 +164,7 @@ def order_hands(game, hands, b):
         next_mask = board_mask
     for i in range(b.live[last]):
         h = b.order[i]
-        if game.hole + game.board >= 5:
-            b.strength[h] = hand_rank(
-                key + hands.key[h], suits + hands.suits[h], game.ranks.offset, game.ranks.value, game.ranks.flush
-            )
-        else:
-            b.strength[h] = rank_without_flush(key + hands.key[h], game.ranks.offset, game.ranks.value)
+        b.strength[h] = rank_by_keys(game.ranks, key + hands.key[h], suits + hands.suits[h], game.hole + game.board)
     sort_by_strength(b.order, b.live[last], b.strength, b.spare, b.digits)
     for i in range(used):
         b.first[i] = hands.cards[b.order[i], 0]
@@ -201,50 +234,49 @@ def find_buckets(game, look, hands, b):
 
 
 @inline
-def fold_values(deck, b, two, live, pay, reach, out):
-    """Compute the values after a fold: the pay-off times the compatible reach."""
-    total = sum_reach(deck, b.first, b.second, two, live, reach, b.sums, 0.0)
-    for k in range(live):
-        out[k] = pay * compatible_reach(b.first, b.second, two, k, reach, b.sums, total)
-
-
-@inline
-def showdown_values(deck, b, two, live, stake, reach, beats, out):
-    """Compute the values of a showdown: the stake times the reach of weaker minus stronger hands."""
-    total = showdown_wins(deck, b.first, b.second, b.rank, two, live, reach, b.sums, beats, 0.0)
-    for k in range(live):
-        out[k] = stake * (beats[k] - compatible_reach(b.first, b.second, two, k, reach, b.sums, total))
-
-
-@inline
-def terminal_values(game, hands, b, node, f, d):
-    """Compute the values of a terminal for all hands of both seats, in frame d."""
-    word, last = np.int64(game.nodes[4 * node]), len(hands.shown) - 1
-    pay, two = np.float64(game.pay[4 * node + 3]), game.hole == 2
-    if word & SHOWDOWN_BIT:
-        stake = pay * hands.pair[last]
-        for seat in range(2):
-            showdown_values(game.deck, b, two, b.live[last], stake, f.reach[d, 1 - seat], f.beats, f.value[d, seat])
+def terminal_values(game, hands, b, node, seat, k, f, d):
+    """Compute the values of a terminal for all hands of a seat, side k of frame d, against all hands of the other."""
+    word, pay, two = np.int64(game.nodes[4 * node]), np.float64(game.pay[4 * node + 3]), game.hole == 2
+    street = len(hands.shown) - 1 if word & SHOWDOWN_BIT else word & STREET_MASK
+    live, pay, reach, out = b.live[street], pay * hands.pair[street], f.reach[d, 1 - k], f.value[d, k]
+    if word & SHOWDOWN_BIT:  # the reach of weaker hands minus that of stronger hands
+        total = showdown_wins(game.deck, b.first, b.second, b.rank, two, live, reach, b.sums, f.beats, 0.0)
+        for i in range(live):
+            out[i] = pay * (f.beats[i] - compatible_reach(b.first, b.second, two, i, reach, b.sums, total))
         return
-    street = word & STREET_MASK
-    for seat in range(2):
-        payoff = pay * hands.pair[street] * (1 - 2 * seat)
-        fold_values(game.deck, b, two, b.live[street], payoff, f.reach[d, 1 - seat], f.value[d, seat])
+    total = sum_reach(game.deck, b.first, b.second, two, live, reach, b.sums, 0.0)
+    for i in range(live):
+        out[i] = pay * (1 - 2 * seat) * compatible_reach(b.first, b.second, two, i, reach, b.sums, total)
+
+
+@inline
+def sampled_terminal_values(game, hands, b, node, mine, other, f, d):
+    """Compute the values of a terminal for side 0 of frame d, where one of the sides has a sampled hand."""
+    word, reach, value = np.int64(game.nodes[4 * node]), f.reach[d, 1], f.value[d, 0]
+    is_showdown, hand = word & SHOWDOWN_BIT != 0, max(mine.hand, other.hand)
+    street = len(hands.shown) - 1 if is_showdown else word & STREET_MASK
+    live, rank = b.live[street], np.int64(b.rank[hand])
+    pay = np.float64(game.pay[4 * node + 3]) * hands.pair[street] / hands.hand[street]
+    if not is_showdown:
+        pay *= 1 - 2 * mine.seat
+    if mine.hand == ALL_HANDS:
+        pay *= reach[hand]
+        if not is_showdown:
+            for i in range(live):
+                value[i] = pay * f.beats[i]
+            return
+        for i in range(live):
+            difference = np.int64(b.rank[i]) - rank
+            value[i] = pay * f.beats[i] * ((difference > 0) - (difference < 0))
+        return
+    total = 0.0
+    for i in range(live):
+        difference = rank - np.int64(b.rank[i])
+        total += reach[i] * ((difference > 0) - (difference < 0) if is_showdown else 1)
+    value[hand] = pay * total
 
 
 # --- decisions --------------------------------------------------------------------------------
-
-
-@inline
-def decision_cell(game, b, node, street, j):
-    """Return the first cell of a decision for a bucket of the board."""
-    return U(game.base[street] + b.bucket[street, j] * game.width[street] + game.nodes[4 * node + 2])
-
-
-@inline
-def rounding_bits(key, node, j, what):
-    """Return 32 random bits for a bucket of a decision: for its averages (0) or its regrets (1)."""
-    return low_bits(random_bits(key, U(FIRST_NODE_DRAW) + (U(node) << U(12) | U(j) << U(1) | U(what))))
 
 
 @inline
@@ -257,139 +289,216 @@ def decision_at(game, node):
 
 
 @inline
-def begin_decision(game, cells, hands, b, key, share, at_node, seat, f, d):
-    """Compute the strategies at a decision and update its averages. `seat`: index of the actor's reach."""
-    node, street, count = at_node.node, at_node.street, at_node.moves
-    zero, live, held = np.float32(0), b.live[street], f.held
-    for j in range(b.kinds[street]):
-        held[j] = 0
-        for a in range(count):
-            f.worth[d, a, j] = 0
-    for i in range(live):
-        held[b.member[street, i]] += f.reach[d, seat, i]
-        f.value[d, 0, i] = 0
-        f.value[d, 1, i] = 0
-    for j in range(b.kinds[street]):
-        at = decision_cell(game, b, node, street, j)
-        scale, rest = regret_matching_scale(cells, at, count)
-        for a in range(count):
-            f.sigma[d, a, j] = max(regret_at(cells, at + U(a)), zero) * scale + rest
-        if held[j] > 0:
-            weight, noise = held[j] * hands.hand[street] * share, rounding_bits(key, node, j, 0)
-            for a in range(count):
-                cell = at + U(count + a)
-                set_average(cells, cell, average_at(cells, cell) + weight * f.sigma[d, a, j], noise)
+def make_side(cells, base, b, seat, hand, responds):
+    """Return a side with the buckets of a board."""
+    return TraversalSide(np.int64(seat), np.int64(hand), responds, cells, base, b.member, b.bucket, b.kinds)
 
 
 @inline
-def send_reach(b, street, seat, a, live, f, d):
-    """Write the reach after an action to the next frame; return whether any hand reaches it."""
+def responds_at(side, at):
+    """Return whether a side finds or plays a best response at a decision, instead of playing its table."""
+    return side.responds and at.street == len(side.kinds) - 1
+
+
+@inline
+def bucket_range(side, street):
+    """Return the first index of the buckets of a side's hands on the board, and their end."""
+    if side.hand == ALL_HANDS:
+        return U(0), U(side.kinds[street])
+    j = U(side.member[street, side.hand])
+    return j, j + ONE_BIT
+
+
+@inline
+def decision_cell(game, side, at, j):
+    """Return the first cell of a decision for the bucket with index j on the board."""
+    row = side.bucket[at.street, j] * game.width[at.street]
+    return U(side.base[at.street] + row + game.nodes[4 * at.node + 2])
+
+
+@inline
+def rounding_bits(key, node, j, what):
+    """Return 32 random bits for a bucket of a decision: for its averages (0) or its regrets (1)."""
+    return low_bits(random_bits(key, U(FIRST_NODE_DRAW) + (U(node) << U(12) | U(j) << U(1) | U(what))))
+
+
+@inline
+def begin_decision(game, side, k, learns, at, live, weight, share, key, f, d):
+    """Compute the strategies of side k at its decision and, if it `learns`, update its averages.
+
+    `weight`: probability of one hand of the side; `share`: increment of an average by one hand.
+    """
+    if responds_at(side, at):
+        return
+    cells, held = side.cells, f.held
+    first, end = bucket_range(side, at.street)
+    if learns:
+        for j in range(first, end):
+            held[j] = 0
+            for a in range(at.moves):
+                f.worth[d, a, j] = 0
+        low, high = (np.int64(0), live) if side.hand == ALL_HANDS else (side.hand, side.hand + 1)
+        for i in range(U(low), U(high)):
+            held[side.member[at.street, i]] += f.reach[d, k, i]
+    for j in range(first, end):
+        cell = decision_cell(game, side, at, j)
+        scale, rest = regret_matching_scale(cells, cell, at.moves)
+        for a in range(at.moves):
+            f.sigma[d, a, j] = action_probability(cells, cell + U(a), scale, rest)
+        if learns and held[j] > 0:
+            increment, noise = held[j] * weight * share, rounding_bits(key, at.node, j, 0)
+            for a in range(at.moves):
+                to = cell + U(at.moves + a)
+                set_average(cells, to, average_at(cells, to) + increment * f.sigma[d, a, j], noise)
+
+
+@inline
+def update_regrets(game, side, at, key, f, d):
+    """Update the regrets of a decision, one sum for each bucket."""
+    if responds_at(side, at):
+        return
+    cells = side.cells
+    first, end = bucket_range(side, at.street)
+    for j in range(first, end):
+        cell, noise, mean = decision_cell(game, side, at, j), rounding_bits(key, at.node, j, 1), np.float64(0)
+        for a in range(at.moves):
+            mean += f.sigma[d, a, j] * f.worth[d, a, j]
+        for a in range(at.moves):
+            to = cell + U(a)
+            set_regret(cells, to, regret_at(cells, to) + np.float32(f.worth[d, a, j] - mean), noise)
+
+
+@inline
+def send_reach(member, k, a, acts, first, end, f, d):
+    """Write the reach of side k after an action, its own if it `acts`, to the next frame. Return the sum."""
+    total = np.float32(0)
+    for i in range(first, end):
+        x = f.reach[d, k, i]
+        if acts:
+            x *= f.sigma[d, a, member[i]]
+        f.reach[d + 1, k, i] = x
+        total += x
+    return total
+
+
+@inline
+def send_side_reach(side, k, at, a, live, f, d):
+    """Write the reach of a side after an action to the next frame, and return the sum.
+
+    A side that responds has found its best actions as side 0, and plays them as side 1.
+    """
+    member, acts, responds = side.member[at.street], at.seat == side.seat, responds_at(side, at)
+    if side.hand != ALL_HANDS:
+        return send_reach(member, k, a, acts, side.hand, side.hand + 1, f, d)
+    if not (acts and responds and k == 1):
+        return send_reach(member, k, a, acts and not responds, 0, live, f, d)
     total = np.float32(0)
     for i in range(live):
-        x = f.reach[d, seat, i] * f.sigma[d, a, b.member[street, i]]
-        y = f.reach[d, 1 - seat, i]
-        f.reach[d + 1, seat, i] = x
-        f.reach[d + 1, 1 - seat, i] = y
-        total += x + y
-    return total > 0
+        x = f.reach[d, k, i] if f.best[at.node, i] == a else np.float32(0)
+        f.reach[d + 1, k, i] = x
+        total += x
+    return total
 
 
 @inline
-def gather_values(b, street, seat, a, live, f, d):
-    """Add the values of an action's child, in the next frame, to the decision.
+def gather_values(side, k, at, a, first, end, margin, f, d):
+    """Add the values of an action's child, in the next frame, to the decision, for some hands.
 
-    The first `live` hands are possible there.
+    Where the side finds a best response, the first action is best unless another one is better by the margin.
     """
-    for i in range(live):
-        j, x = b.member[street, i], f.value[d + 1, seat, i]
-        f.value[d, seat, i] += f.sigma[d, a, j] * x
-        f.worth[d, a, j] += x
-        f.value[d, 1 - seat, i] += f.value[d + 1, 1 - seat, i]
+    if at.seat != side.seat:
+        for i in range(first, end):
+            f.value[d, k, i] += f.value[d + 1, k, i]
+    elif responds_at(side, at):
+        for i in range(first, end):
+            x = f.value[d + 1, k, i]
+            if a == 0 or x > f.value[d, k, i] + margin:
+                f.value[d, k, i] = x
+                f.best[at.node, i] = a
+    else:
+        for i in range(first, end):
+            j, x = side.member[at.street, i], f.value[d + 1, k, i]
+            f.value[d, k, i] += f.sigma[d, a, j] * x
+            f.worth[d, a, j] += x
 
 
 @inline
-def update_regrets(game, cells, b, key, node, street, count, f, d):
-    """Update the regrets of a decision, one sum for each bucket."""
-    for j in range(b.kinds[street]):
-        at, noise, mean = decision_cell(game, b, node, street, j), rounding_bits(key, node, j, 1), np.float64(0)
-        for a in range(count):
-            mean += f.sigma[d, a, j] * f.worth[d, a, j]
-        for a in range(count):
-            cell = at + U(a)
-            set_regret(cells, cell, regret_at(cells, cell) + np.float32(f.worth[d, a, j] - mean), noise)
+def gather_side_values(side, k, at, a, live, margin, f, d):
+    """Add the values of an action's child to the decision, for the hands of a side."""
+    if side.hand == ALL_HANDS:  # loops from zero use SIMD vectors
+        gather_values(side, k, at, a, 0, live, margin, f, d)
+    else:
+        gather_values(side, k, at, a, side.hand, side.hand + 1, margin, f, d)
 
 
 # --- traversal --------------------------------------------------------------------------------
 
 
 @kernel
-def traverse_board(game, cells, hands, b, key, share, f):
-    """Traverse one board with all hands and update both seats. Return the number of visited decisions times hands."""
+def traverse_board(
+    game,  # SamplingGame, with pay-offs in units of side 0
+    hands,  # DeckHands
+    b,  # BoardWorkspace
+    key,
+    share,  # increment of an average by one hand
+    mine,  # TraversalSide 0: its values are computed, and its table is updated
+    other,  # TraversalSide 1
+    both,  # whether side 1 learns as well
+    f,  # HandFrames: `beats` has the hands that a sampled hand does not block
+):
+    """Traverse the betting on one board. Return the number of visited decisions times hands."""
     last, d, visited = len(hands.shown) - 1, 0, 0
+    vectors, margin = mine.hand == other.hand, np.float32(TIE_MARGIN * hands.pair[last])
     f.node[0], f.move[0] = 0, 0
-    for i in range(b.live[0]):
-        f.reach[0, 0, i] = 1
-        f.reach[0, 1, i] = 1
+    for k in range(2):
+        for i in range(b.live[0]):
+            f.reach[0, k, i] = 1 if vectors else f.beats[i]
+    if not vectors:
+        f.reach[0, 0 if other.hand == ALL_HANDS else 1, max(mine.hand, other.hand)] = 1
     while True:
         at, a = decision_at(game, f.node[d]), f.move[d]
-        node, street, seat, count = at.node, at.street, at.seat, at.moves
+        live, mine_acts = b.live[at.street], at.seat == mine.seat
         if a == 0:
-            begin_decision(game, cells, hands, b, key, share, at, seat, f, d)
-            visited += b.live[street]
-        if a == count:
-            update_regrets(game, cells, b, key, node, street, count, f, d)
+            for k in range(2 if both else 1):
+                for i in range(live):
+                    f.value[d, k, i] = 0
+            weight = hands.hand[at.street]
+            if not vectors:
+                weight = hands.pair[at.street] / weight if mine.hand == ALL_HANDS else 1.0
+            if mine_acts:
+                begin_decision(game, mine, 0, True, at, live, weight, share, key, f, d)
+            else:
+                begin_decision(game, other, 1, both, at, live, weight, share, key, f, d)
+            visited += live if (mine.hand if mine_acts else other.hand) == ALL_HANDS else 1
+        if a == at.moves:
+            if mine_acts:
+                update_regrets(game, mine, at, key, f, d)
+            elif both:
+                update_regrets(game, other, at, key, f, d)
             if d == 0:
                 return visited
             d -= 1  # its values are added to the action that led here
-            live = b.live[street]
             a, at = f.move[d] - 1, decision_at(game, f.node[d])
         else:
             f.move[d] = a + 1
             child = at.first + a
-            child_word = np.int64(game.nodes[4 * child])
-            live = b.live[last] if child_word & SHOWDOWN_BIT else b.live[child_word & STREET_MASK]
-            if not send_reach(b, street, seat, a, live, f, d):
-                continue  # the values are zero
-            if child_word & TERMINAL_BIT == 0:
+            word = np.int64(game.nodes[4 * child])
+            live = b.live[last] if word & SHOWDOWN_BIT else b.live[word & STREET_MASK]
+            own, theirs = send_side_reach(mine, 0, at, a, live, f, d), send_side_reach(other, 1, at, a, live, f, d)
+            if theirs == 0 and (own == 0 or other.responds) and not mine.responds:
+                continue  # the values are zero; a responder needs a best action there as well: the first one
+            if word & TERMINAL_BIT == 0:
                 d += 1
                 f.node[d], f.move[d] = child, 0
                 continue
-            terminal_values(game, hands, b, child, f, d + 1)
-        gather_values(b, at.street, at.seat, a, live, f, d)
-
-
-@kernel
-def train_public_chance(
-    game,  # SamplingGame
-    look,  # BucketLookup
-    cells,  # float32 or uint16 [cells + 1] INOUT
-    deals,  # DealRange of boards
-    share,  # increment of an average by one hand
-    hands,  # DeckHands
-    b,  # BoardWorkspace
-    f,  # HandFrames
-    tally,  # SamplingTally INOUT: visited decisions times hands
-):
-    """Run public chance sampling, one traversal for each board, with immediate updates of the table: threads race."""
-    while True:
-        start = deals.begin + fetch_add(deals.turn) * LOOKUP_BLOCK
-        if start >= deals.end:
-            return
-        for i in range(start, min(start + LOOKUP_BLOCK, deals.end)):
-            key = random_bits(deals.seed, i)
-            deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
-            order_hands(game, hands, b)
-            find_buckets(game, look, hands, b)
-            tally.decisions[0] += traverse_board(game, cells, hands, b, key, share, f)
-            for k in range(b.live[0]):
-                tally.payoff[0] += f.value[0, 0, k]
-                tally.payoff[1] += f.value[0, 1, k]
-
-
-# --- OPCS and SPCS: one vector and one sampled hand -------------------------------------------------
-
-# Index in a frame: the vector, and the sampled hand, which uses the first element.
-VECTOR, DRAWN = 0, 1
+            if vectors:
+                for k in range(2 if both else 1):
+                    terminal_values(game, hands, b, child, mine.seat if k == 0 else other.seat, k, f, d + 1)
+            else:
+                sampled_terminal_values(game, hands, b, child, mine, other, f, d + 1)
+        gather_side_values(mine, 0, at, a, live, margin, f, d)
+        if both:
+            gather_side_values(other, 1, at, a, live, margin, f, d)
 
 
 @inline
@@ -398,229 +507,68 @@ def mark_free_hands(hands, b, one, two, free):
 
     Returns the position of the sampled hand.
     """
-    position, taken = 0, np.uint64(0)
-    taken |= U(1) << U(one[0])
+    position, taken = np.int64(0), ONE_BIT << U(one[0])
     if two:
-        taken |= U(1) << U(one[1])
+        taken |= ONE_BIT << U(one[1])
     for i in range(b.live[0]):
         h = b.order[i]
         free[i] = 1.0 if hands.mask[h] & taken == U(0) else 0.0
         if hands.mask[h] == taken:
-            position = i
+            position = np.int64(i)
     return position
 
 
-@inline
-def half_terminal_values(game, hands, b, node, place, vector_seat, traverser_vector, f, d):
-    """Compute the values of a terminal for the vector of a seat, or for the sampled hand of the other.
-
-    `traverser_vector`: compute those of the vector of seat `vector_seat`.
-    """
-    word, last = np.int64(game.nodes[4 * node]), len(hands.shown) - 1
-    pay = np.float64(game.pay[4 * node + 3])
-    reach, value, free = f.reach[d, VECTOR], f.value[d, VECTOR], f.beats
-    if word & SHOWDOWN_BIT:
-        live, rank = b.live[last], np.int64(b.rank[place])
-        stake = pay * hands.pair[last] / hands.hand[last]
-        if traverser_vector:
-            stake *= f.reach[d, DRAWN, 0]
-            for i in range(live):
-                difference = np.int64(b.rank[i]) - rank
-                value[i] = stake * free[i] * ((difference > 0) - (difference < 0))
-            return
-        total = 0.0
-        for i in range(live):
-            difference = rank - np.int64(b.rank[i])
-            total += reach[i] * ((difference > 0) - (difference < 0))
-        f.value[d, DRAWN, 0] = stake * total
-        return
-    street = word & STREET_MASK
-    payoff = pay * hands.pair[street] / hands.hand[street] * (1 - 2 * vector_seat)
-    if traverser_vector:
-        payoff *= f.reach[d, DRAWN, 0]
-        for i in range(b.live[street]):
-            value[i] = payoff * free[i]
-        return
-    total = 0.0
-    for i in range(b.live[street]):
-        total += reach[i]
-    f.value[d, DRAWN, 0] = -payoff * total
-
-
-@inline
-def begin_vector_decision(game, cells, hands, b, key, share, at_node, update_averages, f, d):
-    """Compute the strategies of the vector at its decision and, if `update_averages`, update its averages."""
-    node, street, count = at_node.node, at_node.street, at_node.moves
-    zero, held = np.float32(0), f.held
-    for j in range(b.kinds[street]):
-        held[j] = 0
-        for a in range(count):
-            f.worth[d, a, j] = 0
-    for i in range(b.live[street]):
-        held[b.member[street, i]] += f.reach[d, VECTOR, i]
-    for j in range(b.kinds[street]):
-        at = decision_cell(game, b, node, street, j)
-        scale, rest = regret_matching_scale(cells, at, count)
-        for a in range(count):
-            f.sigma[d, a, j] = max(regret_at(cells, at + U(a)), zero) * scale + rest
-        if update_averages and held[j] > 0:
-            weight, noise = held[j] * hands.pair[street] / hands.hand[street] * share, rounding_bits(key, node, j, 0)
-            for a in range(count):
-                cell = at + U(count + a)
-                set_average(cells, cell, average_at(cells, cell) + weight * f.sigma[d, a, j], noise)
-
-
-@inline
-def begin_drawn_decision(game, cells, b, key, share, at_node, j, update_averages, f, d):
-    """Compute the strategy of the sampled hand, whose bucket has index j on this board.
-
-    With `update_averages`, also update its average.
-    """
-    node, street, count = at_node.node, at_node.street, at_node.moves
-    zero, at, own = np.float32(0), decision_cell(game, b, node, street, j), f.reach[d, DRAWN, 0]
-    scale, rest = regret_matching_scale(cells, at, count)
-    noise = rounding_bits(key, node, j, 0)
-    for a in range(count):
-        f.sigma[d, a, 0] = max(regret_at(cells, at + U(a)), zero) * scale + rest
-        f.worth[d, a, 0] = 0
-        if update_averages and own > 0:
-            cell = at + U(count + a)
-            set_average(cells, cell, average_at(cells, cell) + np.float64(own * f.sigma[d, a, 0]) * share, noise)
-
-
-@inline
-def send_half_reach(b, street, mine, a, live, f, d):
-    """Write the reach after an action to the next frame; return whether there is any. `mine`: the vector's seat acts."""
-    total = f.reach[d, DRAWN, 0] * (np.float32(1) if mine else f.sigma[d, a, 0])
-    f.reach[d + 1, DRAWN, 0] = total
-    for i in range(live):
-        x = f.reach[d, VECTOR, i]
-        if mine:
-            x *= f.sigma[d, a, b.member[street, i]]
-        f.reach[d + 1, VECTOR, i] = x
-        total += x
-    return total > 0
-
-
-@inline
-def gather_half_values(b, street, mine, own_all, a, live, f, d):
-    """Add the values of an action's child to the decision."""
-    if own_all:
-        for i in range(live):
-            x = f.value[d + 1, VECTOR, i]
-            if mine:
-                j = b.member[street, i]
-                f.worth[d, a, j] += x
-                x *= f.sigma[d, a, j]
-            f.value[d, VECTOR, i] += x
-        return
-    x = f.value[d + 1, DRAWN, 0]
-    f.worth[d, a, 0] = x
-    f.value[d, DRAWN, 0] += x if mine else f.sigma[d, a, 0] * x
-
-
-@inline
-def update_bucket_regrets(game, cells, b, key, at_node, j, k, f, d):
-    """Update the regrets of a decision for the bucket with index j on this board, whose sums are at k in the frame."""
-    node, street, count = at_node.node, at_node.street, at_node.moves
-    at, noise, mean = decision_cell(game, b, node, street, j), rounding_bits(key, node, j, 1), np.float64(0)
-    for a in range(count):
-        mean += f.sigma[d, a, k] * f.worth[d, a, k]
-    for a in range(count):
-        cell = at + U(a)
-        set_regret(cells, cell, regret_at(cells, cell) + np.float32(f.worth[d, a, k] - mean), noise)
-
-
 @kernel
-def traverse_half(game, cells, hands, b, key, share, place, vector_seat, traverser_vector, f):
-    """Traverse a board with a vector of seat `vector_seat` and one hand of the other seat.
-
-    `traverser_vector` updates the vector's seat, else the other. Returns the number of visited decisions times hands.
-    """
-    last, d, visited = len(hands.shown) - 1, 0, 0
-    f.node[0], f.move[0] = 0, 0
-    f.reach[0, DRAWN, 0] = 1
-    for i in range(b.live[0]):
-        f.reach[0, VECTOR, i] = f.beats[i]
-    while True:
-        at, a = decision_at(game, f.node[d]), f.move[d]
-        street, count = at.street, at.moves
-        vector_acts, j = at.seat == vector_seat, b.member[street, place]
-        if a == 0:
-            f.value[d, DRAWN, 0] = 0
-            for i in range(b.live[street]):
-                f.value[d, VECTOR, i] = 0
-            if vector_acts:
-                begin_vector_decision(game, cells, hands, b, key, share, at, traverser_vector, f, d)
-            else:
-                begin_drawn_decision(game, cells, b, key, share, at, j, not traverser_vector, f, d)
-            visited += b.live[street] if vector_acts else 1
-        if a == count:
-            if vector_acts and traverser_vector:
-                for k in range(b.kinds[street]):
-                    update_bucket_regrets(game, cells, b, key, at, k, k, f, d)
-            elif not vector_acts and not traverser_vector:
-                update_bucket_regrets(game, cells, b, key, at, j, 0, f, d)
-            if d == 0:
-                return visited
-            d -= 1  # its values are added to the action that led here
-            live = b.live[street]
-            a, at = f.move[d] - 1, decision_at(game, f.node[d])
-        else:
-            f.move[d] = a + 1
-            child = at.first + a
-            child_word = np.int64(game.nodes[4 * child])
-            live = b.live[last] if child_word & SHOWDOWN_BIT else b.live[child_word & STREET_MASK]
-            if not send_half_reach(b, street, vector_acts, a, live, f, d):
-                continue  # the values are zero
-            if child_word & TERMINAL_BIT == 0:
-                d += 1
-                f.node[d], f.move[d] = child, 0
-                continue
-            half_terminal_values(game, hands, b, child, place, vector_seat, traverser_vector, f, d + 1)
-        gather_half_values(b, at.street, at.seat == vector_seat, traverser_vector, a, live, f, d)
-
-
-@kernel
-def train_half_public(
+def train_on_boards(
     game,  # SamplingGame
     look,  # BucketLookup
     cells,  # float32 or uint16 [cells + 1] INOUT
     deals,  # DealRange of boards
     share,  # increment of an average by one hand
-    traverser_vector,  # whether the traverser has the vector (OPCS) or the sampled hand (SPCS)
+    traversal,  # PCS, OPCS, SPCS or CFR_BR
     hands,  # DeckHands
     b,  # BoardWorkspace
     f,  # HandFrames
-    tally,  # SamplingTally INOUT: visited decisions times hands
+    responder,  # TraversalPlayer: the unabstracted opponent of CFR-BR
+    tally,  # SamplingTally INOUT: visited decisions times hands; values of each seat
 ):
-    """Run OPCS or SPCS, two traversals for each board, with immediate updates of the table: threads race."""
+    """Train on sampled boards, with immediate updates of the tables: threads race.
+
+    PCS traverses a board once, OPCS and SPCS once for each seat, CFR-BR twice for each seat.
+    """
     while True:
         start = deals.begin + fetch_add(deals.turn) * LOOKUP_BLOCK
         if start >= deals.end:
             return
         for i in range(start, min(start + LOOKUP_BLOCK, deals.end)):
-            key = random_bits(deals.seed, i)
+            key, visited = random_bits(deals.seed, i), 0
             taken, tries = deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
             order_hands(game, hands, b)
             find_buckets(game, look, hands, b)
-            for me in range(2):
-                _, tries = deal_cards(game.deck, key, taken, tries, b.drawn, 0, game.hole)
-                place = mark_free_hands(hands, b, b.drawn, game.hole == 2, f.beats)
-                vector_seat = me if traverser_vector else 1 - me
-                tally.decisions[0] += traverse_half(
-                    game, cells, hands, b, key, share, place, vector_seat, traverser_vector, f
-                )
-                if traverser_vector:
-                    for k in range(b.live[0]):
-                        tally.payoff[me] += f.value[0, VECTOR, k]
+            if traversal == CFR_BR:
+                find_buckets(responder.game, responder.look, hands, responder.board)
+            for me in range(1 if traversal == PCS else 2):
+                hand = ALL_HANDS
+                if traversal == OPCS or traversal == SPCS:
+                    _, tries = deal_cards(game.deck, key, taken, tries, b.drawn, 0, game.hole)
+                    hand = mark_free_hands(hands, b, b.drawn, game.hole == 2, f.beats)
+                own_hand, other_hand = (hand, ALL_HANDS) if traversal == SPCS else (ALL_HANDS, hand)
+                mine = make_side(cells, game.base, b, me, own_hand, False)
+                if traversal == CFR_BR:
+                    best = make_side(responder.cells, responder.game.base, responder.board, 1 - me, ALL_HANDS, True)
+                    visited += traverse_board(responder.game, hands, b, key, share, best, mine, False, f)
+                    visited += traverse_board(game, hands, b, key, share, mine, best, False, f)
                 else:
-                    tally.payoff[me] += f.value[0, DRAWN, 0]
+                    other = make_side(cells, game.base, b, 1 - me, other_hand, False)
+                    visited += traverse_board(game, hands, b, key, share, mine, other, traversal == PCS, f)
+                for k in range(2 if traversal == PCS else 1):
+                    for h in range(b.live[0]):
+                        tally.payoff[me + k] += f.value[0, k, h]
+            tally.decisions[0] += visited
 
 
 # --- packed boards for training on a GPU: hands from weak to strong, and grouped by bucket ------------
 
-U, V = np.uint64, np.uint32
 CARD_BITS, TIE, BUCKET, RUN = 6, 12, 13, 16  # as in `riverboat.engines.cuda._kernels.public_chance`
 
 

@@ -10,11 +10,8 @@ from riverboat.cards.ranking import RankTables
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import prefetch
 from riverboat.core.arrays import Array
-from riverboat.engines.sampling._kernels.deal import compare_hands, deal_cards, random_bits
-from riverboat.engines.sampling._kernels.external import (
-    FIRST_NODE_DRAW,
-    uniform_from_bits,
-)
+from riverboat.engines.sampling._kernels.deal import compare_hands, deal_cards, random_bits, uniform_from_bits
+from riverboat.engines.sampling._kernels.external import FIRST_NODE_DRAW
 from riverboat.games.holdem._kernels import (
     FOLDED,
     apply_action_and_deal,
