@@ -319,5 +319,19 @@ class Deck:
         """Number of hands."""
         return comb(len(self.cards), self.hole)
 
+    def hand_indices(self, cards: Array) -> Array:
+        """Return the indices of hands in `hands`, from their cards in any order. int64 [n]
+
+        Parameters
+        ----------
+        cards
+            Cards of the hands, uint8 [n, hole].
+        """
+        position = np.full(256, -1, np.int64)
+        position[self.cards] = np.arange(len(self.cards))
+        ordered = np.sort(position[cards], axis=1)
+        indices: Array = ordered[:, 0] if self.hole == 1 else ordered[:, 1] * (ordered[:, 1] - 1) // 2 + ordered[:, 0]
+        return indices
+
 
 FULL_DECK = Deck()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import accumulate, groupby, product
+from itertools import accumulate, groupby, permutations, product
 from math import comb, prod
 from typing import TypeAlias
 
@@ -248,6 +248,35 @@ def join_tables(tables: Sequence[IndexTables]) -> tuple[IndexTables, Array]:
     offset = np.concatenate([t.offset[:-1] for t in tables])
     family, kind, scale = (np.concatenate([getattr(t, name) for t in tables]) for name in ("family", "kind", "scale"))
     return tables[0]._replace(family=family, offset=offset, kind=kind, scale=scale), first
+
+
+@cache
+def suit_permutations(deck: Deck = FULL_DECK) -> tuple[Array, Array]:
+    """Return the images of all cards and of the deck's hands under each permutation of the deck's suits.
+
+    Parameters
+    ----------
+    deck
+        The deck.
+
+    Returns
+    -------
+    tuple of Array
+        Images of cards, uint8 [permutations, 52], and of hands, int32 [permutations, hands].
+
+    Examples
+    --------
+    >>> cards, hands = suit_permutations(Deck("AK", "cd", 1))
+    >>> hands.tolist()
+    [[0, 1, 2, 3], [1, 0, 3, 2]]
+    """
+    suits = sorted(SUITS.index(suit) for suit in deck.suits)
+    orders = list(permutations(suits))
+    suit_maps = np.tile(np.arange(4), (len(orders), 1))
+    suit_maps[:, suits] = orders
+    rank, suit = np.divmod(np.arange(52), 4)
+    cards = (4 * rank + suit_maps[:, suit]).astype(np.uint8)
+    return cards, np.array([deck.hand_indices(image[deck.hands]) for image in cards], np.int32)
 
 
 @cache

@@ -83,18 +83,16 @@ class AgentCost:
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as a JSON object, in the form that ledgers store."""
         description = describe_result("cost", self.rules, self.agent)
-        description["about"]["agents"][0]["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
+        about = description["about"]["agents"][0]
+        about["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
+        figures = {
+            key: value for key, value in vars(self).items() if key not in ("agent", "rules", "seconds_by_street")
+        }
         return {
             "agent": self.agent.name,
-            **{key: description["about"]["agents"][0].get(key) for key in ("core_hours", "megabytes")},
-            "load_seconds": self.load_seconds,
-            "hands": self.hands,
-            "seed": self.seed,
+            **{key: about.get(key) for key in ("core_hours", "megabytes")},
+            **figures,
             "decisions": list(self.decisions),
-            "mean_seconds": self.mean_seconds,
-            "median_seconds": self.median_seconds,
-            "worst_seconds": self.worst_seconds,
-            "processor_seconds": self.processor_seconds,
             "street_seconds": list(self.seconds_by_street),
             "unit": "seconds",
             **description,

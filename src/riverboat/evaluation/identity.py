@@ -109,9 +109,8 @@ def _training_cores(provenance: Mapping[str, Any]) -> int:
 
 def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
     single = len(parts) == 1
-    options = (
-        _relevant_options(name) if single else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))
-    )  # such as `deals=500` of a switching agent
+    # Several parts have options such as `deals=500` of a switching agent.
+    options = _relevant_options(name) if single else ",".join(re.findall(r",(\w+=\d+)(?=,|$)", name))
     fingerprint = _digest(repr((_class_name(agent), options, [part["fingerprint"] for part in parts])))
     if not single:
         return {"name": name, "fingerprint": fingerprint, "kind": "several"}
@@ -126,9 +125,8 @@ def _size_bytes(strategy: Blueprint) -> int:
 
 def _relevant_options(name: str) -> str:
     """Return the options in an agent's name that change its play."""
-    relevant = [
-        part for part in name.partition("?")[2].split("&") if part and part.partition("=")[0] not in IRRELEVANT_OPTIONS
-    ]
+    options = filter(None, name.partition("?")[2].split("&"))
+    relevant = [option for option in options if option.partition("=")[0] not in IRRELEVANT_OPTIONS]
     return f"?{'&'.join(relevant)}" if relevant else ""
 
 

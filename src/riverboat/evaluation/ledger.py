@@ -80,37 +80,28 @@ class LedgerEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as the JSON object of its line."""
-        facts = {
-            "result": self.kind,
-            "agents": list(self.agents),
-            "mbb_per_game": self.mbb_per_game,
-            "ci95": self.ci95,
-            "hands": self.hands,
-            "seed": self.seed,
-            **self.extra,
-        }
-        return {key: value for key, value in facts.items() if value is not None}
+        facts = {"result": self.kind, **vars(self), "agents": list(self.agents), **self.extra}
+        return {key: value for key, value in facts.items() if value is not None and key not in ("kind", "extra")}
 
     @property
     def claim(self) -> Claim:
         """Claim about the first agent: its winnings, or its exploitability."""
         drawn: dict[str, Any] = {"seed": self.seed, "size": self.hands, "samples": "hands" if self.hands else ""}
-        if self.kind == MATCH:
-            return Claim("won", self.mbb_per_game, "mbb/g", ESTIMATE, self.ci95, **drawn)
-        if self.extra.get("is") == "exact":
+        if self.extra.get("is") == "exact" and self.kind != MATCH:
             return Claim("exploitability", self.mbb_per_game, "mbb/g", EXACT)
-        return Claim("exploitability", self.mbb_per_game, "mbb/g", LOWER, self.ci95, **drawn)
+        name, kind = ("won", ESTIMATE) if self.kind == MATCH else ("exploitability", LOWER)
+        return Claim(name, self.mbb_per_game, "mbb/g", kind, self.ci95, **drawn)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Key of the measurement; entries with equal keys are the same measurement."""
-        settings = tuple(str(self.extra.get(name)) for name in _EXTRA_KEYS if name not in ("verdict", "played"))
-        return self.kind, self.agents, self.seed or 0, self.hands or 0, settings
+        kind, agents, settings = self.measurement
+        return kind, agents, self.seed or 0, self.hands or 0, settings
 
     @property
     def measurement(self) -> tuple[Any, ...]:
         """Key without seed and hands; entries that share it measure the same with other cards and can be pooled."""
-        _, _, _, _, settings = self.key
+        settings = tuple(str(self.extra.get(name)) for name in _EXTRA_KEYS if name not in ("verdict", "played"))
         return self.kind, self.agents, settings
 
 
@@ -306,21 +297,14 @@ def _connected_groups(matches: list[LedgerEntry]) -> list[list[str]]:
 
 def _fit_ratings(count: int, matches: list[LedgerEntry], index: Mapping[str, int]) -> tuple[Any, Any]:
     """Fit ratings relative to their mean, and compute their standard errors."""
-    normal, right = np.zeros((count, count)), np.zeros(count)
-    for entry in matches:
-        i, j = (index[agent] for agent in entry.agents)
-        weight = 1 / max(entry.ci95 / NORMAL_95, MIN_ERROR) ** 2
-        row = np.zeros(count)
-        row[i], row[j] = 1.0, -1.0
-        normal += weight * np.outer(row, row)
-        right += weight * entry.mbb_per_game * row
-    covariance = np.linalg.pinv(normal, hermitian=True)  # with the constraint that ratings sum to zero
-    ratings = covariance @ right
-    misfit = 0.0
-    for entry in matches:
-        i, j = (index[agent] for agent in entry.agents)
-        error = max(entry.ci95 / NORMAL_95, MIN_ERROR)
-        misfit += ((entry.mbb_per_game - ratings[i] + ratings[j]) / error) ** 2
+    won = np.array([entry.mbb_per_game for entry in matches])
+    errors = np.maximum([entry.ci95 / NORMAL_95 for entry in matches], MIN_ERROR)
+    pairs = np.array([[index[agent] for agent in entry.agents] for entry in matches])
+    design = np.eye(count)[pairs[:, 0]] - np.eye(count)[pairs[:, 1]]
+    weighted = design / errors[:, None] ** 2
+    covariance = np.linalg.pinv(design.T @ weighted, hermitian=True)  # with the constraint that ratings sum to zero
+    ratings = covariance @ (weighted.T @ won)
+    misfit = float((((won - design @ ratings) / errors) ** 2).sum())
     degrees_of_freedom = len(matches) - (count - 1)
     inflation = max(1.0, misfit / degrees_of_freedom) if degrees_of_freedom > 0 else 1.0
     return ratings, np.sqrt(np.maximum(np.diag(covariance), 0.0) * inflation)
@@ -436,9 +420,7 @@ def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str
     about = FileEntries(f"{where}, about", entries["about"])
     rules = FileEntries(f"{where}, about, rules", about["rules"])
     game = _read_game(FileEntries(rules.location, {**rules, "version": about["version"]}))
-    agents = []
-    for each in about.tables("agents"):
-        agents.append({"fingerprint": each.text("fingerprint"), **_read_agent(each)})
+    agents = [{"fingerprint": each.text("fingerprint"), **_read_agent(each)} for each in about.tables("agents")]
     if about["result"] == COST:
         return None, game, agents
     line = {key: entries[key] for key in ("mbb_per_game", "ci95", "hands", "seed", *_EXTRA_KEYS) if key in entries}
@@ -450,13 +432,9 @@ def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str
 
 
 def _read_game(entries: FileEntries) -> dict[str, Any]:
-    stacks = None if entries.get("stacks") is None else list(entries.integers("stacks", 1, 2**40))
-    return {
-        "name": entries.text("name"),
-        "fingerprint": entries.text("fingerprint"),
-        "stacks": stacks,
-        "version": entries.text("version"),
-    }
+    game: dict[str, Any] = {key: entries.text(key) for key in ("name", "fingerprint")}
+    game["stacks"] = None if entries.get("stacks") is None else list(entries.integers("stacks", 1, 2**40))
+    return game | {"version": entries.text("version")}
 
 
 def _read_agent(entries: FileEntries) -> dict[str, Any]:
@@ -477,15 +455,11 @@ def _read_entry(entries: FileEntries) -> LedgerEntry:
             raise CorruptError(
                 f"{entries.location}: {key} = {short_repr(value)}: must be text, a number or true or false"
             )
-    return LedgerEntry(
-        kind,
-        agents,
-        entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE),
-        entries.number("ci95", 0, _MAX_FIGURE) if "ci95" in entries else 0.0,
-        entries.integer("hands", 0) if "hands" in entries else None,
-        entries.integer("seed", 0) if "seed" in entries else None,
-        extra,
-    )
+    won, width = entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE), 0.0
+    if "ci95" in entries:
+        width = entries.number("ci95", 0, _MAX_FIGURE)
+    hands, seed = (entries.integer(key, 0) if key in entries else None for key in ("hands", "seed"))
+    return LedgerEntry(kind, agents, won, width, hands, seed, extra)
 
 
 def _check_same_game(where: str, old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> None:

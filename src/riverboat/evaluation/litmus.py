@@ -11,10 +11,11 @@ public state, or if the agent never reaches it with the hands of the check.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,7 +45,7 @@ REQUIRED_KEYS = {  # keys that each kind needs in addition to lines
     SIZES: ("sizes",),
     CHEAP: (),
 }
-ACTIONS = ("fold", "call", "raise")
+_ACTION_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}  # in the order of columns
 ANY, NUTS = "any", "nuts"
 CHECK_DOWN, MIN_RAISE, ALL_IN, SIZE_PLACEHOLDER = "~", "min", "a", "?"
 MAX_BOARDS = 1000
@@ -230,17 +231,12 @@ def _parse_check(entry: Any, where: str) -> LitmusCheck:
     sizes = _read_texts(entry, "sizes", where) if kind == SIZES else ()
     for size in sizes:
         _check_size(size, f"{where}: sizes")
-    return LitmusCheck(
-        name,
-        kind,
-        _read_lines(entry, kind, where),
-        _read_boards(entry.get("boards", 0), where),
-        _read_action(entry, where),
-        _read_hands(entry, "hands", where),
-        _read_hands(entry, "than", where),
-        sizes,
-        float(tolerance),
-    )
+    lines, boards = _read_lines(entry, kind, where), _read_boards(entry.get("boards", 0), where)
+    move = str(entry.get("move", ""))
+    if "move" in entry and move not in _ACTION_VERB:
+        raise InputError(f"{where}: {unknown_name_error('move', move, _ACTION_VERB)}")
+    hands, than = (_read_hands(entry, key, where) for key in ("hands", "than"))
+    return LitmusCheck(name, kind, lines, boards, move, hands, than, sizes, float(tolerance))
 
 
 def _read_text(entry: Mapping[str, Any], key: str, where: str) -> str:
@@ -255,12 +251,6 @@ def _read_texts(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ..
     if not isinstance(texts, list) or not 0 < len(texts) <= MAX_LINES or not all(isinstance(x, str) for x in texts):
         raise InputError(f"{where}: {key} = {short_repr(texts)}: must be a list of 1 to {MAX_LINES} strings")
     return tuple(texts)
-
-
-def _read_action(entry: Mapping[str, Any], where: str) -> str:
-    if "move" in entry and entry["move"] not in ACTIONS:
-        raise InputError(f"{where}: {unknown_name_error('move', str(entry['move']), ACTIONS)}")
-    return str(entry.get("move", ""))
 
 
 def _read_hands(entry: Mapping[str, Any], key: str, where: str) -> str:
@@ -356,15 +346,7 @@ class LitmusFailure:
 
     def record(self) -> dict[str, Any]:
         """Return the failure as a JSON object."""
-        return {
-            "check": self.check,
-            "reason": self.reason,
-            "line": self.line,
-            "board": self.board,
-            "hand": self.hand,
-            "probabilities": self.probabilities,
-            "match_state": self.match_state,
-        }
+        return {key: value for key, value in asdict(self).items() if key != "excess"}
 
 
 @dataclass(frozen=True)
@@ -569,6 +551,15 @@ class _LitmusState:
     group: tuple[str, Cards]  # line and board of the check; states of a group differ only in a bet size
 
 
+class _Violation(NamedTuple):
+    """How far an agent misses a check at one public state."""
+
+    excess: float  # a failure if above the tolerance
+    reason: str
+    chances: Array  # float64 [3]: of fold, call and raise
+    hand: int = -1  # -1: all hands together
+
+
 @dataclass
 class _LitmusRun:
     """Run of one check on one agent."""
@@ -576,7 +567,6 @@ class _LitmusRun:
     check: LitmusCheck
     rules: PokerRules
     agent: PublicPolicy
-    failures: list[LitmusFailure] = field(default_factory=list)
 
     def run(self) -> LitmusCheckResult:
         """Check all public states."""
@@ -593,30 +583,26 @@ class _LitmusRun:
             MONOTONE: self._check_monotone,
             CHEAP: self._check_cheap,
         }
-        checker, num_states = checkers.get(self.check.kind), 0
-        means: dict[tuple[str, Cards], list[tuple[_LitmusState, Array]]] = {}
+        checker = checkers.get(self.check.kind)
+        found: list[tuple[_LitmusState, _Violation | None]] = []
+        groups: dict[tuple[str, Cards], list[tuple[_LitmusState, Array]]] = {}
         for state, weights, strategy in zip(states, ranges, iterate_strategies(self.agent, table), strict=True):
-            raises = (
-                strategy.probabilities.sum(axis=1)
-                - strategy.move_probabilities(FOLD)
-                - strategy.move_probabilities(CALL)
-            )
-            probabilities = np.stack(
-                [strategy.move_probabilities(FOLD), strategy.move_probabilities(CALL), raises], axis=1
-            )
             if not (weights > MIN_REACH).any():
                 continue
-            num_states += 1
-            means.setdefault(state.group, []).append((state, weights @ probabilities / weights.sum()))
-            if checker is not None:
-                checker(state, weights, probabilities)
-        for group in means.values() if self.check.kind == SIZES else ():
-            self._check_sizes(group)
-        if not num_states:
+            fold, call = strategy.move_probabilities(FOLD), strategy.move_probabilities(CALL)
+            chances = np.stack([fold, call, strategy.probabilities.sum(axis=1) - fold - call], axis=1)
+            groups.setdefault(state.group, []).append((state, weights @ chances / weights.sum()))
+            found.append((state, None if checker is None else checker(state, weights, chances)))
+        if not found:
             return LitmusCheckResult(self.check, 0, (), "the agent never reaches these states")
-        return LitmusCheckResult(
-            self.check, num_states, tuple(sorted(self.failures, key=lambda failure: -failure.excess))
-        )
+        num_states = len(found)
+        found += [self._check_sizes(group) for group in groups.values() if self.check.kind == SIZES]
+        failures = [
+            self._failure(state, violation)
+            for state, violation in found
+            if violation is not None and violation.excess > self.check.tolerance
+        ]
+        return LitmusCheckResult(self.check, num_states, tuple(sorted(failures, key=lambda failure: -failure.excess)))
 
     def _public_states(self) -> list[_LitmusState]:
         states: dict[tuple[str, Cards], _LitmusState] = {}
@@ -658,102 +644,76 @@ class _LitmusRun:
 
     # --- Kinds of checks ---
 
-    def _check_never(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
-        p = np.where(
-            self._hands_of_check(public_state) & (weights > MIN_REACH),
-            chances[:, _ACTION_COLUMN[self.check.move]],
-            -1.0,
-        )
+    def _check_never(self, public_state: _LitmusState, weights: Array, chances: Array) -> _Violation:
+        hands = self._hands_of_check(public_state) & (weights > MIN_REACH)
+        p = np.where(hands, chances[:, self._action_column], -1.0)
         worst = int(p.argmax())
-        if p[worst] > self.check.tolerance:
-            others = int((p > self.check.tolerance).sum()) - 1
-            more = f", and so do {others} other hands" if others else ""
-            self._add_failure(
-                public_state,
-                f"{_ACTION_VERB[self.check.move]} {_percent(p[worst])} of the time{more}",
-                p[worst],
-                chances[worst],
-                worst,
-            )
+        others = int((p > self.check.tolerance).sum()) - 1
+        more = f", and so do {others} other hands" if others else ""
+        reason = f"{_ACTION_VERB[self.check.move]} {_percent(p[worst])} of the time{more}"
+        return _Violation(float(p[worst]), reason, chances[worst], worst)
 
-    def _check_more(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
-        p = chances[:, _ACTION_COLUMN[self.check.move]]
-        first, second = (
-            self._hands_of_check(public_state, text) & (weights > MIN_REACH)
-            for text in (self.check.hands, self.check.than)
+    def _check_more(self, public_state: _LitmusState, weights: Array, chances: Array) -> _Violation | None:
+        p, texts = chances[:, self._action_column], (self.check.hands, self.check.than)
+        first, second = (self._hands_of_check(public_state, text) & (weights > MIN_REACH) for text in texts)
+        if not first.any() or not second.any():
+            return None
+        reason = (
+            f"{self.check.hands} {_ACTION_VERB[self.check.move]} {_percent(p[first].mean())} of the time, "
+            f"{self.check.than} {_percent(p[second].mean())}"
         )
-        if first.any() and second.any():
-            excess = float(p[second].mean() - p[first].mean())
-            if excess > self.check.tolerance:
-                reason = (
-                    f"{self.check.hands} {_ACTION_VERB[self.check.move]} {_percent(p[first].mean())} of the time, "
-                    f"{self.check.than} {_percent(p[second].mean())}"
-                )
-                self._add_failure(public_state, reason, excess, chances[first].mean(axis=0))
+        return _Violation(float(p[second].mean() - p[first].mean()), reason, chances[first].mean(axis=0))
 
-    def _check_monotone(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
+    def _check_monotone(self, public_state: _LitmusState, weights: Array, chances: Array) -> _Violation:
         strength = hand_strengths(public_state.board, self.rules.deck).astype(int)
         held = np.flatnonzero(weights > MIN_REACH)
         w, s, p = weights[held], strength[held], chances[held, 0]
         stronger = (s[:, None] > s) * np.outer(w, w)
         more = np.maximum(p[:, None] - p, 0.0) * stronger
         excess = float(more.sum() / max(stronger.sum(), 1e-300))
-        if excess > self.check.tolerance:
-            a, b = np.unravel_index(int(more.argmax()), more.shape)
-            weaker = hand_names(self.rules.deck)[held[b]]
-            reason = (
-                f"stronger hands fold {_percent(excess)} more often than weaker ones on average; this one {_percent(p[a])}, "
-                f"the weaker {weaker} {_percent(p[b])}"
-            )
-            self._add_failure(public_state, reason, excess, chances[held[a]], int(held[a]))
+        a, b = np.unravel_index(int(more.argmax()), more.shape)
+        reason = (
+            f"stronger hands fold {_percent(excess)} more often than weaker ones on average; this one {_percent(p[a])}, "
+            f"the weaker {hand_names(self.rules.deck)[held[b]]} {_percent(p[b])}"
+        )
+        return _Violation(excess, reason, chances[held[a]], int(held[a]))
 
-    def _check_cheap(self, public_state: _LitmusState, weights: Array, chances: Array) -> None:
+    def _check_cheap(self, public_state: _LitmusState, weights: Array, chances: Array) -> _Violation:
         mean = weights @ chances / weights.sum()
         price = public_state.state.to_call / public_state.state.pot
-        if mean[0] > price + self.check.tolerance:
-            reason = f"folds {_percent(mean[0])} of all hands to a bet that needs {_percent(price)}"
-            self._add_failure(public_state, reason, float(mean[0] - price), mean)
+        reason = f"folds {_percent(mean[0])} of all hands to a bet that needs {_percent(price)}"
+        return _Violation(float(mean[0] - price), reason, mean)
 
-    def _check_sizes(self, states_by_size: list[tuple[_LitmusState, Array]]) -> None:
+    def _check_sizes(self, states_by_size: list[tuple[_LitmusState, Array]]) -> tuple[_LitmusState, _Violation]:
         """Check that a group of states, which differ in the bet faced, does not fold more to smaller bets.
 
         Each state comes with the mean probabilities of fold, call and raise over all hands.
         """
         states_by_size.sort(key=lambda pair: pair[0].state.to_call)
-        drops = [(a[1][0] - b[1][0], a, b) for k, a in enumerate(states_by_size) for b in states_by_size[k + 1 :]]
-        excess, smaller, larger = max(
-            drops, key=lambda drop: drop[0], default=(0.0, states_by_size[0], states_by_size[0])
+        pairs = [*combinations(states_by_size, 2)] or [(states_by_size[0], states_by_size[0])]
+        (smaller, small_mean), (larger, mean) = max(pairs, key=lambda pair: pair[0][1][0] - pair[1][1][0])
+        reason = (
+            f"folds {_percent(mean[0])} of all hands to a bet of {larger.state.to_call:,}, but "
+            f"{_percent(small_mean[0])} to one of {smaller.state.to_call:,}"
         )
-        if excess > self.check.tolerance:
-            public_state, mean = larger
-            reason = (
-                f"folds {_percent(mean[0])} of all hands to a bet of {public_state.state.to_call:,}, but "
-                f"{_percent(smaller[1][0])} to one of {smaller[0].state.to_call:,}"
-            )
-            self._add_failure(public_state, reason, float(excess), mean)
+        return larger, _Violation(float(small_mean[0] - mean[0]), reason, mean)
 
     # --- Failures ---
 
-    def _add_failure(
-        self, public_state: _LitmusState, reason: str, excess: float, chances: Array, hand: int = -1
-    ) -> None:
+    @property
+    def _action_column(self) -> int:
+        return list(_ACTION_VERB).index(self.check.move)
+
+    def _failure(self, public_state: _LitmusState, violation: _Violation) -> LitmusFailure:
         state, hand_name, match_state = public_state.state, "", ""
-        if hand >= 0:
-            hand_name = hand_names(self.rules.deck)[hand]
-            hole: Cards = tuple(self.rules.deck.hands[hand].tolist())
+        if violation.hand >= 0:
+            hand_name = hand_names(self.rules.deck)[violation.hand]
+            hole: Cards = tuple(self.rules.deck.hands[violation.hand].tolist())
             holes = (hole, ()) if state.turn == 0 else ((), hole)
             match_state = format_match_state(state.turn, 0, state.line, format_deal(holes, public_state.board, state))
-        probabilities = dict(zip(_ACTION_COLUMN, map(float, chances), strict=True))
-        board = format_cards(public_state.board)
-        self.failures.append(
-            LitmusFailure(
-                self.check.name, reason, state.line, board, hand_name, probabilities, float(excess), match_state
-            )
-        )
-
-
-_ACTION_COLUMN = {"fold": 0, "call": 1, "raise": 2}
-_ACTION_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}
+        chances = dict(zip(_ACTION_VERB, map(float, violation.chances), strict=True))
+        facts = state.line, format_cards(public_state.board), hand_name, chances, violation.excess, match_state
+        return LitmusFailure(self.check.name, violation.reason, *facts)
 
 
 def _percent(p: float) -> str:

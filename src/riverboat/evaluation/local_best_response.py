@@ -25,8 +25,8 @@ unbiased mean. Deals are independent; the interval is over them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -39,6 +39,7 @@ from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.core.arrays import Array
 from riverboat.core.claims import LOWER, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.parallel import map_in_order
 from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
 from riverboat.games.holdem import betting_rules
 from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, format_action
@@ -50,11 +51,8 @@ from riverboat.strategies.public_strategy import PublicPolicy, PublicStateStrate
 # --- Responder: its decision with all hands at a public state ---
 
 POT_FRACTIONS = (*(0.05 * 1.15**k for k in range(53)),)
-ACTION_SETS: dict[str, tuple[float, ...] | None] = {
-    "fc": None,
-    "fcpa": (1.0,),
-    "56": POT_FRACTIONS,
-}  # raises as fractions of the pot; all-in is always added
+# Raises as fractions of the pot; all-in is always added.
+ACTION_SETS: dict[str, tuple[float, ...] | None] = {"fc": None, "fcpa": (1.0,), "56": POT_FRACTIONS}
 _MANY_ACTIONS = 256  # larger strategies, of agents that bet any number of chips, are compacted
 _TOLERANCE = 1e-9  # relative to the pot, for rounding
 
@@ -189,13 +187,11 @@ class LocalResponder:
 
     def _check_strategy(self, answer: PublicStateStrategy, node: LbrNode) -> None:
         """Raise InputError if a strategy has illegal actions or does not sum to one."""
-        price, legal_raises = (
+        price, raises = (
             betting_rules.call_amount(self.book, node.state),
             betting_rules.raise_bounds(self.book, node.state),
         )
-        illegal = [
-            move for move in answer.moves.tolist() if not betting_rules.is_action_allowed(price, *legal_raises, move)
-        ]
+        illegal = [move for move in answer.moves.tolist() if not betting_rules.is_action_allowed(price, *raises, move)]
         sums = answer.probabilities.sum(axis=1)[node.opponent_range > 0]
         if illegal or not np.abs(sums - 1).max(initial=0.0) < 1e-6:
             line = " ".join(format_action(move, self.rules) for move in node.moves) or "the deal"
@@ -229,12 +225,9 @@ class LocalResponder:
             Node where the responder acts.
         """
         totals = [] if node.state.street < self.start else self.raise_totals(node.state)
-        return [
-            node.child(
-                total, betting_rules.apply_action(self.book, node.state, total), node.own_range, node.opponent_range
-            )
-            for total in totals
-        ]
+        states = [betting_rules.apply_action(self.book, node.state, total) for total in totals]
+        ranges = node.own_range, node.opponent_range
+        return [node.child(total, state, *ranges) for total, state in zip(totals, states, strict=True)]
 
     def choose(
         self, node: LbrNode, raise_nodes: Sequence[LbrNode], showdown_wins: Callable[[Array], Array]
@@ -254,19 +247,16 @@ class LocalResponder:
         own_spent, opponent_spent = (at.spent0, at.spent1) if seat == 0 else (at.spent1, at.spent0)
         to_call, faced = betting_rules.call_amount(self.book, at), min(opponent_spent, self.book.stacks[seat])
         pot = own_spent + faced
-        continuing = [
-            node.opponent_range * (1.0 - _strategy_at(raise_node).move_probabilities(FOLD))
-            for raise_node in raise_nodes
-        ]
+        folding = [_strategy_at(raise_node).move_probabilities(FOLD) for raise_node in raise_nodes]
+        continuing = [node.opponent_range * (1.0 - fold) for fold in folding]
         ranges = np.stack([node.opponent_range, *continuing])
         compatible, wins = self.showdowns.compatible_weights(ranges), showdown_wins(ranges)
         adds = [0, *(min(raise_node.state[seat], self.book.stacks[1 - seat]) - faced for raise_node in raise_nodes)]
         added = np.array(adds, float)[:, None]
         utility = (compatible[0] - compatible) * pot + wins * (pot + added) - (compatible - wins) * (to_call + added)
         best_utility, tolerance = utility.max(axis=0), _TOLERANCE * pot * float(node.opponent_range.sum())
-        best = len(raise_nodes) - (utility >= best_utility - tolerance)[::-1].argmax(
-            axis=0
-        )  # the largest of equal raises
+        nearly_best = utility >= best_utility - tolerance
+        best = len(raise_nodes) - nearly_best[::-1].argmax(axis=0)  # the largest of equal raises
         folds = best_utility <= tolerance
         moves = [CALL, *(raise_node.moves[-1] for raise_node in raise_nodes)]
         chosen = [(move, (best == k) & ~(folds & (to_call > 0))) for k, move in enumerate(moves)]
@@ -277,9 +267,8 @@ def _compact_strategy(answer: PublicStateStrategy, node: LbrNode) -> PublicState
     """Store a large strategy that does not depend on the hand as one broadcast row."""
     held = np.flatnonzero(node.opponent_range > 0)
     if len(held) and (answer.probabilities[held] == answer.probabilities[held[0]]).all():
-        return PublicStateStrategy(
-            answer.moves, np.broadcast_to(answer.probabilities[held[0]].copy(), answer.probabilities.shape)
-        )
+        row = answer.probabilities[held[0]].copy()
+        return PublicStateStrategy(answer.moves, np.broadcast_to(row, answer.probabilities.shape))
     return answer
 
 
@@ -301,9 +290,7 @@ class _LbrBranches:
     fold_value: float = 0.0  # to the responder after a fold, summed over pairs of hands
     showdowns: list[LbrNode] = field(default_factory=list)  # terminal nodes
     continuing: list[Callable[[], LbrNode]] = field(default_factory=list)  # factories of children, called when sampled
-    sampling_weights: list[float] = field(
-        default_factory=list
-    )  # of the children: pairs of hands times chips in the pot
+    sampling_weights: list[float] = field(default_factory=list)  # of children: pairs of hands times chips in the pot
 
 
 Line: TypeAlias = tuple[int, ...]
@@ -393,12 +380,11 @@ class _LbrDeal:
         queries += [child for children in raised.values() for child in children]
         self.responder.query_agent(queries)
         for i in new:
-            branches_here = (
-                self._responder_branches(front[i], raised[i]) if i in raised else self._agent_branches(front[i])
-            )
-            branches_of[i] = branches_here
-            if not front[i].board:
-                cached[self.seat, front[i].moves] = branches_here
+            node = front[i]
+            branches = self._responder_branches(node, raised[i]) if i in raised else self._agent_branches(node)
+            branches_of[i] = branches
+            if not node.board:
+                cached[self.seat, node.moves] = branches
         return [branches for branches in branches_of.values() if branches is not None]
 
     def _responder_branches(self, node: LbrNode, raise_nodes: list[LbrNode]) -> _LbrBranches:
@@ -415,12 +401,8 @@ class _LbrDeal:
             mass = float(own_range @ compatible)
             if mass > 0:
                 state = betting_rules.apply_action(self.book, node.state, move)
-                self._add_branch(
-                    out,
-                    state,
-                    mass,
-                    partial(node.child, move, state, own_range, node.opponent_range, strategies.get(move)),
-                )
+                child = partial(node.child, move, state, own_range, node.opponent_range, strategies.get(move))
+                self._add_branch(out, state, mass, child)
         return out
 
     def _agent_branches(self, node: LbrNode) -> _LbrBranches:
@@ -461,13 +443,10 @@ class _LbrDeal:
     def _showdown_value(self, node: LbrNode) -> float:
         """Return the responder's showdown value, summed over pairs of hands; unbiased over runouts."""
         ranges = node.opponent_range[None]
-        if self.showdowns.count_runouts(len(node.board)) <= MAX_EXACT_RUNOUTS:
-            won = self.showdowns.wins(node.board, ranges)
-        else:
-            won = self.showdowns.wins(
-                node.board, ranges, self.showdowns.sample_runouts(node.board, NUM_RUNOUTS, self.rng)
-            )
-        edge = 2.0 * won[0] - self.showdowns.compatible_weights(ranges)[0]
+        runouts = None
+        if self.showdowns.count_runouts(len(node.board)) > MAX_EXACT_RUNOUTS:
+            runouts = self.showdowns.sample_runouts(node.board, NUM_RUNOUTS, self.rng)
+        edge = 2.0 * self.showdowns.wins(node.board, ranges, runouts)[0] - self.showdowns.compatible_weights(ranges)[0]
         return min(node.state.spent0, node.state.spent1) * float(node.own_range @ edge)
 
     # --- Sampling ---
@@ -497,7 +476,7 @@ class _LbrDeal:
         state = betting_rules.deal_street(self.book, node.state)
         size = self.rules.board_sizes[state.street]
         num_cards = size - len(node.board)
-        boards: dict[Cards, int] = {}
+        boards = Counter[Cards]()
         if not node.board:  # all trajectories of a deal share its first cards
             boards[tuple(self.cards[:size])] = node.trajectories
         else:
@@ -506,22 +485,12 @@ class _LbrDeal:
             for _ in range(node.trajectories):
                 if len(deck) < num_cards:
                     deck = self.rng.permutation(remaining).tolist()
-                board = (*node.board, *(deck.pop() for _ in range(num_cards)))
-                boards[board] = boards.get(board, 0) + 1
+                boards[(*node.board, *(deck.pop() for _ in range(num_cards)))] += 1
         out = []
         for board, trajectories in boards.items():
             live = self.showdowns.live_hands(board)
-            out.append(
-                LbrNode(
-                    node.moves,
-                    board,
-                    state,
-                    node.own_range * live,
-                    node.opponent_range * live,
-                    trajectories,
-                    node.weight,
-                )
-            )
+            ranges = node.own_range * live, node.opponent_range * live
+            out.append(LbrNode(node.moves, board, state, *ranges, trajectories, node.weight))
         return out
 
 
@@ -690,7 +659,7 @@ def local_best_response(
     start_time = time.perf_counter()
     pairs: list[tuple[float, float]] = []
     deals = None if hands is None else max(2, -(-hands // (2 * trajectories)))
-    for values in _map_in_order(traversal.evaluate_deal, threads, deals):
+    for values in map_in_order(traversal.evaluate_deal, count() if deals is None else range(deals), threads):
         pairs.append(values)
         elapsed = time.perf_counter() - start_time
         if progress is not None:
@@ -707,26 +676,3 @@ def local_best_response(
     return LocalBestResponseResult(
         _agent_name(agent), actions, start, rules.big_blind, chips, (seats[0], seats[1]), hands_played, seed, elapsed
     )
-
-
-def _map_in_order(
-    work: Callable[[int], tuple[float, float]], threads: int, count_limit: int | None
-) -> Iterator[tuple[float, float]]:
-    """Yield work(0), work(1), … in order, computed ahead on threads."""
-    if threads == 1:
-        yield from map(work, count() if count_limit is None else range(count_limit))
-        return
-    with ThreadPoolExecutor(threads, thread_name_prefix="riverboat") as pool:
-        futures = [
-            pool.submit(work, i) for i in range(2 * threads if count_limit is None else min(2 * threads, count_limit))
-        ]
-        submitted = len(futures)
-        try:
-            while futures:
-                yield futures.pop(0).result()
-                if count_limit is None or submitted < count_limit:
-                    futures.append(pool.submit(work, submitted))
-                    submitted += 1
-        finally:
-            for future in futures:
-                future.cancel()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb, inf, isnan, nan
 from typing import Any, TypeAlias
 
@@ -128,13 +128,8 @@ class StrategyQuality(Quality):
 
     def report(self) -> ReportTable:
         """Return a table with a row for each claim."""
-        columns = (
-            ReportColumn("figure"),
-            ReportColumn("value", COUNT),
-            ReportColumn("half_width", COUNT, "±"),
-            ReportColumn("unit"),
-            ReportColumn("kind"),
-        )
+        value, half_width = ReportColumn("value", COUNT), ReportColumn("half_width", COUNT, "±")
+        columns = ReportColumn("figure"), value, half_width, ReportColumn("unit"), ReportColumn("kind")
         rows = tuple((c.name, c.value, c.half_width, c.unit, c.qualifiers) for c in self.claims)
         return ReportTable("", columns, rows)
 
@@ -193,14 +188,11 @@ def quality(
         raise InputError(f"device {device!r} supports solved spots, hold'em and blueprints only; use 'cpu' or 'auto'")
     if isinstance(strategy, Strategy):
         measured = best_response.quality(strategy, threads)
-        kind = EXACT if measured.recalls else UPPER
-        return StrategyQuality(
-            measured.best, measured.values, measured.total, measured.recalls, strategy.tree.unit, kind
-        )
+        return StrategyQuality(**vars(measured), unit=strategy.tree.unit, kind=EXACT if measured.recalls else UPPER)
     if isinstance(strategy, Solution):
         return _solution_quality(strategy, device_name, threads)
     if isinstance(strategy, Blueprint):
-        return _blueprint_quality(strategy, threads, most_minutes, means, device_name)
+        return _blueprint_quality(strategy, threads, most_minutes, means=means, device=device_name)
     if isinstance(strategy, PublicPolicy):
         return _agent_quality(strategy, rules or rules_of(strategy), threads, most_minutes, hands)
     raise InputError(f"{type(strategy).__name__}: must be a strategy, or an agent that has strategies for all hands")
@@ -211,26 +203,20 @@ def _solution_quality(solution: Solution, device: str, threads: int) -> Strategy
     solution.check_complete()
     engine = engine_from_average(device, tree, solution.table, threads=threads, root_average=solution.root)
     constant = engine.constant_sum
-    best = [tree.per_chip * engine.expected_value(player, respond=True) for player in (0, 1)]
-    values = [tree.per_chip * engine.expected_value(player) for player in (0, 1)]
-    total = None if constant is None else tree.per_chip * constant  # includes the choice at a gadget's root
-    return StrategyQuality((best[0], best[1]), (values[0], values[1]), total, unit=tree.unit)
-
-
-def _blueprint_quality(
-    strategy: Blueprint,
-    threads: int,
-    most_minutes: float,
-    means: BestResponseExecution | None = None,
-    device: str = CPU,
-) -> StrategyQuality:
-    rules = strategy.rules
-    measured = exact.quality(strategy, threads, most_minutes, means=means, device=device)
-    complete_menu = rules.limit or strategy.menu == every_size_menu()
-    kind, exact_in = EXACT if complete_menu else LOWER, "" if complete_menu else "where all bets are those of its menu"
-    return StrategyQuality(
-        measured.best, measured.values, unit="chips", kind=kind, mbb_per_unit=1000 / rules.big_blind, exact_in=exact_in
+    best, values = (
+        tuple(tree.per_chip * engine.expected_value(player, respond=respond) for player in (0, 1))
+        for respond in (True, False)
     )
+    total = None if constant is None else tree.per_chip * constant  # includes the choice at a gadget's root
+    return StrategyQuality(best, values, total, unit=tree.unit)
+
+
+def _blueprint_quality(strategy: Blueprint, threads: int, most_minutes: float, **options: Any) -> StrategyQuality:
+    rules, measured = strategy.rules, exact.quality(strategy, threads, most_minutes, **options)
+    scale, figures = 1000 / rules.big_blind, (measured.best, measured.values)
+    if rules.limit or strategy.menu == every_size_menu():
+        return StrategyQuality(*figures, mbb_per_unit=scale)
+    return StrategyQuality(*figures, kind=LOWER, mbb_per_unit=scale, exact_in="where all bets are those of its menu")
 
 
 # --- Agents ---
@@ -248,9 +234,8 @@ def _agent_quality(
         return _blueprint_quality(policy.tree_strategy(), threads, most_minutes)
     measured = local_best_response(player, rules, hands=hands, threads=threads)
     widths = tuple(part.half_width for part in (measured.chips, *measured.seats))
-    per_game = 1000 / rules.big_blind
-    sample: dict[str, Any] = {"half_widths": widths, "seed": measured.seed, "hands": measured.hands}
-    return StrategyQuality(measured.by_seat, (nan, nan), kind=LOWER, mbb_per_unit=per_game, **sample)
+    bound: dict[str, Any] = {"kind": LOWER, "mbb_per_unit": 1000 / rules.big_blind, "half_widths": widths}
+    return StrategyQuality(measured.by_seat, (nan, nan), **bound, seed=measured.seed, hands=measured.hands)
 
 
 def full_action_tree(rules: PokerRules) -> ActionTree | None:
@@ -325,26 +310,22 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
         strategies = player.strategies(PublicStates.from_betting(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
             actions = [states[i].parse_action(label) for label in tree.actions(node)]
-            columns = [np.flatnonzero(strategies.moves[i] == action) for action in actions]
             live, buckets = _live_buckets(cards, rules, board)
             rows = np.zeros((len(live), len(actions)))
-            for k, column in enumerate(columns):
+            for k, action in enumerate(actions):
+                column = np.flatnonzero(strategies.moves[i] == action)
                 if len(column):
                     rows[:, k] = strategies.probabilities[i, live, column[0]]
+            table, slot = tables[int(tree.street[node])], int(tree.slot[node])
             _write_bucket_rows(
-                tables[int(tree.street[node])],
-                buckets,
-                int(tree.slot[node]),
-                rows,
-                f"agent {name!r} at {states[i].line!r}",
+                table[:, slot : slot + len(actions)], buckets, rows, f"agent {name!r} at {states[i].line!r}"
             )
     sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
     return Blueprint(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
 
 
-def _write_bucket_rows(table: Array, buckets: Array, slot: int, rows: Array, where: str) -> None:
+def _write_bucket_rows(part: Array, buckets: Array, rows: Array, where: str) -> None:
     """Write the rows of hands to the rows of their buckets; hands that differ only in suits must play alike."""
-    part = table[:, slot : slot + rows.shape[1]]
     old = part[buckets]
     if not np.abs(rows.sum(axis=1) - 1).max(initial=0) < 1e-6:
         raise InputError(f"{where}: its probabilities of the legal actions do not sum to one")
@@ -357,17 +338,14 @@ def _write_bucket_rows(table: Array, buckets: Array, slot: int, rows: Array, whe
 
 def _decision_batches(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]]]:
     """Yield all decisions on all boards in batches."""
-    rules, nodes, boards = tree.rules, [], []
-    for node in np.flatnonzero(tree.actor >= 0).tolist():
-        shown = rules.board_sizes[int(tree.street[node])]
-        for board in combinations(rules.deck.cards.tolist(), shown):
-            nodes.append(node)
-            boards.append(board)
-            if len(nodes) == _BATCH_SIZE:
-                yield nodes, boards
-                nodes, boards = [], []
-    if nodes:
-        yield nodes, boards
+    rules = tree.rules
+    decisions = (
+        (node, board)
+        for node in np.flatnonzero(tree.actor >= 0).tolist()
+        for board in combinations(rules.deck.cards.tolist(), rules.board_sizes[int(tree.street[node])])
+    )
+    while batch := list(islice(decisions, _BATCH_SIZE)):
+        yield [node for node, _ in batch], [board for _, board in batch]
 
 
 def _live_buckets(cards: CardAbstraction, rules: PokerRules, board: Cards) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
 from riverboat.explain.decisions import DecisionTable
 from riverboat.explain.spot_decisions import range_columns, range_equities
-from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD, call_and_raise_bounds
+from riverboat.games.holdem.actions import END_OF_LINE, FOLD, call_and_raise_bounds
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.public_states import PublicStates
@@ -28,16 +28,10 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies import rule_list
 from riverboat.strategies.features import HOLDEM_FEATURES, RANGE_FEATURES, hand_features, situation_features
 from riverboat.strategies.public_strategy import PublicPolicy, ranges
-from riverboat.strategies.rule_list import RAISE, DecisionFeature, RuleAction
+from riverboat.strategies.rule_list import RAISE, RuleAction
 
 POT_SHARES = (0.33, 0.5, 0.75, 1.0, 1.5, 2.5)  # of the pot; bets are rounded to the nearest of these
 MAX_STEPS = 200  # actions of a hand
-
-
-def _action_set(taken: Sequence[float]) -> tuple[RuleAction, ...]:
-    """Return fold, call, and the raise sizes in use."""
-    raises = [RuleAction(RAISE, size) for size in sorted(set(taken))]
-    return (RuleAction(rule_list.FOLD), RuleAction(rule_list.CALL), *raises)
 
 
 def _nearest_sizes(rules: PokerRules, states: Array, totals: Array) -> Array:
@@ -50,6 +44,18 @@ def _nearest_sizes(rules: PokerRules, states: Array, totals: Array) -> Array:
     if rules.limit:
         return np.zeros(len(totals))
     return np.where(totals >= most, inf, nearest)
+
+
+def _tabulate_actions(rules: PokerRules, states: Array, actions: Array) -> tuple[tuple[RuleAction, ...], Array]:
+    """Return the actions of a table, with rounded sizes, and the column of each given action.
+
+    int64 [n, FIELDS], int64 [n] -> actions, int64 [n]
+    """
+    sizes, is_raise, column = _nearest_sizes(rules, states, actions), actions > 0, np.where(actions == FOLD, 0, 1)
+    raises = np.unique(sizes[is_raise])
+    column[is_raise] = 2 + np.searchsorted(raises, sizes[is_raise])
+    moves = RuleAction(rule_list.FOLD), RuleAction(rule_list.CALL)
+    return (*moves, *(RuleAction(RAISE, size) for size in raises.tolist())), column
 
 
 # --- Self-play ---
@@ -135,28 +141,18 @@ def _tabulate_choices(
     rows = np.repeat(np.arange(len(choices)), [len(choice) for choice in choices])
     move = np.array([m for choice in choices for m, _ in choice], np.int64)
     probability = np.array([p for choice in choices for _, p in choice])
-    sizes = _nearest_sizes(rules, states[rows], move)
-    moves = _action_set(sizes[move > 0].tolist())
-    column_of_size = {m.size: k for k, m in enumerate(moves) if m.kind == RAISE}
-    column = np.where(move == FOLD, 0, 1)
-    column[move > 0] = [column_of_size[size] for size in sizes[move > 0].tolist()]
+    moves, column = _tabulate_actions(rules, states[rows], move)
     strategy = np.zeros((len(choices), len(moves)))
     np.add.at(strategy, (rows, column), probability)
     price, min_raise, max_raise = call_and_raise_bounds(rules, states).T
-    legal = np.concatenate([(price > 0)[:, None], np.ones((len(states), 1), bool)], axis=1)
-    raises = np.tile((min_raise <= max_raise)[:, None], (1, len(moves) - 2))
-    legal = np.concatenate([legal, raises], axis=1) | (strategy > 0)
+    legal = np.repeat((min_raise <= max_raise)[:, None], len(moves), axis=1)
+    legal[:, 0], legal[:, 1] = price > 0, True
+    legal |= strategy > 0
     columns = {f.name: np.concatenate([part[0][f.name] for part in parts]) for f in HOLDEM_FEATURES}
-    n = len(choices)
-    return DecisionTable(
-        title, _varying_features(columns), columns, moves, legal,
-        strategy / strategy.sum(axis=1, keepdims=True), np.full(n, 1 / n),
-        tuple(name for part in parts for name in part[3]), np.concatenate([part[2] for part in parts]),
-    )  # fmt: skip
-
-
-def _varying_features(columns: dict[str, Array]) -> tuple[DecisionFeature, ...]:
-    return tuple(f for f in (*HOLDEM_FEATURES, *RANGE_FEATURES) if f.name in columns and np.ptp(columns[f.name]) > 0)
+    labels, group = tuple(name for part in parts for name in part[3]), np.concatenate([part[2] for part in parts])
+    strategy, weight = strategy / strategy.sum(axis=1, keepdims=True), np.full(len(choices), 1 / len(choices))
+    decisions = DecisionTable(title, HOLDEM_FEATURES, columns, moves, legal, strategy, weight, labels, group)
+    return decisions.drop_constant_features()
 
 
 # --- All hands at one line ---
@@ -204,49 +200,41 @@ def line_decisions(
     strategies, reach_probabilities = player.strategies(public_states), ranges(public_states, player)
     situation = situation_features(rules, public_states.states)
     seat, hands = int(public_states.actor[0]), rules.deck.hands
-    order = strategies.moves[0][strategies.moves[0] != END_OF_LINE]
-    sizes = _nearest_sizes(rules, np.repeat(public_states.states[:1], len(order), axis=0), order.astype(np.int64))
-    moves = _action_set(sizes[order > 0].tolist())
-    column_of_action = {m: k for k, m in enumerate(moves)}
+    where, choice = np.nonzero(strategies.moves != END_OF_LINE)
+    actions = strategies.moves[where, choice].astype(np.int64)
+    moves, column = _tabulate_actions(rules, public_states.states[where], actions)
     # Equities against the range are slow, so they are left out on several boards.
     ranged = len(boards) == 1 and len(boards[0]) >= 3
-    columns: dict[str, list[Array]] = {f.name: [] for f in (*HOLDEM_FEATURES, *(RANGE_FEATURES if ranged else ()))}
-    strategy_rows, weight, names, group = [], [], [], []
+    features = (*HOLDEM_FEATURES, *(RANGE_FEATURES if ranged else ()))
+    parts, names = [], []
     for i, board in enumerate(boards):
         reach = reach_probabilities[i, seat]
         live = np.flatnonzero(reach > 1e-9)
         if not len(live):
             continue
         shown_board = np.broadcast_to(np.array(board, np.uint8), (len(live), len(board)))
-        features = hand_features(hands[live], shown_board)
-        features |= {name: np.full(len(live), x[i]) for name, x in situation.items()}
+        columns = hand_features(hands[live], shown_board)
+        columns |= {name: np.full(len(live), x[i]) for name, x in situation.items()}
         if ranged:
             opponent_reach = reach_probabilities[i, 1 - seat]
-            features |= range_columns(reach, opponent_reach, range_equities(reach, opponent_reach, board), live)
-        for name, x in features.items():
-            columns[name].append(x)
+            columns |= range_columns(reach, opponent_reach, range_equities(reach, opponent_reach, board), live)
         rows = np.zeros((len(live), len(moves)))
-        for k, move in enumerate(strategies.moves[i].tolist()):
-            if move != END_OF_LINE:
-                (size,) = _nearest_sizes(rules, public_states.states[i : i + 1], np.array([move])).tolist()
-                column = 0 if move == FOLD else 1 if move == CALL else column_of_action[RuleAction(RAISE, size)]
-                rows[:, column] += strategies.probabilities[i, live, k]
-        strategy_rows.append(rows)
-        weight.append(reach[live] / reach[live].sum())
-        where = f" on {format_cards(board)}" if len(boards) > 1 else ""
-        names += [f"{format_hand(h)}{where}" for h in live.tolist()]
-        group.append(CLASS_OF_HAND[live].astype(np.int64) if len(boards) == 1 else np.full(len(live), i))
-    if not strategy_rows:
+        for k in np.flatnonzero(where == i):
+            rows[:, column[k]] += strategies.probabilities[i, live, choice[k]]
+        on_board = f" on {format_cards(board)}" if len(boards) > 1 else ""
+        names += [f"{format_hand(h)}{on_board}" for h in live.tolist()]
+        group = CLASS_OF_HAND[live].astype(np.int64) if len(boards) == 1 else np.full(len(live), i)
+        parts.append((rows, reach[live] / reach[live].sum(), group, *(columns[f.name] for f in features)))
+    if not parts:
         raise InputError(
             f"{rules.name}: {short_repr(line)} is never reached: the agent never plays this line; use bet sizes of the agent"
         )
-    all_columns = {name: np.concatenate(parts) for name, parts in columns.items()}
-    rows, w = np.concatenate(strategy_rows), np.concatenate(weight)
+    rows, w, group, *values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    columns = {f.name: x for f, x in zip(features, values, strict=True)}
     legal = np.ones(rows.shape, bool)
-    legal[:, 0] = all_columns["facing"] > 0
+    legal[:, 0] = columns["facing"] > 0
     title = f"{getattr(player, 'name', 'strategy')} at {line or 'the first decision'}"
     title += f" on {format_cards(boards[0])}" if len(boards) == 1 and boards[0] else f" on {len(boards)} boards"
-    return DecisionTable(
-        title, _varying_features(all_columns), all_columns, moves, legal, rows / rows.sum(axis=1, keepdims=True), w / w.sum(),
-        tuple(names), np.concatenate(group),
-    )  # fmt: skip
+    strategy = rows / rows.sum(axis=1, keepdims=True)
+    decisions = DecisionTable(title, features, columns, moves, legal, strategy, w / w.sum(), tuple(names), group)
+    return decisions.drop_constant_features()

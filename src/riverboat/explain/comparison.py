@@ -20,6 +20,7 @@ from riverboat.core.errors import InputError
 from riverboat.core.tables import SHARE, ReportColumn, ReportTable, none_if_nan
 from riverboat.explain.decisions import DecisionTable
 from riverboat.explain.explanation import RuleExplanation, explain
+from riverboat.explain.fidelity import ev_losses
 from riverboat.explain.text import describe_move
 from riverboat.strategies.rule_list import CALL, FLAG, FOLD, LEVEL, OTHER, RAISE, RuleAction
 
@@ -126,18 +127,15 @@ def compare_decisions(first: DecisionTable, second: DecisionTable, rules: int = 
     first_freq, second_freq = (_frequencies_by_kind(table, kinds) for table in (first, second))
     facing_bet = np.array([FOLD in kinds])
     words = [describe_move(RuleAction(kind), facing_bet) for kind in kinds]
-    totals = [
-        (w, float(first.weight @ first_freq[:, k]), float(second.weight @ second_freq[:, k]))
-        for k, w in enumerate(words)
-    ]
-    moves = ReportTable("", (ReportColumn("move"), *_SHARE_COLUMNS), tuple((w, a, b, b - a) for w, a, b in totals))
+    before, after = (first.weight @ first_freq).tolist(), (second.weight @ second_freq).tolist()
+    rows = tuple((word, a, b, b - a) for word, a, b in zip(words, before, after, strict=True))
+    moves = ReportTable("", (ReportColumn("move"), *_SHARE_COLUMNS), rows)
     same = first.names == second.names
     distance = ev_gain = change = None
     if same:
         distance = float(second.weight @ (0.5 * np.abs(first_freq - second_freq).sum(axis=1)))
-        if second.action_values is not None and first.moves == second.moves:
-            gain = ((second.strategy - first.strategy) * np.where(second.legal, second.action_values, 0.0)).sum(axis=1)
-            ev_gain = float(second.weight @ gain)
+        losses = ev_losses(second, first.strategy) if first.moves == second.moves else None
+        ev_gain = None if losses is None else float(second.weight @ losses)
         change = explain(_change_table(second, first_freq, second_freq, words), rules, "list")
     groups = _group_table(first, second, first_freq, second_freq, words)
     return DecisionComparison((first.title, second.title), moves, groups, distance, ev_gain, second.unit, change)
@@ -164,16 +162,9 @@ def _change_table(second: DecisionTable, one: Array, two: Array, words: list[str
     strategy = (np.arange(len(labels)) == column[:, None]).astype(float)
     used = strategy.any(axis=0)
     moves = tuple(RuleAction(OTHER, 0.0, label) for label, is_used in zip(labels, used, strict=True) if is_used)
-    legal, changes = np.ones((len(second), len(moves)), bool), strategy[:, used]
-    return replace(
-        second,
-        title="what changes",
-        moves=moves,
-        legal=legal,
-        strategy=changes,
-        action_values=None,
-        learning_weight=None,
-    )
+    legal = np.ones((len(second), len(moves)), bool)
+    unknown: dict[str, Any] = {"action_values": None, "learning_weight": None}
+    return replace(second, title="what changes", moves=moves, legal=legal, strategy=strategy[:, used], **unknown)
 
 
 def _group_table(first: DecisionTable, second: DecisionTable, one: Array, two: Array, words: list[str]) -> ReportTable:

@@ -6,7 +6,7 @@ action. Rules are learned from such a table and measured on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ import numpy as np
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.strategies.rule_list import CALL, DecisionFeature, FeatureColumns, RuleAction, RuleList
+from riverboat.strategies.rule_list import CALL, DecisionFeature, FeatureColumns, FeatureCondition, RuleAction, RuleList
 
 CostFunction: TypeAlias = Callable[[Array], dict[str, float]]  # costs by name of playing a strategy at all decisions
 
@@ -113,11 +113,28 @@ class DecisionTable:
             raise InputError(f"{self.title}: none of the chosen decisions is ever reached")
         columns = {name: x[chosen] for name, x in self.columns.items()}
         names = tuple(self.names[k] for k in chosen.tolist())
-        arrays = {
-            name: getattr(self, name) for name in ("legal", "strategy", "group", "action_values", "learning_weight")
-        }
-        taken: dict[str, Any] = {name: None if array is None else array[chosen] for name, array in arrays.items()}
-        return replace(self, columns=columns, names=names, weight=weight / weight.sum(), **taken)
+        arrays: dict[str, Any] = {"weight": weight / weight.sum()}
+        for name in ("legal", "strategy", "group", "action_values", "learning_weight"):
+            array = getattr(self, name)
+            arrays[name] = None if array is None else array[chosen]
+        return replace(self, columns=columns, names=names, **arrays)
+
+    def drop_constant_features(self) -> DecisionTable:
+        """Return the table without the features that are the same at all decisions."""
+        return replace(self, features=tuple(f for f in self.features if np.ptp(self.columns[f.name]) > 0))
+
+    def rows_where(self, tests: Iterable[FeatureCondition]) -> Array:
+        """Return the decisions where all conditions hold. bool [n]
+
+        Parameters
+        ----------
+        tests
+            Conditions.
+        """
+        hit = np.ones(len(self), bool)
+        for test in tests:
+            hit &= test.holds(self.columns)
+        return hit
 
     @property
     def sample_weight(self) -> Array:

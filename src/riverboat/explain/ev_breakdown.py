@@ -191,10 +191,10 @@ def _child_node(node: SolutionNode, label: str) -> SolutionNode:
 
 def _ev_components(node: SolutionNode, after: SolutionNode, hand: int) -> list[EvComponent]:
     """Return the components of one action, reply by reply."""
-    me, spent = node.player, node.tree.betting.spent
-    paid = float(spent[after.betting_node, me] - spent[node.betting_node, me])
+    me, paid = node.player, _paid(node, after)
     if after.player != 1 - me:  # the action ends the street or the hand
-        if _is_fold(after):
+        betting = after.tree.betting
+        if betting.actor[after.betting_node] == TERMINAL and not betting.showdown[after.betting_node]:
             return [EvComponent("fold", 1.0, 0.0)]
         return _showdown_components(node, after, hand, 1.0, "call" if paid else "check")
     parts, opponent_range, weight = [], node.reach[1 - me], node.compatible_weight(me)[hand]
@@ -203,38 +203,33 @@ def _ev_components(node: SolutionNode, after: SolutionNode, hand: int) -> list[E
         chance = float(reply.compatible_weight(me)[hand] / weight)
         if label == "f":
             fold_frequency = float(opponent_range @ np.nan_to_num(after.strategy[k]) / opponent_range.sum())
-            parts += [
-                EvComponent(FOLD, fold_frequency, fold_frequency * pot(node)),
-                EvComponent(BLOCKED, chance - fold_frequency, (chance - fold_frequency) * pot(node)),
-            ]
+            shares = {FOLD: fold_frequency, BLOCKED: chance - fold_frequency}
+            parts += [EvComponent(name, share, share * pot(node)) for name, share in shares.items()]
         elif chance > 0 and label in ("x", "c"):
             reply_name = f"they {'check' if label == 'x' else 'call'}"
             parts += _showdown_components(node, reply, hand, chance, reply_name)
         elif chance > 0:
             verb = "raise" if paid else "bet"
-            ev = float(reply.ev(me)[hand]) - float(spent[reply.betting_node, me] - spent[node.betting_node, me])
+            ev = float(reply.ev(me)[hand]) - _paid(node, reply)
             parts.append(EvComponent(f"they {verb} ({label})", chance, chance * ev))
     return parts
 
 
-def _is_fold(node: SolutionNode) -> bool:
-    betting = node.tree.betting
-    return bool(betting.actor[node.betting_node] == TERMINAL and not betting.showdown[node.betting_node])
+def _paid(node: SolutionNode, after: SolutionNode) -> float:
+    """Return the chips that the player at a node pays until a later node."""
+    spent = node.tree.betting.spent[:, node.player]
+    return float(spent[after.betting_node] - spent[node.betting_node])
 
 
 def _showdown_components(
     node: SolutionNode, after: SolutionNode, hand: int, chance: float, reply: str
 ) -> list[EvComponent]:
     """Return the components after a check or a call that ends the street: equity of the pot, then later streets."""
-    me, spent = node.player, node.tree.betting.spent
-    paid = float(spent[after.betting_node, me] - spent[node.betting_node, me])
+    me, paid = node.player, _paid(node, after)
     opponent_range = after.reach[1 - me]
     boards = runouts(after.board, node.tree.game.deck)
     wins, weight = range_wins(opponent_range, boards, np.ones(len(boards)), rules=node.tree.game.deck.rules)
     share = float(wins[hand] / weight[hand]) if weight[hand] > 0 else 0.0
-    beats = chance * (share * pot(after) - paid)
-    if after.player == TERMINAL and len(after.board) == 5:
-        ev = beats  # no betting is left
-    else:
-        ev = chance * (float(after.ev(me)[hand]) - paid)
+    beats, no_betting_left = chance * (share * pot(after) - paid), after.player == TERMINAL and len(after.board) == 5
+    ev = beats if no_betting_left else chance * (float(after.ev(me)[hand]) - paid)
     return [EvComponent(f"{reply}: {BEATS}", chance, beats), EvComponent(f"{reply}: {LATER}", chance, ev - beats)]

@@ -239,16 +239,16 @@ def _fidelity_curve(
         measured = fidelity.rule_fidelity(decisions, lists[n])
         prediction = held_out[n]
         unseen = None if prediction is None else fidelity.strategy_fidelity(decisions, prediction).agreement
-        costs = _cost_columns(measured, _costs(cost, decisions.rule_strategy(lists[n])))
+        costs = _cost_columns(measured, cost, decisions.rule_strategy(lists[n]))
         names = list(costs)
         rows.append((float(length), measured.agreement, unseen, measured.distance, measured.tests, *costs.values()))
     columns = ReportColumn("rules", COUNT), *_FIDELITY_COLUMNS, *(ReportColumn(name, COUNT) for name in names)
     return ReportTable("", columns, tuple(rows))
 
 
-def _cost_columns(fidelity: Fidelity, costs: dict[str, float]) -> dict[str, Cell]:
+def _cost_columns(fidelity: Fidelity, cost: CostFunction | None, strategy: Array) -> dict[str, Cell]:
     lost: dict[str, Cell] = {} if fidelity.ev_lost is None else {"ev_lost": fidelity.ev_lost}
-    return lost | costs
+    return lost | _costs(cost, strategy)
 
 
 def _baseline_table(decisions: DecisionTable, cost: CostFunction | None) -> ReportTable:
@@ -262,7 +262,7 @@ def _baseline_table(decisions: DecisionTable, cost: CostFunction | None) -> Repo
     strategies["purified"] = fidelity.purify_decisions(decisions)
     for name, strategy in strategies.items():
         measured = fidelity.strategy_fidelity(decisions, strategy)
-        costs = _cost_columns(measured, _costs(cost, strategy))
+        costs = _cost_columns(measured, cost, strategy)
         names = list(costs)
         rows.append((name, measured.agreement, measured.distance, *costs.values()))
     columns = ReportColumn("instead"), ReportColumn("agreement", SHARE), ReportColumn("distance", SHARE)
@@ -313,12 +313,7 @@ def sort_by_value(rules: RuleList, decisions: DecisionTable) -> RuleList:
     """
     order = list(rules.rules[:-1])
     values = {id(rule): value for rule, value in zip(order, fidelity.rule_values(decisions, rules), strict=True)}
-    hits = {}
-    for rule in order:
-        hit = decisions.weight > 0
-        for test in rule.tests:
-            hit &= test.holds(decisions.columns)
-        hits[id(rule)] = hit
+    hits = {id(rule): (decisions.weight > 0) & decisions.rows_where(rule.tests) for rule in order}
     swapped = True
     while swapped:
         swapped = False

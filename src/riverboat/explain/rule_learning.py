@@ -99,9 +99,9 @@ class _MixStatistics:
     call_column: int | None
 
     @staticmethod
-    def from_decisions(decisions: DecisionTable, sample_weight: Array) -> _MixStatistics:
-        """Compute the statistics of all rows with sample weights. float64 [n]"""
-        call = decisions.call_column
+    def from_decisions(decisions: DecisionTable) -> _MixStatistics:
+        """Compute the statistics of all rows with their sample weights."""
+        call, sample_weight = decisions.call_column, decisions.sample_weight
         columns = np.array([k for k in range(len(decisions.moves)) if k != call])
         legal_weight = decisions.legal[:, columns] * sample_weight[:, None]
         y = decisions.strategy[:, columns]
@@ -140,16 +140,12 @@ class _MixStatistics:
             mismatch = mismatch - likely[np.arange(len(flat)), pattern, strategy.argmax(axis=1)]
         return np.asarray(np.maximum(error, 0.0) + MISMATCH_PENALTY * np.maximum(mismatch, 0.0).reshape(error.shape))
 
-    def labeled_mix(
-        self, decisions: DecisionTable, sums: Array, purify: bool = False
-    ) -> tuple[tuple[RuleAction, float], ...]:
+    def labeled_mix(self, sums: Array) -> tuple[tuple[RuleAction, float], ...]:
         """Return the mix as pairs of action and probability, without rare actions."""
         shares = self.best_mix(sums)
         shares = np.where(shares < MIN_ACTION_SHARE, 0.0, shares)
         shares = shares / shares.sum() if shares.sum() > 0 else np.full(len(shares), 1 / len(shares))
-        if purify:
-            shares = (np.arange(len(shares)) == shares.argmax()).astype(float)
-        return tuple((move, float(p)) for move, p in zip(decisions.moves, shares, strict=True) if p > 0)
+        return tuple((move, float(p)) for move, p in zip(self.moves, shares, strict=True) if p > 0)
 
 
 LIST, TREE = "list", "tree"
@@ -208,15 +204,14 @@ def learn_rules(
     """
     if not sizes or min(sizes) < 1:
         raise InputError(f"{min(sizes, default=0)} rules: must be at least 1")
-    weight = decisions.sample_weight
     if method == TREE:
-        return {n: _learn_tree(decisions, n, weight) for n in sizes}
+        return {n: _learn_tree(decisions, n) for n in sizes}
     if method != LIST:
         raise unknown_name_error("method", method, METHODS)
-    grown = _learn_exceptions(decisions, max(sizes), weight, max_tests)
+    grown = _learn_exceptions(decisions, max(sizes), max_tests)
     lists = {n: grown[min(n, len(grown)) - 1] for n in sizes}
     return {
-        n: _simplify_rules(rules, decisions) if len(rules) <= LONG_LIST_LENGTH else rules for n, rules in lists.items()
+        n: rules if len(rules) > LONG_LIST_LENGTH else _simplify_rules(rules, decisions) for n, rules in lists.items()
     }
 
 
@@ -239,18 +234,14 @@ class _RuleSplit(NamedTuple):
     rows: Array  # bool, by row of the rule
 
 
-def _learn_exceptions(decisions: DecisionTable, max_rules: int, weight: Array, max_tests: int) -> list[RuleList]:
-    tests = _candidate_conditions(decisions)
-    hits = np.array([test.holds(decisions.columns) for test in tests], np.float64).reshape(len(tests), len(decisions))
-    efforts = np.array([test.feature.effort for test in tests])
-    sums = _MixStatistics.from_decisions(decisions, weight)
-    search = _ExceptionSearch(hits, efforts, sums, weight, len(decisions) > MANY_DECISIONS, max_tests)
+def _learn_exceptions(decisions: DecisionTable, max_rules: int, max_tests: int) -> list[RuleList]:
+    search = _ExceptionSearch(decisions, max_tests)
 
     def make_list(parts: Sequence[_PartialRule]) -> RuleList:
         rules = []
         for part in parts:
-            mix = sums.labeled_mix(decisions, sums.row_statistics[part.rows].sum(axis=0))
-            rules.append(DecisionRule(remove_implied_tests([tests[k] for k in part.tests]), mix))
+            mix = search.sums.labeled_mix(search.sums.row_statistics[part.rows].sum(axis=0))
+            rules.append(DecisionRule(remove_implied_tests([search.tests[k] for k in part.tests]), mix))
         return RuleList(decisions.features, tuple(rules))
 
     parts = [_PartialRule((), np.arange(len(decisions)))]
@@ -259,7 +250,7 @@ def _learn_exceptions(decisions: DecisionTable, max_rules: int, weight: Array, m
     while len(lists) < max_rules:
         best = max(range(len(parts)), key=lambda k: splits[k].gain)
         split, part = splits[best], parts[best]
-        if search.allows_small_rules is False and (len(parts) == LONG_LIST_LENGTH or not split.gain > search.min_gain):
+        if not search.allows_small_rules and (len(parts) == LONG_LIST_LENGTH or not split.gain > search.min_gain):
             search.allow_small_rules()
             splits = [search.best_split(part) for part in parts]
             continue
@@ -277,12 +268,14 @@ def _learn_exceptions(decisions: DecisionTable, max_rules: int, weight: Array, m
 class _ExceptionSearch:
     """Beam search for the conjunction of tests with the largest gain as an exception."""
 
-    def __init__(
-        self, hits: Array, efforts: Array, sums: _MixStatistics, weight: Array, has_many_decisions: bool, max_tests: int
-    ) -> None:
-        self.hits, self.efforts, self.sums, self.weight, self.max_tests = hits, efforts, sums, weight, max_tests
-        self.min_weight = max(MIN_RULE_SHARE * weight.sum(), 1e-15) if has_many_decisions else 1e-15
-        self.allows_small_rules = not has_many_decisions
+    def __init__(self, decisions: DecisionTable, max_tests: int) -> None:
+        self.weight, self.max_tests, self.tests = decisions.sample_weight, max_tests, _candidate_conditions(decisions)
+        hits = [test.holds(decisions.columns) for test in self.tests]
+        self.hits = np.array(hits, np.float64).reshape(len(hits), len(decisions))
+        self.efforts = np.array([test.feature.effort for test in self.tests])
+        self.allows_small_rules = len(decisions) <= MANY_DECISIONS
+        self.min_weight = 1e-15 if self.allows_small_rules else max(MIN_RULE_SHARE * self.weight.sum(), 1e-15)
+        self.sums = sums = _MixStatistics.from_decisions(decisions)
         first = float(sums.loss(sums.row_statistics.sum(axis=0)))
         self.test_penalty, self.min_gain = TEST_PENALTY * first, 1e-9 * first
 
@@ -321,18 +314,16 @@ class _ExceptionSearch:
 # --- Trees ---
 
 
-def _learn_tree(decisions: DecisionTable, leaves: int, weight: Array) -> RuleList:
+def _learn_tree(decisions: DecisionTable, leaves: int) -> RuleList:
     """Learn a decision tree and convert its leaves to rules, the heaviest leaf last as the default."""
-    sums = _MixStatistics.from_decisions(decisions, weight)
-    total = sums.row_statistics.sum(axis=0)
     if leaves == 1:
-        return RuleList(decisions.features, (DecisionRule((), sums.labeled_mix(decisions, total)),))
+        return _fit_mixes((), decisions)
     try:
         from sklearn.tree import DecisionTreeRegressor
     except ImportError:
-        raise InputError(
-            "the method tree needs scikit-learn: pip install riverboat[explain]; or use the method list"
-        ) from None
+        problem = "the method tree needs scikit-learn: pip install riverboat[explain]; or use the method list"
+        raise InputError(problem) from None
+    weight = decisions.sample_weight
     x, conditions = _feature_matrix(decisions)
     min_share = MIN_RULE_SHARE if len(decisions) > MANY_DECISIONS else 0.0
     targets = np.where(decisions.legal, decisions.strategy, 0.0)
@@ -351,9 +342,8 @@ def _learn_tree(decisions: DecisionTable, leaves: int, weight: Array) -> RuleLis
 
     descend(0, ())
     sizes = {leaf: float(weight[leaf_of_row == leaf].sum()) for leaf in paths}
-    order = sorted(paths, key=lambda leaf: sizes[leaf])
-    rules = [DecisionRule(_prune_tests(paths[leaf], decisions, leaf_of_row == leaf), ()) for leaf in order[:-1]]
-    return _refit_rules(RuleList(decisions.features, (*rules, DecisionRule((), ()))), decisions)
+    order = sorted(paths, key=sizes.__getitem__)
+    return _fit_mixes([_prune_tests(paths[leaf], decisions, leaf_of_row == leaf) for leaf in order[:-1]], decisions)
 
 
 def _feature_matrix(decisions: DecisionTable) -> tuple[Array, list[FeatureCondition]]:
@@ -391,10 +381,7 @@ def _prune_tests(
     remaining = list(dict.fromkeys(tests))
     for test in tuple(remaining):
         rest = [other for other in remaining if other != test]
-        hit = np.ones(len(decisions), bool)
-        for other in rest:
-            hit &= other.holds(decisions.columns)
-        if rest and np.array_equal(hit, rows):
+        if rest and np.array_equal(decisions.rows_where(rest), rows):
             remaining = rest
     return remove_implied_tests(remaining)
 
@@ -435,18 +422,13 @@ def remove_implied_tests(tests: Sequence[FeatureCondition]) -> tuple[FeatureCond
 
 def _simplify_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
     """Drop tests and rules that change almost nothing, and refit the mixes."""
-    sums = _MixStatistics.from_decisions(decisions, decisions.sample_weight)
-    hits = {test: test.holds(decisions.columns) for rule in rules.rules for test in rule.tests}
-    all_rows = np.ones(len(decisions), bool)
+    sums = _MixStatistics.from_decisions(decisions)
 
     def loss(tests: Sequence[tuple[FeatureCondition, ...]]) -> float:
-        undecided, decided = all_rows, []
+        undecided, decided = np.ones(len(decisions), bool), []
         for conditions in (*tests, ()):
-            hit = undecided
-            for test in conditions:
-                hit = hit & hits[test]
-            decided.append(hit)
-            undecided = undecided & ~hit
+            decided.append(undecided & decisions.rows_where(conditions))
+            undecided = undecided & ~decided[-1]
         return float(sums.loss(np.array(decided, float) @ sums.row_statistics).sum())
 
     tests = [rule.tests for rule in rules.rules[:-1]]
@@ -458,24 +440,20 @@ def _simplify_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
             new_loss = loss(shorter) if shorter[number] else np.inf
             if new_loss <= current + tolerance * test.feature.effort:
                 tests, current = shorter, new_loss
-    simplified = RuleList(
-        rules.features, (*(DecisionRule(conditions, ()) for conditions in tests), DecisionRule((), ()))
-    )
-    return _refit_rules(simplified, decisions)
+    return _fit_mixes(tests, decisions)
 
 
-def _refit_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
-    """Refit the mixes of a rule list to decisions.
+def _fit_mixes(tests: Sequence[tuple[FeatureCondition, ...]], decisions: DecisionTable) -> RuleList:
+    """Fit the mixes of rules with given tests to decisions, and of a last rule without tests.
 
-    A rule that decides no row keeps its mix; without a mix it is dropped.
+    A rule with tests that decides no row is dropped.
     """
-    sums = _MixStatistics.from_decisions(decisions, decisions.sample_weight)
-    which, out = rules.deciding_rules(decisions.columns, len(decisions)), []
-    for number, rule in enumerate(rules.rules):
-        rows = which == number
-        if rows.any():
-            out.append(DecisionRule(rule.tests, sums.labeled_mix(decisions, sums.row_statistics[rows].sum(axis=0))))
-        elif rule.mix or not rule.tests:
-            mix = rule.mix or sums.labeled_mix(decisions, sums.row_statistics.sum(axis=0))
-            out.append(DecisionRule(rule.tests, mix))
-    return RuleList(rules.features, tuple(out))
+    sums, rules = _MixStatistics.from_decisions(decisions), []
+    undecided = np.ones(len(decisions), bool)
+    for conditions in (*tests, ()):
+        rows = undecided & decisions.rows_where(conditions)
+        undecided &= ~rows
+        if rows.any() or not conditions:
+            statistics = sums.row_statistics[rows] if rows.any() else sums.row_statistics
+            rules.append(DecisionRule(conditions, sums.labeled_mix(statistics.sum(axis=0))))
+    return RuleList(decisions.features, tuple(rules))

@@ -96,35 +96,28 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     hands, probabilities = tree.hands[player], tree.player_tables(strategy.probabilities)[player]
     lines = dict(tree.lines())
     names: list[str] = []
-    legal, strategies, weight, uniform_weight, rows = [], [], [], [], []
+    parts, rows = [], []
     for node in nodes:
         live_hands = np.flatnonzero(tree.possible_hands[player][tree.board_of_node[node]])
         at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
         columns_of_labels = [labels.index(label) for label in tree.labels(node)]
-        table = np.zeros((len(live_hands), len(labels)))
-        table[:, columns_of_labels] = probabilities[at : at + width, live_hands].T
-        legal_rows = np.zeros(table.shape, bool)
-        legal_rows[:, columns_of_labels] = True
-        legal.append(legal_rows)
-        strategies.append(table)
-        weight.append(reach[node][live_hands])
-        uniform_weight.append(uniform_reach[node][live_hands])
+        shape = len(live_hands), len(labels)
+        table, allowed = np.zeros(shape), np.zeros(shape, bool)
+        table[:, columns_of_labels], allowed[:, columns_of_labels] = probabilities[at : at + width, live_hands].T, True
+        parts.append((allowed, table, reach[node][live_hands], uniform_reach[node][live_hands]))
         names += [f"{hands[h]}:{lines[node]}" for h in live_hands.tolist()]
         rows += [(hands[h], public_lines[node]) for h in live_hands.tolist()]
     features, columns = _poker_columns(game, player, rows) if isinstance(game, OneCardPoker) else _plain_columns(rows)
-    legal_rows, w = np.concatenate(legal), np.concatenate(weight)
+    legal, table, w, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
     # Information sets that are never reached have no weight; if none is reached, weights are equal.
     w = w / w.sum() if w.sum() > 0 else np.full(len(w), 1 / len(w))
     # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
-    uniform = np.concatenate(uniform_weight)
     sample_weight = w / 2 + uniform / max(uniform.sum(), 1e-300) / 2
     title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
     group = np.unique([f"{_card_rank(hand)}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
-    varying = tuple(f for f in features if np.ptp(columns[f.name]) > 0)
-    return DecisionTable(
-        title, varying, {f.name: columns[f.name] for f in varying}, moves, legal_rows, np.concatenate(strategies), w,
-        tuple(names), group, unit=tree.unit, learning_weight=sample_weight,
-    )  # fmt: skip
+    shown = {"unit": tree.unit, "learning_weight": sample_weight}
+    decisions = DecisionTable(title, tuple(features), columns, moves, legal, table, w, tuple(names), group, **shown)
+    return decisions.drop_constant_features()
 
 
 def _card_rank(hand: str) -> str:
@@ -160,16 +153,14 @@ def _reach_probabilities(
         for k, (child, label) in enumerate(zip(tree.children(node), labels, strict=True)):
             if actor == CHANCE:
                 outcome = tree.layout.chance_outcomes[tree.layout.index[node]][k]
-                live = [x.copy() for x in own]
+                live = own[0].copy(), own[1].copy()
                 for p in (0, 1):
                     live[p][list(outcome.dead[p])] = 0.0
-                new = _PublicLine((), (*line.board, label), line.moves)
-                stack.append((child, new, (live[0], live[1]), chance * outcome.weight))
+                stack.append((child, _PublicLine((), (*line.board, label), line.moves), live, chance * outcome.weight))
             else:
-                after = list(own)
-                after[actor] = own[actor] * probabilities[actor][at + k]
-                new = line._replace(moves=(*line.moves, (actor, label)))
-                stack.append((child, new, (after[0], after[1]), chance))
+                played = own[actor] * probabilities[actor][at + k]
+                after = (played, own[1]) if actor == 0 else (own[0], played)
+                stack.append((child, line._replace(moves=(*line.moves, (actor, label))), after, chance))
     return lines, reach
 
 
@@ -231,19 +222,17 @@ def _poker_columns(
 
 def _plain_columns(rows: list[tuple[str, _PublicLine]]) -> tuple[list[DecisionFeature], dict[str, Array]]:
     """Return features of any public game: the hand, the last action, and the number of actions."""
-    hands = tuple(dict.fromkeys(hand for hand, _ in rows))
-    last_moves = [line.moves[-1][1] if line.moves else "nothing" for _, line in rows]
-    lasts = tuple(dict.fromkeys(last_moves))
-    features = [
-        DecisionFeature("hand", CHOICE, HAND, hands),
-        DecisionFeature("after", CHOICE, SITUATION, lasts),
-        DecisionFeature("moves", NUMBER, SITUATION, (), "moves so far"),
-    ]
-    columns = {
-        "hand": np.array([float(hands.index(hand)) for hand, _ in rows]),
-        "after": np.array([float(lasts.index(move)) for move in last_moves]),
-        "moves": np.array([float(len(line.moves)) for _, line in rows]),
+    choices = {
+        ("hand", HAND): [hand for hand, _ in rows],
+        ("after", SITUATION): [line.moves[-1][1] if line.moves else "nothing" for _, line in rows],
     }
+    features, columns = [], {}
+    for (name, subject), values in choices.items():
+        levels = tuple(dict.fromkeys(values))
+        features.append(DecisionFeature(name, CHOICE, subject, levels))
+        columns[name] = np.array([float(levels.index(value)) for value in values])
+    features.append(DecisionFeature("moves", NUMBER, SITUATION, (), "moves so far"))
+    columns["moves"] = np.array([float(len(line.moves)) for _, line in rows])
     return features, columns
 
 

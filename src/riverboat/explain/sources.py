@@ -16,7 +16,7 @@ from riverboat.core.schema import FileEntries
 from riverboat.explain import agent_decisions, small_game_decisions, spot_decisions
 from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.explain.ev_breakdown import HandEvBreakdown, break_down_hand_ev
-from riverboat.explain.explanation import RULE_COUNTS, RuleExplanation, evaluate_rules, explain
+from riverboat.explain.explanation import AUTO, RULE_COUNTS, RuleExplanation, evaluate_rules, explain
 from riverboat.explain.spot_decisions import BoardRow, board_decisions
 from riverboat.strategies.reports.comparison import has_wildcard
 from riverboat.strategies.rule_list import CALL, FOLD, RAISE, RuleAction, RuleList
@@ -38,16 +38,14 @@ class ExplanationTask:
 
     def explain(self, rules: int = 10, method: str = "auto", seed: int = 0) -> RuleExplanation:
         """Learn at most `rules` rules."""
-        counts = [n for n in RULE_COUNTS if n <= max(MAX_AGENT_RULES, rules)] if self.large else RULE_COUNTS
-        return explain(
-            self.decisions,
-            rules,
-            "list" if self.large and method == "auto" else method,
-            cost=self.cost,
-            cost_is_cheap=self.quick,
-            rule_counts=counts,
-            seed=seed,
-        )
+        counts: Sequence[int] = RULE_COUNTS
+        if self.large:
+            counts, method = (
+                [n for n in counts if n <= max(MAX_AGENT_RULES, rules)],
+                "list" if method == AUTO else method,
+            )
+        options: dict[str, Any] = {"cost": self.cost, "cost_is_cheap": self.quick, "rule_counts": counts, "seed": seed}
+        return explain(self.decisions, rules, method, **options)
 
     def evaluate(self, file: Path) -> RuleExplanation:
         """Evaluate the rules of a text file."""
@@ -104,22 +102,18 @@ def _spot_task(solution: Solution, line: str | None, player: int | None) -> Expl
 
 def _small_game_tasks(strategy: Strategy, line: str | None, player: int | None) -> list[ExplanationTask]:
     tree = strategy.tree
-    at = None if line is None else "" if line == ROOT else line
+    at = "" if line == ROOT else line
     players = list(range(tree.players)) if player is None else [player]
     if at is not None and player is None and hasattr(tree, "node"):
         players = [int(tree.nodes.actor[tree.node(at)])]
         if players[0] < 0:
             raise InputError(f"{tree.name}: no player acts at {line!r}, so there is nothing to explain")
-    small = []
+    tasks = []
     for who in players:
         decisions = small_game_decisions.small_game_decisions(strategy, who, at)
-        small.append(
-            ExplanationTask(
-                decisions,
-                small_game_decisions.exploitability_cost(strategy, decisions, who) if tree.players == 2 else None,
-            )
-        )
-    return small
+        cost = small_game_decisions.exploitability_cost(strategy, decisions, who) if tree.players == 2 else None
+        tasks.append(ExplanationTask(decisions, cost))
+    return tasks
 
 
 def _agent_task(

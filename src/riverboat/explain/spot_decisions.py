@@ -162,14 +162,12 @@ def spot_decisions(node: SolutionNode, *, board_features: bool = False) -> Decis
     equities = node.equity[player], node.equity[1 - player]
     columns |= range_columns(node.reach[player], node.reach[1 - player], equities, hands)
     columns |= _situation_columns(node, len(hands))
-    features = HAND_FEATURES + RANGE_FEATURES + BOARD_FEATURES + SITUATION_FEATURES
-    if not board_features:
-        features = tuple(f for f in features if np.ptp(columns[f.name]) > 0)
-    unit, scale = node.tree.game.scale if isinstance(node.tree.game, Spot) else ("chips", 1.0)
-    return DecisionTable(
-        f"{node_title(node)}: {player_names(node.tree.game)[player]}",
-        features,
-        {f.name: columns[f.name] for f in features},
+    game = node.tree.game
+    unit, scale = game.scale if isinstance(game, Spot) else ("chips", 1.0)
+    decisions = DecisionTable(
+        f"{node_title(node)}: {player_names(game)[player]}",
+        HAND_FEATURES + RANGE_FEATURES + BOARD_FEATURES + SITUATION_FEATURES,
+        columns,
         _node_moves(node),
         np.ones(strategy.shape, bool),
         strategy,
@@ -179,6 +177,7 @@ def spot_decisions(node: SolutionNode, *, board_features: bool = False) -> Decis
         values * scale,
         unit,
     )
+    return decisions if board_features else decisions.drop_constant_features()
 
 
 def card_decisions(solution: Solution, line: str) -> DecisionTable:
@@ -223,16 +222,13 @@ def card_decisions(solution: Solution, line: str) -> DecisionTable:
         parts.append(replace(part, names=tuple(f"{name} on {dealt}" for name in part.names)))
     game = solution.tree.game
     title = f"{line} on {format_cards(game.board, ' ')}, {len(nodes)} deals: {player_names(game)[nodes[0].player]}"
-    whole = concatenate_decisions(parts, title, [node.pair_weights[0] for node in nodes])
-    varying = tuple(f for f in whole.features if np.ptp(whole.columns[f.name]) > 0)
-    return replace(whole, features=varying, columns={f.name: whole.columns[f.name] for f in varying})
+    return concatenate_decisions(parts, title, [node.pair_weights[0] for node in nodes]).drop_constant_features()
 
 
 def _node_moves(node: SolutionNode) -> tuple[RuleAction, ...]:
     """Return the actions of a node as rule actions."""
     betting, player = node.tree.betting, node.player
-    spent = betting.spent[node.betting_node].astype(float)
-    call = max(spent[1 - player] - spent[player], 0.0)
+    spent, call = _spent_and_call(node)
     pot_after_call = pot(node) + call
     out = []
     for child, label in zip(betting.children(node.betting_node), node.actions, strict=True):
@@ -246,11 +242,16 @@ def _node_moves(node: SolutionNode) -> tuple[RuleAction, ...]:
     return tuple(out)
 
 
+def _spent_and_call(node: SolutionNode) -> tuple[Array, float]:
+    """Return the chips of both players in the pot, float64 [2], and the price of a call."""
+    spent = node.tree.betting.spent[node.betting_node].astype(float)
+    return spent, max(spent[1 - node.player] - spent[node.player], 0.0)
+
+
 def _situation_columns(node: SolutionNode, count: int) -> dict[str, Array]:
     """Return features that are the same for all hands."""
-    betting, game, player = node.tree.betting, node.tree.game, node.player
-    spent = betting.spent[node.betting_node].astype(float)
-    call = max(spent[1 - player] - spent[player], 0.0)
+    game, player = node.tree.game, node.player
+    spent, call = _spent_and_call(node)
     behind = [float(b) - s for b, s in zip(game.behind, spent, strict=True)] if isinstance(game, Spot) else [0.0, 0.0]
     pot_after_call = pot(node) + call
     led = game.led if isinstance(game, Spot) and not node.dealt_cards else None
@@ -425,11 +426,9 @@ def board_decisions(rows: Sequence[BoardRow], moves: Sequence[RuleAction], title
     dummy_hands = np.array([[c for c in range(52) if c not in board][:2] for board in cards], np.uint8)
     columns = hand_features(dummy_hands, boards, {f.name for f in BOARD_FEATURES})
     columns["equity"] = np.array([row.equity for row in rows])
-    features = tuple(f for f in (*BOARD_FEATURES, BOARD_EQUITY) if np.ptp(columns[f.name]) > 0)
     weight = np.array([row.weight for row in rows], float)
     total = frequencies.sum(axis=1, keepdims=True)
-    return DecisionTable(
-        title, features, columns, tuple(moves), np.ones(frequencies.shape, bool),
-        frequencies / np.where(total > 0, total, 1.0),
-        weight / weight.sum(), tuple(row.board for row in rows), np.arange(len(rows)),
-    )  # fmt: skip
+    legal, strategy = np.ones(frequencies.shape, bool), frequencies / np.where(total > 0, total, 1.0)
+    names, features = tuple(row.board for row in rows), (*BOARD_FEATURES, BOARD_EQUITY)
+    facts = weight / weight.sum(), names, np.arange(len(rows))
+    return DecisionTable(title, features, columns, tuple(moves), legal, strategy, *facts).drop_constant_features()

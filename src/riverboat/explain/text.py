@@ -21,6 +21,7 @@ from riverboat.strategies.rule_list import (
     HAND,
     LEVEL,
     OTHER,
+    RAISE,
     SHARE,
     SITUATION,
     DecisionRule,
@@ -209,11 +210,8 @@ def describe_move(move: RuleAction, facing_bet: Array) -> str:
     all_face, any_faces = bool(len(facing_bet)) and bool(facing_bet.all()), bool(facing_bet.any())
     if move.kind == OTHER:
         return f"play {move.label}"
-    if move.kind == FOLD:
-        return "fold" if all_face else "check or fold" if any_faces else "check"
-    if move.kind == CALL:
-        return "call" if all_face else "check or call" if any_faces else "check"
-    verb = "raise" if all_face else "bet or raise" if any_faces else "bet"
+    with_bet, without = {FOLD: ("fold", "check"), CALL: ("call", "check"), RAISE: ("raise", "bet")}[move.kind]
+    verb = with_bet if all_face else f"{without} or {with_bet}" if any_faces else without
     if move.size == inf:
         return "go all-in"
     return verb if move.size == 0 else f"{verb} {describe_size(move.size)}"
@@ -299,28 +297,21 @@ def _describe_levels(levels: Sequence[str], before: str, low: float | None, high
 def _examples(decisions: DecisionTable, rows: Array, distances: Array) -> tuple[str, ...]:
     """Return the most frequent decisions that follow the rule, from different groups."""
     order = rows[np.lexsort((-decisions.weight[rows], np.round(distances[rows], 1)))]
-    return _distinct_groups(decisions, order, MAX_EXAMPLES)
+    return tuple(decisions.names[k] for k in _distinct_groups(decisions, order, MAX_EXAMPLES))
 
 
 def _exceptions(decisions: DecisionTable, rows: Array, distances: Array, ev_losses: Array | None) -> tuple[str, ...]:
     """Return the decisions where the rule is farthest from the strategy or costs most."""
     cost = distances if ev_losses is None else np.maximum(ev_losses, 0.0)
     order = rows[np.lexsort((-distances[rows], -(decisions.weight * cost)[rows]))]
-    names = _distinct_groups(decisions, order[distances[order] > MIN_EXCEPTION_DISTANCE], MAX_EXCEPTIONS)
-    index = {name: k for k, name in enumerate(decisions.names)}
-    return tuple(f"{name} ({_describe_row(decisions, index[name])})" for name in names)
+    chosen = _distinct_groups(decisions, order[distances[order] > MIN_EXCEPTION_DISTANCE], MAX_EXCEPTIONS)
+    return tuple(f"{decisions.names[k]} ({_describe_row(decisions, k)})" for k in chosen)
 
 
-def _distinct_groups(decisions: DecisionTable, order: Array, limit: int) -> tuple[str, ...]:
-    seen: set[int] = set()
-    names = []
-    for k in order.tolist():
-        if int(decisions.group[k]) not in seen:
-            seen.add(int(decisions.group[k]))
-            names.append(decisions.names[k])
-        if len(names) == limit:
-            break
-    return tuple(names)
+def _distinct_groups(decisions: DecisionTable, order: Array, limit: int) -> list[int]:
+    """Return the first decisions of different groups."""
+    _, first = np.unique(decisions.group[order], return_index=True)
+    return [int(k) for k in order[np.sort(first)[:limit]]]
 
 
 def _describe_row(decisions: DecisionTable, row: int) -> str:

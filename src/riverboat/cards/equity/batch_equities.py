@@ -45,7 +45,8 @@ class BatchShowdown:
             )
 
     @cached_property
-    def _kernel_hands(self) -> BatchShowdownHands:
+    def kernel_hands(self) -> BatchShowdownHands:
+        """Hands of the deck, as kernels of showdowns read them."""
         hands, tables = self.deck.hands, ranking.rank_tables(self.deck.hole + self.board_cards, self.deck.rules)
         two = hands.shape[1] == 2
         second = hands[:, 1] if two else np.full(len(hands), NO_CARD, np.uint8)
@@ -67,11 +68,12 @@ class BatchShowdown:
     @cached_property
     def _disjoint_pairs(self) -> Array:
         """Whether two hands share no card. bool [hands, hands]"""
-        mask = self._kernel_hands.mask
+        mask = self.kernel_hands.mask
         disjoint: Array = (mask[:, None] & mask) == 0
         return disjoint
 
-    def _workspace(self) -> BatchShowdownWorkspace:
+    def make_workspace(self) -> BatchShowdownWorkspace:
+        """Create scratch memory for kernels of showdowns."""
         hands = self.deck.num_hands
         return BatchShowdownWorkspace(
             np.zeros(hands, np.int32), np.zeros(hands, np.int32), np.zeros(257, np.int64), np.zeros(hands, np.uint16),
@@ -84,7 +86,7 @@ class BatchShowdown:
     def live_hands(self, board: tuple[int, ...]) -> Array:
         """Return which hands a board does not block. bool [hands]"""
         taken = np.uint64(sum(1 << card for card in board))
-        live: Array = (self._kernel_hands.mask & taken) == 0
+        live: Array = (self.kernel_hands.mask & taken) == 0
         return live
 
     def count_hand_pairs(self, board: int) -> int:
@@ -128,7 +130,7 @@ class BatchShowdown:
         for g in range(groups):
             batch = ranges[g * SIMD_WIDTH : (g + 1) * SIMD_WIDTH]
             vectors[g, :, : len(batch)] = batch.T
-        kernels.accumulate_wins(self._kernel_hands, boards, vectors.reshape(-1), self._workspace(), out.reshape(-1))
+        kernels.accumulate_wins(self.kernel_hands, boards, vectors.reshape(-1), self.make_workspace(), out.reshape(-1))
         twice: Array = out.transpose(0, 2, 1).reshape(-1, hands)[:n]
         return twice / (2.0 * len(boards) * self._live_runout_share(len(board)))
 
@@ -151,7 +153,7 @@ class BatchShowdown:
         boards = self.runouts(board) if exact else self.sample_runouts(board, MAX_RUNOUTS, np.random.default_rng(0))
         size = (len(boards), self.deck.num_hands)
         above, below = np.empty(size, np.int16), np.empty(size, np.int16)
-        kernels.rank_hands_on_boards(self._kernel_hands, boards, self._workspace(), above, below)
+        kernels.rank_hands_on_boards(self.kernel_hands, boards, self.make_workspace(), above, below)
         out = np.zeros((self.deck.num_hands,) * 2, np.int16)
         kernels.count_pair_margins(above, below, out)
         half = out.astype(np.float32) / np.float32(len(boards) * self._live_runout_share(len(board)))

@@ -58,13 +58,8 @@ class ResponseKernels(NamedTuple):
 class _DeviceStreet(NamedTuple):
     """Data of a street between the first and the last, on the device."""
 
-    low: int  # items
-    high: int
-    vector: int  # first vector of reach
-    live: int
     table: Any  # the opponent's strategy
     own_table: Any
-    stride: int
     folds: Any
     street_ends: Any
     entry_items: Any  # items that street ends of the previous street lead to
@@ -105,23 +100,25 @@ class DeviceResponseTraversal(ResponseTraversal):
         if reason is not None:
             raise InputError(f"{strategy.rules.name}: cannot compute a best response on a GPU: {reason}")
         super().__init__(strategy, plan)
+        self.hands = len(self.cards.held.mask)
         self.lock, self.kernels = Lock(), compile_kernels(plan.last.pay.dtype)
         if not len(self.boards.cards):
             return
-        self.last_street_index = self.rules.rounds - 1
+        self.end = self.rules.rounds - 1  # the last street
         count, cards = len(self.rules.deck.cards), self.cards
         self.hands_per_board = [comb(count - int(shown), cards.hole) for shown in cards.shown]
         self.max_boards = [1, 1]  # boards of each street below one board of the second
-        for s in range(2, self.last_street_index + 1):
+        for s in range(2, self.end + 1):
             self.max_boards.append(self.max_boards[-1] * comb(count - int(cards.shown[s - 1]), int(cards.dealt[s])))
         self._check_memory(strategy)
-        self.hands = len(cards.mask)
         self._items = type(plan.items)(*map(_send, plan.items))
         self._pairs, self._maps = _send(_hand_of_cards(cards)), _send(cards.hand_maps.astype(np.int32).ravel())
         self._dealt = tuple(DealtBoards(*map(_send, street)) for street in self._empty_streets())
         self._root = _send(self.root.reach[:, : self.hands].ravel())
         self._first = cuda.device_array(len(self.street_ends) * self.hands, np.float64)  # values of the street ends
-        self._middle = [self._send_street(s) for s in range(1, self.last_street_index)]
+        ranges = zip(self.items.at[1:-1], self.items.at[2:], strict=True)
+        self._first_vectors = [0, *(int(self.items.reach[low:high].min()) for low, high in ranges), 0]
+        self._middle = [self._send_street(s) for s in range(1, self.end)]
         self._send_last(strategy)
 
     # --- Memory ---
@@ -129,7 +126,7 @@ class DeviceResponseTraversal(ResponseTraversal):
     def _check_memory(self, strategy: Blueprint) -> None:
         free = free_bytes()
         need = self.plan.weight_bytes(strategy.buckets[-1])
-        for s in range(1, self.last_street_index):
+        for s in range(1, self.end):
             low, high = self.items.at[s : s + 2]
             need += 3 * 8 * int(high - low) * self.max_boards[s] * self.hands_per_board[s]
         if free is not None and need > free * (1 - MEMORY_FRACTION):
@@ -140,20 +137,12 @@ class DeviceResponseTraversal(ResponseTraversal):
 
     def _empty_streets(self) -> list[DealtBoards]:
         streets = []
-        for s in range(self.last_street_index + 1):
+        for s in range(self.end + 1):
             num_boards, live = self.max_boards[s], self.hands_per_board[s]
-            streets.append(
-                DealtBoards(
-                    np.zeros(num_boards * live, np.uint16),
-                    np.zeros(num_boards * len(self.cards.mask), np.int16),
-                    np.zeros(num_boards * live, np.int32),
-                    np.zeros(num_boards * live, np.uint32),
-                    np.zeros(num_boards + 1, np.int32),
-                    np.zeros(num_boards, np.int32),
-                    np.zeros(num_boards),
-                    np.zeros(num_boards, np.int64),
-                )
-            )
+            hand, bucket, packed = (np.zeros(num_boards * live, dtype) for dtype in (np.uint16, np.int32, np.uint32))
+            place, first = np.zeros(num_boards * self.hands, np.int16), np.zeros(num_boards + 1, np.int32)
+            parent, multiplicity, group = (np.zeros(num_boards, dtype) for dtype in (np.int32, np.float64, np.int64))
+            streets.append(DealtBoards(hand, place, bucket, packed, first, parent, multiplicity, group))
         streets[0].hand[:] = np.arange(self.hands_per_board[0])
         streets[0].first[1] = 1
         return streets
@@ -165,13 +154,8 @@ class DeviceResponseTraversal(ResponseTraversal):
         numbers = self.max_boards[s] * self.hands_per_board[s]
         street_ends = low + np.flatnonzero(kind == kernels.STREET_END)
         return _DeviceStreet(
-            low,
-            high,
-            int(vectors.min()),
-            self.hands_per_board[s],
             _send(self.opponent_tables.tables[s]),
             _send(self.own_tables.tables[s]),
-            int(self.opponent_tables.stride[s]),
             _send(low + np.flatnonzero(kind == kernels.FOLD)),
             _send(street_ends),
             _send(self._entry_items(s)),
@@ -188,70 +172,45 @@ class DeviceResponseTraversal(ResponseTraversal):
         return order
 
     def _send_last(self, strategy: Blueprint) -> None:
-        last = self.plan.last
-        weighted = self.last
-        if not len(weighted.weight):
-            weighted = traversal.with_all_weights(traversal.with_table(last, strategy), strategy.buckets[-1])
+        last, weight = self.plan.last, self.last.weight
+        if not len(weight):
+            weight = traversal.with_all_weights(traversal.with_table(last, strategy), strategy.buckets[-1]).weight
         self.lanes = last.entry.shape[1]
         columns, first, shown_first = _sequence_columns(last)
         self.width, self.num_showdowns = len(columns.at), int((columns.shown >= 0).sum())
         self._columns = SequenceColumns(*map(_send, columns))
         begin = np.append(last.batch[:, 3], last.batch[-1, 4]).astype(np.int32)
-        self._program = LastStreetProgram(
-            _send(begin),
-            _send(last.op.astype(np.int32).ravel()),
-            _send(last.pay),
-            _send(first),
-            _send(shown_first),
-            _send(last.entry.astype(np.int32).ravel()),
-        )
+        op, entry = (numbers.astype(np.int32).ravel() for numbers in (last.op, last.entry))
+        self._program = LastStreetProgram(*map(_send, (begin, op, last.pay, first, shown_first, entry)))
         self.levels = int(last.op[:, 2].max()) + 1
-        self._weight, self.length = _send(weighted.weight), len(last.source)
-        before, size = (
-            self.max_boards[self.last_street_index - 1] * self.hands_per_board[self.last_street_index - 1],
-            last.pay.dtype.itemsize,
-        )
-        self._entry_reach = cuda.device_array(last.entry.size * before, last.pay.dtype)
+        self._weight, self.length = _send(weight), len(last.source)
+        parents, live, dtype = self.max_boards[self.end - 1], self.hands_per_board[self.end], last.pay.dtype
+        before = parents * self.hands_per_board[self.end - 1]
+        self._entry_reach = cuda.device_array(last.entry.size * before, dtype)
         self._entry_values = cuda.device_array(last.entry.size * before, np.float64)
-        free, board_bytes = (
-            free_bytes(),
-            (self.width + self.num_showdowns) * self.hands_per_board[self.last_street_index] * size,
-        )
+        free, board_bytes = free_bytes(), (self.width + self.num_showdowns) * live * dtype.itemsize
         limit = MAX_BYTES if free is None else min(MAX_BYTES, int(free * MEMORY_FRACTION))
-        boards_per_parent = (
-            self.max_boards[self.last_street_index] // self.max_boards[self.last_street_index - 1]
-        )  # last boards below one of the previous street
-        self.boards_per_launch = max(boards_per_parent, limit // board_bytes)
-        self._net = cuda.device_array(
-            max(1, self.num_showdowns) * self.hands_per_board[self.last_street_index] * self.boards_per_launch,
-            last.pay.dtype,
-        )
-        self._compatible = cuda.device_array(
-            self.width * self.hands_per_board[self.last_street_index] * self.boards_per_launch, last.pay.dtype
-        )
+        self.boards_per_launch = max(self.max_boards[self.end] // parents, limit // board_bytes)
+        self._net = cuda.device_array(max(1, self.num_showdowns) * live * self.boards_per_launch, dtype)
+        self._compatible = cuda.device_array(self.width * live * self.boards_per_launch, dtype)
 
     def make_workspace(self) -> Any:
         """Create a workspace for a thread that deals."""
-        return DealWorkspace(
-            traversal.copy_workspace(self.root),
-            tuple(self._empty_streets()),
-            np.zeros(self.last_street_index + 1, np.int64),
-        )
+        boards = np.zeros(self.end + 1, np.int64)
+        return DealWorkspace(super().make_workspace(), tuple(self._empty_streets()), boards)
 
     # --- Traversal ---
 
     def evaluate_boards(self, workspace: Any, boards: Array, multiplicity: Array, groups: Array) -> Array:
         """Return the values that a board of the second street adds at the ends of the first. float64 [ends, hands]"""
-        board = kernels.ResponseBoards(boards, multiplicity, groups)
-        kernels.list_boards_below(
-            self.cards, self.lookup, board, workspace.workspace, workspace.dealt, workspace.boards
-        )
+        board, out = kernels.ResponseBoards(boards, multiplicity, groups), (workspace.dealt, workspace.boards)
+        kernels.list_boards_below(self.cards, self.lookup, board, workspace.workspace, *out)
         with self.lock:
             return self._evaluate(workspace)
 
     def _evaluate(self, workspace: DealWorkspace) -> Array:
         boards = [1, *(int(n) for n in workspace.boards[1:])]
-        for s in range(1, self.last_street_index + 1):
+        for s in range(1, self.end + 1):
             self._send_boards(s, workspace.dealt[s], boards[s])
         launch = self.kernels
         for s, street in enumerate(self._middle, 1):
@@ -261,14 +220,12 @@ class DeviceResponseTraversal(ResponseTraversal):
                 self._items, street.table, self._dealt[s], parent_reach, street.reach, sizes
             )
             if len(street.folds):
-                memory = 8 * (street.live + NUM_CARDS + 1)
+                memory = 8 * (sizes.live + NUM_CARDS + 1)
                 launch.pay_folds[(len(street.folds), boards[s]), THREADS, 0, memory](
                     self._items, street.folds, self._pairs, self._dealt[s], street.reach, street.value, sizes
                 )
-        gained, street_ends, lanes = self._evaluate_last_street(
-            boards, workspace.dealt[self.last_street_index - 1].first
-        )
-        for s in range(self.last_street_index - 1, 0, -1):
+        gained, street_ends, lanes = self._evaluate_last_street(boards, workspace.dealt[self.end - 1].first)
+        for s in range(self.end - 1, 0, -1):
             street, sizes = self._middle[s - 1], self._sizes(s, boards)
             launch.average_street_ends[_grid(sizes.span, len(street_ends))](
                 street_ends, lanes, self._dealt[s], self._maps, self.cards.chance[s + 1], gained, street.value, sizes
@@ -294,7 +251,7 @@ class DeviceResponseTraversal(ResponseTraversal):
 
     def _evaluate_last_street(self, boards: list[int], first: Array) -> tuple[Any, Any, int]:
         """Evaluate the last street; return the values at its entries, their items and the number of lanes."""
-        launch, end, lanes, program = self.kernels, self.last_street_index, self.lanes, self._program
+        launch, end, lanes, program = self.kernels, self.end, self.lanes, self._program
         sizes = self._sizes(end, boards)
         parent_reach = self._middle[-1].reach if self._middle else self._root
         batches = len(program.column)
@@ -315,23 +272,17 @@ class DeviceResponseTraversal(ResponseTraversal):
                 (-(-self.width // showdown_threads), count), showdown_threads, 0, showdown_threads * NUM_CARDS * size
             ](here, self._columns, lanes, self._weight, self._entry_reach, self._net, self._compatible, chunk_sizes)
             threads = _grid(sizes.before_live * lanes)[0]
+            tables = self._weight, self._net, self._compatible, self._entry_values
             launch.evaluate_last_street[(threads, batches, high - low), THREADS, 0, self.levels * THREADS * size](
-                program,
-                here,
-                before,
-                lanes,
-                self._weight,
-                self._net,
-                self._compatible,
-                self._entry_values,
-                chunk_sizes._replace(low=low),
+                program, here, before, lanes, *tables, chunk_sizes._replace(low=low)
             )
             low = high
         return self._entry_values, program.entry, lanes
 
     def _sizes(self, s: int, boards: list[int]) -> ResponseDeviceSizes:
-        previous = self._middle[s - 2] if s > 1 else None
-        street = self._middle[s - 1] if s < self.last_street_index else None
+        low, high, stride = 0, 0, self.length
+        if s < self.end:
+            low, high, stride = int(self.items.at[s]), int(self.items.at[s + 1]), int(self.opponent_tables.stride[s])
         return ResponseDeviceSizes(
             hands=self.hands,
             two=int(self.cards.hole == 2),
@@ -339,11 +290,11 @@ class DeviceResponseTraversal(ResponseTraversal):
             span=boards[s] * self.hands_per_board[s],
             before_live=self.hands_per_board[s - 1],
             before_span=boards[s - 1] * self.hands_per_board[s - 1],
-            low=street.low if street else 0,
-            high=street.high if street else 0,
-            vector=street.vector if street else 0,
-            before_vector=previous.vector if previous else 0,
-            stride=street.stride if street else self.length,
+            low=low,
+            high=high,
+            vector=self._first_vectors[s],
+            before_vector=self._first_vectors[s - 1],
+            stride=stride,
         )
 
     def _send_boards(self, s: int, dealt: DealtBoards, boards: int) -> None:
@@ -359,17 +310,14 @@ def _grid(count: int, others: int = 1) -> tuple[Any, int]:
 
 
 def _send(numbers: Array) -> Any:
-    return (
-        cuda.to_device(np.ascontiguousarray(numbers))
-        if numbers.size
-        else cuda.to_device(np.zeros(1, numbers.dtype))[:0]
-    )
+    array = cuda.to_device(np.ascontiguousarray(numbers) if numbers.size else np.zeros(1, numbers.dtype))
+    return array if numbers.size else array[:0]
 
 
 def _hand_of_cards(cards: kernels.ResponseCards) -> Array:
     """Return the hand of each pair of cards; -1: none. int16 [NUM_CARDS · NUM_CARDS]"""
     pairs = np.full((NUM_CARDS, NUM_CARDS), -1, np.int16)
-    for h, (first, second) in enumerate(cards.hands.tolist()):
+    for h, (first, second) in enumerate(zip(cards.held.first, cards.held.second, strict=True)):
         pairs[first, second] = pairs[second, first] = h
     return pairs.ravel()
 

@@ -40,6 +40,7 @@ from riverboat.evaluation.best_response.traversal import (
     MAX_WEIGHT_BYTES,
     RESPONDERS,
     SELF_PLAYER,
+    Precision,
     ResponsePlan,
     ResponsePlayer,
     ResponseTraversal,
@@ -53,9 +54,7 @@ from riverboat.strategies.blueprint import Blueprint
 
 ARTIFACT_KIND = "piece of a best response"
 PieceProgress: TypeAlias = Callable[[int, int], None]  # completed pieces, and their total
-_Piece: TypeAlias = tuple[
-    int, Array, Array
-]  # number of the piece, values at the ends of the first street, boards by street
+_Piece: TypeAlias = tuple[int, Array, Array]  # number, values at the ends of the first street, boards by street
 
 
 @dataclass(frozen=True)
@@ -95,15 +94,18 @@ class BestResponseExecution:
 def _evaluate_all_pieces(
     strategy: Blueprint,
     players: tuple[ResponsePlayer, ...],
-    dtype: type[np.floating[Any]],
+    dtype: Precision,
     means: BestResponseExecution,
 ) -> tuple[tuple[float, ...], int]:
     """Return the value of each player, in chips per hand, over all boards, and the number of boards visited."""
-    traversal = _make_traversal(strategy, ResponsePlan.build(strategy.tree, players, dtype), means.device)
-    pieces: dict[int, tuple[Array, Array]] = {}
-    store = None if means.folder is None else _PieceStore(means, traversal, strategy, dtype)
-    if store is not None:
-        pieces = store.read()
+    traversal_type: type[ResponseTraversal] = ResponseTraversal
+    if means.device != CPU:
+        from riverboat.evaluation.best_response.cuda import DeviceResponseTraversal
+
+        traversal_type = DeviceResponseTraversal
+    traversal = traversal_type(strategy, ResponsePlan.build(strategy.tree, players, dtype))
+    store = None if means.folder is None else _PieceStore(means.folder, means.resume, traversal, strategy, dtype)
+    pieces = {} if store is None else store.read()
     missing = [number for number in range(traversal.num_pieces) if number not in pieces]
     results = (
         _run_on_ray(strategy, players, dtype, missing, means)
@@ -117,32 +119,19 @@ def _evaluate_all_pieces(
         if means.progress is not None:
             means.progress(len(pieces), traversal.num_pieces)
     boards = int(traversal.root.boards_visited.sum() + sum(int(visited.sum()) for _, visited in pieces.values()))
-    total = None
-    for number in range(traversal.num_pieces):
-        total = pieces[number][0] if total is None else total + pieces[number][0]
+    total = sum((pieces[number][0] for number in range(1, traversal.num_pieces)), pieces[0][0]) if pieces else None
     return traversal.player_values(total), boards
-
-
-def _make_traversal(strategy: Blueprint, plan: ResponsePlan, device: str) -> ResponseTraversal:
-    if device == CPU:
-        return ResponseTraversal(strategy, plan)
-    from riverboat.evaluation.best_response.cuda import DeviceResponseTraversal
-
-    return DeviceResponseTraversal(strategy, plan)
 
 
 # --- Execution ---
 
 
 def _run_on_threads(traversal: ResponseTraversal, numbers: Sequence[int], threads: int) -> Iterator[_Piece]:
-    free_workspaces: list[kernels.ResponseWorkspace] = []  # workspaces that no thread uses now
     stopped = Event()  # set on interruption, so that threads do not finish pieces that take minutes
 
     def work(number: int) -> _Piece:
-        workspace = free_workspaces.pop() if free_workspaces else traversal.make_workspace()
-        piece = traversal.evaluate_piece(number, workspace, stopped.is_set)
-        free_workspaces.append(workspace)
-        return number, *piece
+        with traversal.borrow_workspace() as workspace:
+            return number, *traversal.evaluate_piece(number, workspace, stopped.is_set)
 
     if threads == 1:
         yield from map(work, numbers)
@@ -173,7 +162,7 @@ class _PieceWorker:
 def _run_on_ray(
     strategy: Blueprint,
     players: tuple[ResponsePlayer, ...],
-    dtype: type[np.floating[Any]],
+    dtype: Precision,
     numbers: Sequence[int],
     means: BestResponseExecution,
 ) -> Iterator[_Piece]:
@@ -208,18 +197,15 @@ class _PieceStore:
     """Pieces in a folder, each an artifact with the fingerprint of its traversal."""
 
     def __init__(
-        self,
-        means: BestResponseExecution,
-        traversal: ResponseTraversal,
-        strategy: Blueprint,
-        dtype: type[np.floating[Any]],
+        self, folder: Path, resume: bool, traversal: ResponseTraversal, strategy: Blueprint, dtype: Precision
     ) -> None:
-        assert means.folder is not None
-        self.folder, self.traversal = means.folder, traversal
-        self.fingerprint = _fingerprint(strategy, traversal, dtype)
+        self.folder, self.traversal = folder, traversal
+        parts = repr((strategy.fingerprint, traversal.plan.players, np.dtype(dtype).name, traversal.num_pieces))
+        parts = parts.replace("ResponsePlayer(", "Player(")  # pieces of earlier releases have the old name
+        self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
         with files.disk_errors(self.folder):
             occupied = self.folder.is_dir() and any(path.name != files.LOCK_FILE for path in self.folder.iterdir())
-        if occupied and not means.resume:
+        if occupied and not resume:
             raise InputError(f"{self.folder}: is not empty; continue with --resume, or choose another folder")
         artifacts.discard_leftovers(self.folder)
 
@@ -237,30 +223,17 @@ class _PieceStore:
             facts.text("kind", (ARTIFACT_KIND,))
             if facts.text("fingerprint") != self.fingerprint:
                 raise InputError(f"{piece_folder}: belongs to another strategy; choose another folder")
-            shape = len(self.traversal.street_ends), len(self.traversal.cards.mask)
+            shape = len(self.traversal.street_ends), len(self.traversal.cards.held.mask)
             values = arrays.get_checked("gained", ("float64",), shape)
-            pieces[number] = (
-                np.array(values),
-                np.array(arrays.get_checked("walked", ("int64",), self.traversal.root.boards_visited.shape)),
-            )
+            boards = arrays.get_checked("walked", ("int64",), self.traversal.root.boards_visited.shape)
+            pieces[number] = np.array(values), np.array(boards)
         return pieces
 
     def write(self, number: int, gained: Array, walked: Array) -> None:
         """Store one piece."""
         arrays = {"gained": gained, "walked": walked}
-        artifacts.write(
-            self._piece_folder(number),
-            ARTIFACT_KIND,
-            arrays,
-            {"fingerprint": self.fingerprint, "pieces": self.traversal.num_pieces},
-        )
-
-
-def _fingerprint(strategy: Blueprint, traversal: ResponseTraversal, dtype: type[np.floating[Any]]) -> str:
-    """Return the fingerprint of a traversal: the strategy, the players and the precision."""
-    parts = strategy.fingerprint, traversal.plan.players, np.dtype(dtype).name, traversal.num_pieces
-    text = repr(parts).replace("ResponsePlayer(", "Player(")  # pieces of earlier releases have the old name
-    return hashlib.sha256(text.encode()).hexdigest()
+        facts = {"fingerprint": self.fingerprint, "pieces": self.traversal.num_pieces}
+        artifacts.write(self._piece_folder(number), ARTIFACT_KIND, arrays, facts)
 
 
 MAX_BYTES = 4 << 30
@@ -433,7 +406,7 @@ def quality(
     )
 
 
-def last_street_dtype(cost: BestResponseCost) -> type[np.floating[Any]]:
+def last_street_dtype(cost: BestResponseCost) -> Precision:
     """Return the precision in which the last street is evaluated.
 
     Parameters
@@ -496,14 +469,10 @@ def estimate_cost(tree: ActionTree) -> BestResponseCost:
         else:
             street_items = slice(int(items.at[street]), int(items.at[street + 1]))
             kind, moves = items.kind[street_items], items.count[street_items]
-            cost += sum(
-                unit_cost * moves[kind == k].sum()
-                for k, unit_cost in ((kernels.OPPONENT, _OPPONENT_NS), (kernels.MAXIMIZE, _OWN_NS))
+            cost += (
+                _OPPONENT_NS * moves[kind == kernels.OPPONENT].sum() + _OWN_NS * moves[kind == kernels.MAXIMIZE].sum()
             )
-            cost += sum(
-                unit_cost * (kind == k).sum()
-                for k, unit_cost in ((kernels.FOLD, _FOLD_NS), (kernels.STREET_END, _STREET_END_NS))
-            )
+            cost += _FOLD_NS * (kind == kernels.FOLD).sum() + _STREET_END_NS * (kind == kernels.STREET_END).sum()
         seconds += boards[-1] * hands * cost * 1e-9
     return BestResponseCost(tuple(boards), plan.workspace_bytes(0), plan.weight_bytes(1), float(seconds))
 

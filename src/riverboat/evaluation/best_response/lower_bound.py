@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,24 +23,28 @@ from riverboat.core import resources
 from riverboat.core.arrays import Array
 from riverboat.core.claims import LOWER, Claim
 from riverboat.core.errors import InputError, check_threads
+from riverboat.core.parallel import map_in_order
 from riverboat.evaluation.best_response._kernels import traversal as kernels
 from riverboat.evaluation.best_response._kernels.last_street import add_terminal_values
 from riverboat.evaluation.best_response.exact import PieceProgress, check_memory, estimate_cost, last_street_dtype
-from riverboat.evaluation.best_response.traversal import ResponsePlan, ResponsePlayer, ResponseTraversal
+from riverboat.evaluation.best_response.traversal import (
+    Precision,
+    ResponsePlan,
+    ResponsePlayer,
+    ResponseTraversal,
+    nodes_of_street,
+)
 from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
 from riverboat.evaluation.matches.duel import DuelResult, duel
+from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
 
 # --- Responses by buckets, fitted on random boards ---
 
-REAL_RESPONDERS = (
-    ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE),
-    ResponsePlayer(1, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE),
-)
-ABSTRACT_RESPONDERS = (
-    ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY),
-    ResponsePlayer(1, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY),
+REAL_RESPONDERS, ABSTRACT_RESPONDERS = (
+    tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, last) for seat in (0, 1))
+    for last in (kernels.MAXIMIZE, kernels.FOLLOW_STRATEGY)
 )
 CHUNK_BOARDS = 32  # boards per unit of work of a thread
 
@@ -88,14 +91,13 @@ class _BoardTraversals:
         self,
         strategy: Blueprint,
         response: Blueprint,
-        dtype: type[np.floating[Any]],
+        dtype: Precision,
         threads: int,
-        players: tuple[ResponsePlayer, ...] = REAL_RESPONDERS,
+        players: tuple[ResponsePlayer, ...],
     ) -> None:
         self.traversal = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, players, dtype), response)
         self.threads = threads
         self.multiplicity = np.array([self.traversal.cards.deals[1]])
-        self.free_workspaces: list[kernels.ResponseWorkspace] = []
 
     def run(
         self,
@@ -110,25 +112,15 @@ class _BoardTraversals:
         """
 
         def work(low: int) -> tuple[int, Array]:
-            workspace = self.free_workspaces.pop() if self.free_workspaces else self.traversal.make_workspace()
             high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
-            for i in range(low, high):
-                values = self.traversal.evaluate_boards(
-                    workspace, boards[i : i + 1], self.multiplicity, np.ones(1, np.int64)
-                )
-                add(sums, i - low, workspace, values)
-            self.free_workspaces.append(workspace)
+            with self.traversal.borrow_workspace() as workspace:
+                for i in range(low, high):
+                    board, groups = boards[i : i + 1], np.ones(1, np.int64)
+                    values = self.traversal.evaluate_boards(workspace, board, self.multiplicity, groups)
+                    add(sums, i - low, workspace, values)
             return high - low, sums
 
-        starts = range(0, len(boards), CHUNK_BOARDS)
-        if self.threads == 1:
-            yield from map(work, starts)
-            return
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat") as pool:
-            try:
-                yield from pool.map(work, starts)
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+        yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), self.threads)
 
 
 def fit_response(
@@ -138,7 +130,7 @@ def fit_response(
     abstract: bool = False,
     seed: int = 0,
     threads: int = 1,
-    dtype: type[np.floating[Any]] = np.float64,
+    dtype: Precision = np.float64,
     on_boards_done: Callable[[int], None] = lambda count: None,
 ) -> Blueprint:
     """Fit a response by buckets: for each bucket the action that was best on sampled boards of each street.
@@ -178,21 +170,17 @@ def fit_response(
     """
     response, last = strategy, strategy.rules.rounds - 1
     for street in range(last if abstract else last - 1, -1, -1):
-        board_array = (
-            boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
-        )
-        traversals = _BoardTraversals(
-            strategy, response, dtype, threads, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS
-        )
-        values = (_LastStreetValues if street == last else _StreetValues)(
-            traversals.traversal, street, strategy.buckets[street]
-        )
-        for count, sums in traversals.run(board_array, values.new_sums, values.add):
+        drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
+        players = ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS
+        traversals = _BoardTraversals(strategy, response, dtype, threads, players)
+        values_type: type[_LastStreetValues | _StreetValues] = _LastStreetValues if street == last else _StreetValues
+        values = values_type(traversals.traversal, street, strategy.buckets[street])
+        for count, sums in traversals.run(drawn, values.new_sums, values.add):
             values.sums += sums
             on_boards_done(count)
         table = np.array(strategy.average[street])
         for seat in (0, 1):
-            values.write_best(seat, table)
+            _write_best_actions(strategy.tree, street, seat, values.at_ends(seat), table)
         response = replace(response, average=(*response.average[:street], table, *response.average[street + 1 :]))
     return response
 
@@ -202,8 +190,9 @@ class _StreetValues:
 
     def __init__(self, traversal: ResponseTraversal, street: int, buckets: int) -> None:
         self.traversal, self.street, items = traversal, street, traversal.items
-        self.items = np.arange(items.at[street], items.at[street + 1])
-        self.ends = self.items[items.kind[self.items] >= kernels.FOLD]
+        self.nodes = nodes_of_street(traversal.plan.tree, street)
+        street_items = np.arange(items.at[street], items.at[street + 1])
+        self.ends = street_items[items.kind[street_items] >= kernels.FOLD]
         self.street_ends = self.ends[items.kind[self.ends] == kernels.STREET_END]
         self.sums = np.zeros((len(self.ends), buckets))
 
@@ -218,20 +207,10 @@ class _StreetValues:
             workspace.value[self.street_ends] *= self.traversal.cards.chance[1]
         kernels.add_by_bucket(self.ends, items.reach, workspace, s, sums)
 
-    def write_best(self, seat: int, table: Array) -> None:
-        """Write the best actions of a seat to a table; buckets without samples keep theirs."""
-        items = self.traversal.items
-        half = len(self.items) // 2
-        seat_items = self.items[seat * half : (seat + 1) * half]
-        value = {int(item): self.sums[k] for k, item in enumerate(self.ends.tolist())}
-        for item in reversed(seat_items.tolist()):  # children come after parents
-            kind = int(items.kind[item])
-            if kind < kernels.FOLD:
-                first, count = int(items.first[item]), int(items.count[item])
-                child_values = np.stack([value[first + a] for a in range(count)])
-                value[item] = _backup_decision(
-                    child_values, int(items.slot[item]), table, is_opponent=kind == kernels.OPPONENT
-                )
+    def at_ends(self, seat: int) -> dict[int, Array]:
+        """Return the values of a seat at the nodes that end the street, by bucket."""
+        player, item = np.divmod(self.ends - self.traversal.items.at[self.street], len(self.nodes))
+        return {int(self.nodes[item[k]]): self.sums[k] for k in np.flatnonzero(player == seat)}
 
 
 class _LastStreetValues:
@@ -250,36 +229,29 @@ class _LastStreetValues:
         """Add the values on one board."""
         add_terminal_values(self.traversal.cards, self.traversal.last, workspace, sums.reshape(-1))
 
-    def write_best(self, seat: int, table: Array) -> None:
-        """Write the best actions of a seat to a table; buckets without samples keep theirs."""
-        tree, ends = self.traversal.plan.tree, self.traversal.plan.ends
-        value: dict[int, Array] = {}
-        for row in np.flatnonzero(ends.seat == seat).tolist():
-            for lane, node in enumerate(ends.node[row].tolist()):
-                if node >= 0:
-                    value[node] = self.sums[row, :, lane]
-        decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == self.street))
-        for node in reversed(decisions.tolist()):  # children come after parents
-            child_values = np.stack([value[child] for child in tree.children(node)])
-            value[node] = _backup_decision(
-                child_values, int(tree.slot[node]), table, is_opponent=tree.actor[node] != seat
-            )
+    def at_ends(self, seat: int) -> dict[int, Array]:
+        """Return the values of a seat at the terminals, by bucket."""
+        ends = self.traversal.plan.ends
+        rows, lanes = np.nonzero((ends.seat == seat)[:, None] & (ends.node >= 0))
+        return {int(ends.node[row, lane]): self.sums[row, :, lane] for row, lane in zip(rows, lanes, strict=True)}
 
 
-def _backup_decision(child_values: Array, slot: int, table: Array, *, is_opponent: bool) -> Array:
-    """Return the value of a decision for each bucket, and write best actions to the table.
+def _write_best_actions(tree: ActionTree, street: int, seat: int, value: dict[int, Array], table: Array) -> None:
+    """Write the best actions of a seat on a street to a table; buckets without samples keep theirs.
 
-    Buckets without samples keep their actions.
+    `value` has the values of the street's ends by node and bucket.
     """
-    if is_opponent:
-        total: Array = child_values.sum(axis=0)
-        return total
-    count, sampled = len(child_values), (child_values != 0).any(axis=0)
-    best = np.zeros((len(table), count), table.dtype)
-    best[np.arange(len(best)), child_values.argmax(axis=0)] = 1
-    table[sampled, slot : slot + count] = best[sampled]
-    best_value: Array = child_values.max(axis=0)
-    return best_value
+    decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
+    for node in reversed(decisions.tolist()):  # children come after parents
+        child_values = np.stack([value[child] for child in tree.children(node)])
+        if tree.actor[node] != seat:
+            value[node] = child_values.sum(axis=0)
+            continue
+        count, slot, sampled = len(child_values), int(tree.slot[node]), (child_values != 0).any(axis=0)
+        best = np.zeros((len(table), count), table.dtype)
+        best[np.arange(len(best)), child_values.argmax(axis=0)] = 1
+        table[sampled, slot : slot + count] = best[sampled]
+        value[node] = child_values.max(axis=0)
 
 
 DEFAULT_BOARDS = 10_000
@@ -377,25 +349,11 @@ def lower_bound(
     >>> lower_bound(blueprint, 32).mbb_per_game > 0
     True
     """
-    check_threads(threads)
-    _check_boards(strategy.rules, boards)
-    start, threads = time.perf_counter(), min(threads, resources.available_cores())
-    per_street = max(1, boards // 10) if fitting_boards is None else fitting_boards
-    cost = estimate_cost(strategy.tree)
-    check_memory(strategy, threads, cost)
-    dtype = last_street_dtype(cost)
-    streets, done = strategy.rules.rounds - 1, 0
-
-    def report(count: int) -> None:
-        nonlocal done
-        done += count
-        if progress is not None:
-            progress(done, streets * per_street + boards)
-
-    response = fit_response(strategy, per_street, seed=seed, threads=threads, dtype=dtype, on_boards_done=report)
-    seats = evaluate_response(
-        strategy, response, boards, seed=seed, threads=threads, dtype=dtype, on_boards_done=report
-    )
+    start, per_street = time.perf_counter(), max(1, boards // 10) if fitting_boards is None else fitting_boards
+    streets = strategy.rules.rounds - 1
+    options = _sampling_options(strategy, boards, streets * per_street + boards, threads, progress)
+    response = fit_response(strategy, per_street, seed=seed, **options)
+    seats = evaluate_response(strategy, response, boards, seed=seed, **options)
     mean = seats.mean(axis=1)
     return LowerBound(
         confidence_interval(boards, float(mean.sum()), float((mean * mean).sum())),
@@ -459,34 +417,31 @@ def abstract_lower_bound(
     >>> abstract_lower_bound(blueprint, 32, hands=1_000).hands
     1000
     """
+    options = _sampling_options(strategy, boards, strategy.rules.rounds * boards, threads, progress)
+    response = fit_response(strategy, boards, abstract=True, seed=seed, **options)
+    return duel(response, strategy, hands, seed, threads)
+
+
+def _sampling_options(
+    strategy: Blueprint, boards: int, total: int, threads: int, progress: PieceProgress | None
+) -> dict[str, Any]:
+    """Check the sample size, threads and memory; return the options of fitting and evaluating a response."""
     check_threads(threads)
-    _check_boards(strategy.rules, boards)
-    cost, rounds, done = estimate_cost(strategy.tree), strategy.rules.rounds, 0
+    rules = strategy.rules
+    if boards < 2:
+        raise InputError(f"{boards} boards: must be at least 2 for an interval")
+    if rules.rounds < 2 or rules.board[0] or not any(rules.board):
+        raise InputError(f"{rules.name}: deals no boards, so there is nothing to sample; compute the exact figure")
+    cost, threads, done = estimate_cost(strategy.tree), min(threads, resources.available_cores()), 0
     check_memory(strategy, threads, cost)
 
     def report(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
-            progress(done, rounds * boards)
+            progress(done, total)
 
-    response = fit_response(
-        strategy,
-        boards,
-        abstract=True,
-        seed=seed,
-        threads=threads,
-        dtype=last_street_dtype(cost),
-        on_boards_done=report,
-    )
-    return duel(response, strategy, hands, seed, threads)
-
-
-def _check_boards(rules: PokerRules, boards: int) -> None:
-    if boards < 2:
-        raise InputError(f"{boards} boards: must be at least 2 for an interval")
-    if rules.rounds < 2 or rules.board[0] or not any(rules.board):
-        raise InputError(f"{rules.name}: deals no boards, so there is nothing to sample; compute the exact figure")
+    return {"threads": threads, "dtype": last_street_dtype(cost), "on_boards_done": report}
 
 
 def evaluate_response(
@@ -496,7 +451,7 @@ def evaluate_response(
     *,
     seed: int = 0,
     threads: int = 1,
-    dtype: type[np.floating[Any]] = np.float64,
+    dtype: Precision = np.float64,
     on_boards_done: Callable[[int], None] = lambda count: None,
 ) -> Array:
     """Return the winnings of a response in each seat on each board.
@@ -537,10 +492,10 @@ def evaluate_response(
     (8, 2)
     """
     board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    traversals = _BoardTraversals(strategy, response, dtype, threads)
+    traversals = _BoardTraversals(strategy, response, dtype, threads, REAL_RESPONDERS)
     traversal, parts = traversals.traversal, []
     fold_values = np.array(
-        traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.mask))))
+        traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask))))
     )  # payoffs of folds before any board
     half = len(traversal.street_ends) // 2
     own_reach = [_own_reach(traversal, response, player.seat) for player in REAL_RESPONDERS]
@@ -559,7 +514,7 @@ def evaluate_response(
 
 def _own_reach(traversal: ResponseTraversal, response: Blueprint, seat: int) -> Array:
     """Return the reach of a seat's own actions at the ends of the first street, by hand. float64 [ends, hands]"""
-    tree, hands = response.tree, len(traversal.cards.mask)
+    tree, hands = response.tree, len(traversal.cards.held.mask)
     bucket = traversal.root.bucket[0, :hands]
     reach, street_ends = {0: np.ones(hands)}, []
     for node in range(len(tree)):  # parents come before children

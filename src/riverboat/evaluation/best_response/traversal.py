@@ -8,16 +8,17 @@ the last are lists of items (`build_items`), and the last street is a program ov
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import permutations
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import SUITS, Deck
-from riverboat.cards.ranking import rank_tables as ranking_tables
+from riverboat.cards.equity.batch_equities import BatchShowdown
+from riverboat.cards.isomorphism import suit_permutations
 from riverboat.compiled.simd import SIMD_WIDTH, native_width
 from riverboat.core.arrays import Array
 from riverboat.core.errors import RiverboatError
@@ -29,6 +30,8 @@ from riverboat.evaluation.matches.duel import strategy_tables
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
+
+Precision: TypeAlias = type[np.floating[Any]]  # of the last street: float32 or float64
 
 
 class ResponsePlayer(NamedTuple):
@@ -49,25 +52,28 @@ SELF_PLAYER = ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY
 # --- Betting before the last street ---
 
 
-def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[kernels.BettingItems, list[Array]]:
-    """Lay out the streets before the last, and return for each player the items of the nodes of the last of them.
+def nodes_of_street(tree: ActionTree, street: int) -> Array:
+    """Return the nodes that a street evaluates.
 
-    A street has its own nodes, the first nodes of the next street (street ends), and showdowns of earlier all-ins,
-    which wait for the complete board. A game of one street has only its roots, as street ends.
+    They are its own nodes, the first nodes of the next street (street ends), and showdowns of earlier all-ins, which
+    wait for the complete board. A game of one street has only its root, as a street end.
     """
-    rounds, nodes, count = tree.rules.rounds, np.arange(len(tree)), 0
+    if tree.rules.rounds == 1:
+        return np.zeros(1, np.int64)
+    decision, parent_street = tree.actor >= 0, tree.street[np.maximum(tree.parent, 0)]
+    is_end = decision & (tree.street == street + 1) & (parent_street == street)
+    return np.flatnonzero((tree.street == street) | is_end | (tree.showdown & (tree.street < street)))
+
+
+def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[kernels.BettingItems, list[Array]]:
+    """Lay out the streets before the last, and return for each player the items of the nodes of the last of them."""
+    rounds, count = tree.rules.rounds, 0
     parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
     decision = tree.actor >= 0
     at, root, parts, vectors = [0], [], [], 0
     before = [np.full(len(tree), -1)] * len(players)  # items of the nodes on the previous street
     for s in range(max(1, rounds - 1)):
-        street_nodes = nodes[
-            (tree.street == s)
-            | (decision & (tree.street == s + 1) & (parent_street == s))
-            | (tree.showdown & (tree.street < s))
-        ]
-        if rounds == 1:
-            street_nodes = nodes[:1]
+        street_nodes = nodes_of_street(tree, s)
         is_decision = decision[street_nodes] & (tree.street[street_nodes] == s) & (rounds > 1)
         is_entry = parent_street[street_nodes] < s
         for p, player in enumerate(players):
@@ -87,17 +93,8 @@ def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[
                 reach[i] = reach[parent_item[i]]
             payoffs = tree.payoff[street_nodes] * (1.0 if player.seat == 0 else -1.0)
             first = np.where(is_decision, item_of[np.maximum(tree.first[street_nodes], 0)], -1)
-            parts.append(
-                (
-                    kind,
-                    first,
-                    tree.count[street_nodes],
-                    tree.slot[street_nodes],
-                    reach,
-                    np.where(is_entry, before[p][street_nodes], -1),
-                    payoffs,
-                )
-            )
+            entry = np.where(is_entry, before[p][street_nodes], -1)
+            parts.append((kind, first, tree.count[street_nodes], tree.slot[street_nodes], reach, entry, payoffs))
             if s == 0:
                 root.append(count)
             count += len(street_nodes)
@@ -105,10 +102,8 @@ def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[
         at.append(count)
     kind, *numbers, payoffs = (np.concatenate(column) for column in zip(*parts, strict=True))
     first, moves, slot, reach, entry = (np.asarray(column, np.int64) for column in numbers)
-    items = kernels.BettingItems(
-        np.array(at, np.int64), np.array(root, np.int64), kind, first, moves, slot, reach, entry, payoffs
-    )
-    return items, before
+    starts, roots = np.array(at, np.int64), np.array(root, np.int64)
+    return kernels.BettingItems(starts, roots, kind, first, moves, slot, reach, entry, payoffs), before
 
 
 # --- Last street ---
@@ -129,7 +124,7 @@ class _LastStreetBuilder:
     lanes: int
     batch: list[tuple[int, ...]] = field(default_factory=list)
     entry: list[Array] = field(default_factory=list)
-    op: list[tuple[int, ...]] = field(default_factory=list)
+    op: list[list[int]] = field(default_factory=list)
     pay: list[Array] = field(default_factory=list)
     source: list[Array] = field(default_factory=list)  # index of a weight for each lane
     ends: list[Array] = field(default_factory=list)  # nodes of each row of `pay`
@@ -139,7 +134,8 @@ class _LastStreetBuilder:
         """Add a batch: up to `lanes` nodes whose betting subtrees have the same shape."""
         sequences: list[Array] = []  # of the opponent: index of the weight for each lane
         shows: list[bool] = []  # whether each has a showdown
-        own: list[tuple[int, Array]] = []
+        terminals: list[list[int]] = []  # their operations
+        own: list[tuple[list[int], Array]] = []
         begin, first = len(self.op), len(self.source)
         wide = np.concatenate([nodes, np.repeat(nodes[:1], self.lanes - len(nodes))])
         used = np.arange(self.lanes) < len(nodes)
@@ -152,51 +148,47 @@ class _LastStreetBuilder:
                 sequences.append(other)
                 shows.append(False)
             shows[number] |= shown
+            kind = last_street.OP_SHOWDOWN if shown else last_street.OP_FOLD
+            terminals.append([kind, number, level, how, len(self.pay), -1])
+            self.op.append(terminals[-1])
             sign = 1.0 if shown or player.seat == 0 else -1.0
             self.pay.append(np.where(used, sign * self.tree.payoff[node], 0.0))
             self.ends.append(np.where(used, node, -1))
             self.seat.append(player.seat)
             if player.last == kernels.FOLLOW_STRATEGY:
-                own.append((len(self.op), mine))
-            self.op.append(
-                (last_street.OP_SHOWDOWN if shown else last_street.OP_FOLD, number, level, how, len(self.pay) - 1, -1)
-            )
+                own.append((terminals[-1], mine))
 
         def visit(node: Array, other: Array, mine: Array, level: int) -> None:
             acts = self.tree.actor[node[0]] == player.seat
             joins = last_street.REDUCE_MAX if acts and player.last == kernels.MAXIMIZE else last_street.REDUCE_SUM
             for a in range(int(self.tree.count[node[0]])):
-                child, move = (
-                    self.tree.first[node] + a,
-                    np.where(used, last_street.FIRST_ACTION_WEIGHT + self.tree.slot[node] + a, last_street.WEIGHT_ZERO),
-                )
+                child, slot = self.tree.first[node] + a, self.tree.slot[node] + a
+                move = np.where(used, last_street.FIRST_ACTION_WEIGHT + slot, last_street.WEIGHT_ZERO)
                 others, mines = (other, move) if acts else (move, mine)
                 how = joins if a else last_street.REDUCE_SET
                 if self.tree.actor[child[0]] < 0:
                     end(child, others, mines, level, how)
                 else:
                     visit(child, others, mines, level + 1)
-                    self.op.append((last_street.OP_CHILD, level + 1, level, how, 0, -1))
+                    self.op.append([last_street.OP_CHILD, level + 1, level, how, 0, -1])
 
         if self.tree.actor[nodes[0]] < 0:
             end(wide, start, start, 0, last_street.REDUCE_SET)
         else:
             visit(wide, start, start, 0)
         order = sorted(range(len(sequences)), key=lambda k: not shows[k])  # sequences without a showdown come last
-        for i in range(begin, len(self.op)):
-            kind, number, *rest = self.op[i]
-            if kind != last_street.OP_CHILD:
-                self.op[i] = (kind, order.index(number), *rest)
+        for op in terminals:
+            op[1] = order.index(op[1])
         self.source += [sequences[k] for k in order]
-        for i, weights in own:
-            self.op[i] = (*self.op[i][:-1], len(self.source) * self.lanes)
+        for op, weights in own:
+            op[5] = len(self.source) * self.lanes
             self.source.append(weights)
         self.entry.append(np.concatenate([entry, np.full(self.lanes - len(entry), -1)]))
         self.batch.append((first * self.lanes, sum(shows), len(sequences), begin, len(self.op)))
 
 
 def build_last_street(
-    tree: ActionTree, players: tuple[ResponsePlayer, ...], items: list[Array], dtype: type[np.floating[Any]]
+    tree: ActionTree, players: tuple[ResponsePlayer, ...], items: list[Array], dtype: Precision
 ) -> tuple[last_street.LastStreet, LastStreetTerminals]:
     """Lay out the last street in batches, without weights; `items` maps nodes to the items of the previous street."""
     last, builder = tree.rules.rounds - 1, _LastStreetBuilder(tree, native_width(np.dtype(dtype).itemsize))
@@ -300,61 +292,29 @@ def float_strategy_tables(strategy: Blueprint) -> StrategyTables:
 
 def build_cards(rules: PokerRules) -> kernels.ResponseCards:
     """Return the hands, deals and suit permutations of a game."""
-    deck, ranks = rules.deck, ranking_tables(rules.hole + rules.board_sizes[-1])
-    hands = np.full((deck.num_hands, 2), 52, np.uint8)
-    hands[:, : deck.hole] = deck.hands
-    card_maps, hand_maps = _suit_permutations(deck)
-    count, shown = len(deck.cards), np.array(rules.board_sizes, np.int64)
-    remaining = [count - int(shown[s]) + n for s, n in enumerate(rules.board)]
+    deck, count, hole = rules.deck, len(rules.deck.cards), rules.deck.hole
+    remaining = [count - shown + dealt for shown, dealt in zip(rules.board_sizes, rules.board, strict=True)]
+    deals = list(zip(remaining, rules.board, strict=True))
     return kernels.ResponseCards(
-        hands,
+        BatchShowdown(deck, rules.board_sizes[-1]).kernel_hands,
         np.ascontiguousarray(deck.hands).reshape(-1),
-        np.bitwise_or.reduce(np.uint64(1) << deck.hands.astype(np.uint64), axis=1),
-        ranks.key[deck.hands].sum(axis=1, dtype=np.uint64),
-        ranks.mask[deck.hands].sum(axis=1, dtype=np.uint64),
-        deck.cards,
-        card_maps,
-        hand_maps,
+        *suit_permutations(deck),
         np.array(rules.board, np.int64),
-        shown,
-        np.array(
-            [1.0 / comb(cards_left - 2 * deck.hole, n) for cards_left, n in zip(remaining, rules.board, strict=True)]
-        ),
-        np.array([float(comb(cards_left, n)) for cards_left, n in zip(remaining, rules.board, strict=True)]),
-        ranks,
-        deck.hole,
+        np.array(rules.board_sizes, np.int64),
+        np.array([1.0 / comb(cards_left - 2 * hole, n) for cards_left, n in deals]),
+        np.array([float(comb(cards_left, n)) for cards_left, n in deals]),
+        hole,
     )
 
 
-def _suit_permutations(deck: Deck) -> tuple[Array, Array]:
-    """Return the images of cards and hands under each suit permutation. uint8 [n, 52], int32 [n, hands]"""
-    suits = sorted(SUITS.index(suit) for suit in deck.suits)
-    number = {frozenset(hand): h for h, hand in enumerate(deck.hands.tolist())}
-    card_maps, hand_maps = [], []
-    for to in permutations(suits):
-        suit = np.arange(4)
-        suit[suits] = to
-        cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
-        card_maps.append(cards)
-        hand_maps.append([number[frozenset(hand)] for hand in cards[deck.hands].tolist()])
-    return np.array(card_maps), np.array(hand_maps, np.int32)
-
-
 # --- Workspaces ---
-
-
-def workspace_bytes(items: kernels.BettingItems, last: last_street.LastStreet, hands: int, *, lazy: bool) -> int:
-    """Return the bytes of one workspace."""
-    batches, lanes = last.entry.shape
-    numbers = 2 * batches * lanes + (len(last.source) if lazy else 0) + 2 * _max_sequences(last) * lanes
-    return int(hands * (8 * (len(items.kind) + int(items.reach.max()) + 3) + last.pay.dtype.itemsize * numbers))
 
 
 def make_workspace(
     items: kernels.BettingItems, last: last_street.LastStreet, cards: kernels.ResponseCards, *, lazy: bool
 ) -> kernels.ResponseWorkspace:
     """Create a workspace; with `lazy`, weights are computed board by board."""
-    hands, streets, lanes = len(cards.mask), len(cards.shown), SIMD_WIDTH
+    hands, streets, lanes = len(cards.held.mask), len(cards.shown), SIMD_WIDTH
     vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
     by_street = (streets, hands)
     return kernels.ResponseWorkspace(
@@ -418,14 +378,6 @@ def _max_sequences(last: last_street.LastStreet) -> int:
     return int(last.batch[:, 2].max())
 
 
-def copy_workspace(workspace: kernels.ResponseWorkspace) -> kernels.ResponseWorkspace:
-    """Return a copy of a workspace, for another thread."""
-    parts = {name: np.copy(part) for name, part in workspace._asdict().items() if name != "last"}
-    return kernels.ResponseWorkspace(
-        **parts, last=last_street.LastStreetWorkspace(*(np.copy(part) for part in workspace.last))
-    )
-
-
 # --- Traversal of all boards in pieces ---
 
 MAX_PIECES = 195  # nine flops each in hold'em
@@ -447,7 +399,7 @@ class ResponsePlan:
 
     @classmethod
     def build(
-        cls, tree: ActionTree, players: tuple[ResponsePlayer, ...], dtype: type[np.floating[Any]] = np.float64
+        cls, tree: ActionTree, players: tuple[ResponsePlayer, ...], dtype: Precision = np.float64
     ) -> ResponsePlan:
         """Lay out the betting; `dtype` is the precision of the last street."""
         items, items_of_nodes = build_items(tree, players)
@@ -465,8 +417,12 @@ class ResponsePlan:
 
     def workspace_bytes(self, buckets: int) -> int:
         """Return the bytes of the workspace of one thread."""
-        hands = self.tree.rules.deck.num_hands
-        return workspace_bytes(self.items, self.last, hands, lazy=self.makes_weights_per_board(buckets))
+        items, last, (batches, lanes) = self.items, self.last, self.last.entry.shape
+        numbers = 2 * batches * lanes + 2 * _max_sequences(last) * lanes
+        if self.makes_weights_per_board(buckets):
+            numbers += len(last.source)
+        hand_bytes = 8 * (len(items.kind) + int(items.reach.max()) + 3) + last.pay.dtype.itemsize * numbers
+        return int(self.tree.rules.deck.num_hands * hand_bytes)
 
 
 class PieceStoppedError(RiverboatError):
@@ -496,38 +452,34 @@ class ResponseTraversal:
         self.num_hand_pairs = comb(count, hole) * comb(count - hole, hole)
         self.street_ends = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.STREET_END)
         self.root = make_workspace(self.items, self.last, self.cards, lazy=self.lazy)
+        self.free_workspaces: list[Any] = []  # that no thread uses now
         self._run_phase(kernels.PHASE_DOWN, self.root, _NO_BOARDS)
         has_boards = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.EXHAUSTED
         self.boards = self._list_second_street_boards() if has_boards else _NO_BOARDS
         self.num_pieces = min(MAX_PIECES, len(self.boards.cards))
 
     def _run_phase(self, phase: int, workspace: kernels.ResponseWorkspace, boards: kernels.ResponseBoards) -> None:
-        kernels.run_phase(
-            self.items,
-            self.last,
-            self.cards,
-            self.lookup,
-            self.opponent_tables,
-            self.own_tables,
-            phase,
-            boards,
-            workspace,
-        )
+        tables = self.lookup, self.opponent_tables, self.own_tables
+        kernels.run_phase(self.items, self.last, self.cards, *tables, phase, boards, workspace)
 
     def _list_second_street_boards(self) -> kernels.ResponseBoards:
         """List the boards of the second street up to suit isomorphism, with multiplicities and stabilizers."""
-        dealt, count = int(self.cards.dealt[1]), 0
-        while True:  # count, then write
-            boards = np.zeros((count, dealt), np.uint8)
-            multiplicity, groups = np.zeros(count), np.zeros(count, np.int64)
-            listed = kernels.list_deals(self.cards, self.root, boards, multiplicity, groups)
-            if listed == count:
-                return kernels.ResponseBoards(boards, multiplicity, groups)
-            count = listed
+        count = kernels.list_deals(self.cards, self.root, *_NO_BOARDS)
+        cards = np.zeros((count, int(self.cards.dealt[1])), np.uint8)
+        boards = kernels.ResponseBoards(cards, np.zeros(count), np.zeros(count, np.int64))
+        kernels.list_deals(self.cards, self.root, *boards)
+        return boards
 
-    def make_workspace(self) -> kernels.ResponseWorkspace:
+    def make_workspace(self) -> Any:
         """Create a workspace for a thread that evaluates pieces."""
-        return copy_workspace(self.root)
+        return deepcopy(self.root)
+
+    @contextmanager
+    def borrow_workspace(self) -> Iterator[Any]:
+        """Lend a workspace that no other thread uses."""
+        workspace = self.free_workspaces.pop() if self.free_workspaces else self.make_workspace()
+        yield workspace
+        self.free_workspaces.append(workspace)
 
     def evaluate_piece(
         self, number: int, workspace: kernels.ResponseWorkspace, stop: Callable[[], bool] = lambda: False
@@ -537,7 +489,7 @@ class ResponseTraversal:
         `stop` is called before each board of the second street, which may take seconds; if it returns True, the piece
         is discarded.
         """
-        before, values = workspace.boards_visited.copy(), np.zeros((len(self.street_ends), len(self.cards.mask)))
+        before, values = workspace.boards_visited.copy(), np.zeros((len(self.street_ends), len(self.cards.held.mask)))
         for k in range(number, len(self.boards.cards), self.num_pieces):
             if stop():
                 raise PieceStoppedError(f"piece {number} of a best response was stopped")
@@ -549,13 +501,11 @@ class ResponseTraversal:
     ) -> Array:
         """Return the values that boards add at the ends of the first street. float64 [ends, hands]"""
         self._run_phase(kernels.PHASE_BOARDS, workspace, kernels.ResponseBoards(boards, multiplicity, groups))
-        hands = len(self.cards.mask)
-        values: Array = workspace.value[self.street_ends, :hands].copy()
-        return values
+        return np.array(workspace.value[self.street_ends, : len(self.cards.held.mask)])
 
     def player_values(self, street_end_values: Array | None) -> tuple[float, ...]:
         """Return the value of each player, in chips per hand, from the values of all pieces; None: no boards."""
-        hands = len(self.cards.mask)
+        hands = len(self.cards.held.mask)
         if street_end_values is not None:
             self.root.value[self.street_ends, :hands] = street_end_values
         self._run_phase(kernels.PHASE_UP, self.root, _NO_BOARDS)

@@ -17,11 +17,10 @@ actions the probabilities are conditional on its earlier actions of the line.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from threading import Lock
 from typing import Any
 
@@ -32,11 +31,13 @@ from riverboat.agents.base import Agent, ObservingAgent, PublicPolicy
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.cards.equity.equities import count_class_pairs, preflop_equities, starting_hand_classes
 from riverboat.cards.features.hand_features import pad_streets
-from riverboat.cards.ranking import rank_tables as ranking_tables
+from riverboat.cards.isomorphism import suit_permutations
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
+from riverboat.core.parallel import map_in_order
 from riverboat.evaluation.matches._kernels import aivat as kernels
 from riverboat.evaluation.matches.duel import baseline_strategy
 from riverboat.evaluation.matches.value_tables import ValueTables, value_tables
@@ -51,12 +52,7 @@ BATCH_HANDS = 128
 MIN_POT = 10.0  # big blinds: with both strategies known, 98 % of the variance of later cards is in larger pots
 MAX_SMALL_DECK_HANDS = 200  # games with at most this many hands need no `min_pot`
 TRANSLATION = "det-pshar"  # deterministic translation of bets that the tree of the values does not have
-TREE_BASELINES = {
-    "always-call": "call",
-    "always-fold": "fold",
-    "always-raise": "raise",
-}  # baseline agents that can be expressed on a tree
-LUCK = ("deal", "flop", "turn", "river")
+TREE_BASELINES = {f"always-{action}": action for action in ("call", "fold", "raise")}  # agents that a tree can express
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +131,8 @@ class Aivat:
         self.use_corrections, self.threads = use_corrections, threads
         costly = rules.deck.num_hands > MAX_SMALL_DECK_HANDS and all(self.known)
         self.min_pot = (MIN_POT if costly else 0.0) if min_pot is None else min_pot
-        table_options = {} if deals is None else {"deals": deals}
-        self.values = (
-            _value_tables_by_seating(first, second, rules, progress, table_options) if use_corrections else None
-        )
+        options: dict[str, Any] = {"progress": progress} | ({} if deals is None else {"deals": deals})
+        self.values = _value_tables_by_seating(first, second, options) if use_corrections else None
         self._lock = Lock()
         self._second_street_cache: dict[bytes, float] = {}  # means over the boards of the second street, by line
         self._filled_rows: set[tuple[int, int]] = set()  # rows of `_means` that are computed
@@ -146,12 +140,8 @@ class Aivat:
     # --- Inputs of the kernels ---
 
     @cached_property
-    def _cards(self) -> kernels.AivatCards:
-        return _make_cards(self.rules)
-
-    @cached_property
-    def _classes(self) -> kernels.AivatHandClasses:
-        return _make_hand_classes(self.rules)
+    def _showdown(self) -> BatchShowdown:
+        return BatchShowdown(self.rules.deck, self.rules.board_sizes[-1])
 
     @cached_property
     def _boards(self) -> tuple[Array, Array]:
@@ -181,7 +171,7 @@ class Aivat:
         orbit, image = _suit_orbits(self.rules.deck)
         if self.values is None or self.rules.rounds < 2:
             return kernels.SecondStreetMeans(orbit, image, np.zeros((1, 2, 1, 1)))
-        means, table, cards = self._means[seating], self.values[seating].begin[1], self._cards
+        means, table, cards = self._means[seating], self.values[seating].begin[1], self._showdown.kernel_hands
         for row in np.unique(rows[rows >= 0]).tolist():
             if (seating, row) not in self._filled_rows:
                 for seat in (0, 1):
@@ -205,13 +195,10 @@ class Aivat:
         int32 [n, rounds, hands]; indices of the latter, int64 [n, rounds]; the latter, int32 [boards, cards, hands].
         """
         rules, deck, n = self.rules, self.rules.deck, len(board)
-        actual, next_index = (
-            np.zeros((n, rules.rounds, deck.num_hands), np.int32),
-            np.full((n, rules.rounds), -1, np.int64),
-        )
-        alternatives: list[Array] = []
+        actual, next_index = np.zeros((n, rules.rounds, deck.num_hands), np.int32), np.full((n, rules.rounds), -1)
         if self.values is None:
             return actual, next_index, np.zeros((1, 1, 1), np.int32)
+        alternatives: list[Array] = []
         cards, count = self.values[0].strategy.cards, 0
         for street, shown in enumerate(rules.board_sizes):
             reached = np.flatnonzero(pots[:, street])
@@ -221,12 +208,12 @@ class Aivat:
             actual[reached, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
             large = np.flatnonzero(pots[:, street] >= max(1, self.min_pot * rules.big_blind))
             if street > 1 and rules.board[street] == 1 and len(large):
-                before, first, number = np.unique(
+                boards, first, number = np.unique(
                     board[large, : shown - 1], axis=0, return_index=True, return_inverse=True
                 )
-                alternatives.append(next_buckets(cards, before, actual[large[first], street - 1]))
+                alternatives.append(next_buckets(cards, boards, actual[large[first], street - 1]))
                 next_index[large, street] = count + number.reshape(-1)
-                count += len(before)
+                count += len(boards)
         return actual, next_index, np.concatenate(alternatives) if alternatives else np.zeros((1, 1, 1), np.int32)
 
     # --- Hands ---
@@ -250,13 +237,8 @@ class Aivat:
                     for out, part in zip((base, chance, moves), terms, strict=True):
                         out[chosen] = (1.0 - 2.0 * seating) * part
 
-        jobs = range(0, len(hands), BATCH_HANDS)
-        if self.threads == 1:
-            for begin in jobs:
-                work(begin)
-        else:
-            with ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat") as pool:
-                list(pool.map(work, jobs))
+        for _ in map_in_order(work, range(0, len(hands), BATCH_HANDS), self.threads):
+            pass
         return AivatEstimates(hands, base, chance, moves)
 
     def _estimate_seating(
@@ -270,25 +252,23 @@ class Aivat:
         decisions, row, column, strategies = self.decision_strategies(seating, public_states, actor, actions, known)
         outcomes = self.action_outcomes(seating, decisions)
         lines, line = self._preflop_lines(seating, hands, public_states, owner, known)
-        held = np.stack([hand_indices(rules.deck, hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
+        held = np.stack([rules.deck.hand_indices(hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
         decision = np.stack([row, column, actor.astype(np.int64), public_states.street], axis=1)
         start = np.concatenate([[0], np.cumsum(hands.length)]).astype(np.int64)
-        kernel_hands = kernels.AivatHands(known, held, board, *buckets, start, decision, line)
+        shown = np.array(rules.board_sizes, np.int64)
+        kernel_hands = kernels.AivatHands(known, shown, held, board, *buckets, start, decision, line)
+        workspace = kernels.AivatWorkspace(
+            np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)),
+            np.zeros(shown[-1], np.uint8),
+            self._showdown.make_workspace(),
+        )
         second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
         out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)
         means = self._second_street_means(seating, outcomes.begin[row, column][public_states.street == 0])
         values, pot = self._kernel_values(seating), float(sum(rules.compact.start[:2]))
+        cards, classes = self._showdown.kernel_hands, _make_hand_classes(rules)
         impossible = kernels.estimate_hands(
-            self._cards,
-            self._classes,
-            values,
-            means,
-            outcomes,
-            strategies,
-            pot,
-            kernel_hands,
-            _make_workspace(len(self._cards.first)),
-            out,
+            cards, classes, values, means, outcomes, strategies, pot, kernel_hands, workspace, out
         )
         if impossible >= 0:
             raise _unlisted_action_error(
@@ -308,32 +288,23 @@ class Aivat:
 
         A decision of a known player has the player's strategy; any other has the actual action alone.
         """
-        is_known = known[actor]
-        key = np.concatenate(
-            [
-                public_states.moves,
-                public_states.board.astype(np.int32),
-                np.where(is_known, END_OF_LINE, actions)[:, None],
-            ],
-            axis=1,
-        )
+        unknown_action = np.where(known[actor], END_OF_LINE, actions)[:, None]
+        key = np.concatenate([public_states.moves, public_states.board.astype(np.int32), unknown_action], axis=1)
         _, first, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
         row = row.reshape(-1)
         decisions, agent_of = public_states.take(first), np.where(known[actor[first]], actor[first] ^ seating, -1)
-        batches: list[tuple[Array, StrategyBatch | None]] = []
-        for agent in (-1, 0, 1):
+        batches = []
+        for agent in (0, 1):
             rows = np.flatnonzero(agent_of == agent)
             if len(rows):
-                batches.append((rows, None if agent < 0 else self._strategies_of(agent, decisions.take(rows))))
-        width = max(1 if batch is None else batch.moves.shape[1] for _, batch in batches)
+                batches.append((rows, self._strategies_of(agent, decisions.take(rows))))
+        width = max((batch.moves.shape[1] for _, batch in batches), default=1)
         moves = np.full((len(first), width), END_OF_LINE, np.int32)
+        moves[:, 0] = actions[first]
         strategies = np.zeros((len(first), self.rules.deck.num_hands, width))
         for rows, batch in batches:
-            if batch is None:
-                moves[rows, 0] = actions[first[rows]]
-            else:
-                moves[rows, : batch.moves.shape[1]] = batch.moves
-                strategies[rows, :, : batch.moves.shape[1]] = batch.probabilities
+            moves[rows, : batch.moves.shape[1]] = batch.moves
+            strategies[rows, :, : batch.moves.shape[1]] = batch.probabilities
         matches = moves[row] == actions[:, None]
         column = np.where(matches.any(axis=1), matches.argmax(axis=1), -1)
         if (column < 0).any():
@@ -354,25 +325,15 @@ class Aivat:
     def action_outcomes(self, seating: int, decisions: tuple[PublicStates, Array]) -> kernels.ActionOutcomes:
         """Return the outcomes of the actions at public states."""
         public_states, moves = decisions
-        shape = moves.shape
-        out = kernels.ActionOutcomes(
-            moves,
-            np.zeros(shape, np.int8),
-            np.zeros(shape, np.int64),
-            np.zeros((*shape, 2), np.int64),
-            np.full(shape, -1, np.int64),
-            np.full(shape, -1, np.int64),
-        )
-        tables = None if self.values is None else self.values[seating]
+        kind, stake = np.zeros(moves.shape, np.int8), np.zeros(moves.shape, np.int64)
+        after, begin = np.full((2, *moves.shape), -1, np.int64)
+        out = kernels.ActionOutcomes(moves, kind, stake, np.zeros((*moves.shape, 2), np.int64), after, begin)
+        tables, root = (None, -1) if self.values is None else (self.values[seating], 0)
+        after_row, begin_row = np.full((2, 1), -1, np.int32) if tables is None else (tables.after_row, tables.begin_row)
+        rows = kernels.ValueRows(after_row, begin_row)
         tree, reader = line_arrays(None if tables is None else tables.strategy, self.rules, TRANSLATION)
-        empty = np.full(1, -1, np.int32)
-        rows = (
-            kernels.ValueRows(empty, empty) if tables is None else kernels.ValueRows(tables.after_row, tables.begin_row)
-        )
         lines, length = np.ascontiguousarray(public_states.moves), np.ascontiguousarray(public_states.length)
-        kernels.locate_actions(
-            compact_rules_arrays(self.rules), tree, reader, rows, -1 if tables is None else 0, lines, length, out
-        )
+        kernels.locate_actions(compact_rules_arrays(self.rules), tree, reader, rows, root, lines, length, out)
         return out
 
     def _preflop_lines(
@@ -385,8 +346,7 @@ class Aivat:
         if not known.all():
             return [b""] * len(hands), np.arange(len(hands))
         before = np.bincount(owner[public_states.street == 0], minlength=len(hands))
-        moves = np.where(np.arange(hands.moves.shape[1]) < before[:, None], hands.moves, END_OF_LINE)
-        keys = [bytes([seating]) + row[:count].tobytes() for row, count in zip(moves, before.tolist(), strict=True)]
+        keys = [bytes([seating]) + row[:n].tobytes() for row, n in zip(hands.moves, before.tolist(), strict=True)]
         distinct = list(dict.fromkeys(keys))
         number = {key: k for k, key in enumerate(distinct)}
         return distinct, np.array([number[key] for key in keys], np.int64)
@@ -416,20 +376,11 @@ def pots_by_street(hands: HandRecords) -> Array:
     return pots
 
 
-def hand_indices(deck: Deck, cards: Array) -> Array:
-    """Return the indices of hands. uint8 [n, hole] -> int64 [n]"""
-    position = np.full(256, -1, np.int64)
-    position[deck.cards] = np.arange(len(deck.cards))
-    ordered = np.sort(position[cards], axis=1)
-    indices: Array = ordered[:, 0] if deck.hole == 1 else ordered[:, 1] * (ordered[:, 1] - 1) // 2 + ordered[:, 0]
-    return indices
-
-
 # --- Value tables ---
 
 
 def _value_tables_by_seating(
-    first: Agent, second: Agent, rules: PokerRules, progress: Callable[[float], None] | None, options: dict[str, Any]
+    first: Agent, second: Agent, options: dict[str, Any]
 ) -> tuple[ValueTables, ValueTables] | None:
     """Return value tables for both seatings.
 
@@ -447,14 +398,11 @@ def _value_tables_by_seating(
             by_agent.append(baseline_strategy(TREE_BASELINES[agent.name], template))
         else:
             by_agent.append(template)
-    first_strategy, second_strategy = (strategy.with_labels(progress=progress) for strategy in by_agent)
-    if first_strategy is second_strategy or first_strategy.fingerprint == second_strategy.fingerprint:
-        both = value_tables(first_strategy, progress=progress, **options)
+    one, other = (strategy.with_labels(progress=options["progress"]) for strategy in by_agent)
+    if one is other or one.fingerprint == other.fingerprint:
+        both = value_tables(one, **options)
         return both, both
-    return (
-        value_tables(first_strategy, second_strategy, progress=progress, **options),
-        value_tables(second_strategy, first_strategy, progress=progress, **options),
-    )
+    return value_tables(one, other, **options), value_tables(other, one, **options)
 
 
 def _same_abstraction(one: Any, other: Any) -> bool:
@@ -462,16 +410,6 @@ def _same_abstraction(one: Any, other: Any) -> bool:
 
 
 # --- Cards ---
-
-
-def _make_cards(rules: PokerRules) -> kernels.AivatCards:
-    deck, hands = rules.deck, rules.deck.hands
-    second = hands[:, 1] if deck.hole == 2 else np.full(len(hands), kernels.NO_CARD, np.uint8)
-    mask = np.bitwise_or.reduce(np.uint64(1) << hands.astype(np.uint64), axis=1)
-    shown = np.array(rules.board_sizes, np.int64)
-    ranks = ranking_tables(rules.hole + rules.board_sizes[-1])
-    first = np.ascontiguousarray(hands[:, 0])
-    return kernels.AivatCards(deck.cards, first, np.ascontiguousarray(second), mask, deck.hole == 2, shown, ranks)
 
 
 @lru_cache(maxsize=1)
@@ -494,26 +432,7 @@ def _suit_orbits(deck: Deck) -> tuple[Array, Array]:
     An image is taken under the permutation that makes a hand the first of its class. int32 [hands], int32 [hands,
     hands]
     """
-    suits = sorted({int(card) & 3 for card in deck.cards})
-    images = []
-    for order in permutations(suits):
-        rename = np.arange(256)
-        for card in deck.cards.tolist():
-            rename[card] = (card & ~3) | order[suits.index(card & 3)]
-        images.append(hand_indices(deck, rename[deck.hands].astype(np.uint8)))
-    all_images = np.stack(images)  # [orders, hands]
+    all_images = suit_permutations(deck)[1]  # [orders, hands]
     leader, best_order = all_images.min(axis=0), all_images.argmin(axis=0)
     orbit = np.unique(leader, return_inverse=True)[1].reshape(-1)
-    return orbit.astype(np.int32), all_images[best_order].astype(np.int32)
-
-
-def _make_workspace(hands: int) -> kernels.AivatWorkspace:
-    return kernels.AivatWorkspace(
-        np.zeros((kernels.NUM_ROWS, hands)),
-        np.zeros(kernels.NO_CARD + 1),
-        np.zeros((2, 7), np.uint8),
-        np.zeros((2, hands), np.uint16),
-        np.zeros((2, hands), np.int32),
-        np.zeros(257, np.int64),
-        np.zeros((2, hands), np.uint8),
-    )
+    return orbit.astype(np.int32), all_images[best_order]

@@ -6,7 +6,6 @@ Every deal is played twice, with the seats exchanged.
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +17,11 @@ from riverboat.core import resources
 from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.parallel import map_in_order
 from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
 from riverboat.evaluation.matches._kernels import match as kernels
-from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
+from riverboat.games.holdem.action_tree import FOLD, ActionTree
+from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
 
 CHUNK_PAIRS = 4096  # pairs per unit of work of a thread
@@ -137,21 +138,19 @@ def duel(first: Blueprint, second: Blueprint, hands: int = 100_000, seed: int = 
         raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
     check_threads(threads)
     pairs, key = hands // 2, match_key(seed)
-    game, sides = _duel_game(first.tree), (strategy_tables(first), strategy_tables(second))
+    tree, sides = played_tree(first.tree), (strategy_tables(first), strategy_tables(second))
     chunks = range(0, pairs, CHUNK_PAIRS)
     out = np.zeros((len(chunks), 2))
     start = time.perf_counter()
 
     def play(begin: int) -> None:
-        deals = _duel_deals(first, second, game, key, begin, min(begin + CHUNK_PAIRS, pairs))
-        kernels.play_deals(game, *sides, deals, _duel_workspace(), out[begin // CHUNK_PAIRS])
+        deals = _duel_deals(first, second, key, begin, min(begin + CHUNK_PAIRS, pairs))
+        node, active = np.zeros((2, 2 * kernels.BLOCK), np.int32)
+        workspace = kernels.DuelWorkspace(node, active, np.zeros(kernels.BLOCK, np.int64))
+        kernels.play_deals(tree, *sides, deals, workspace, out[begin // CHUNK_PAIRS])
 
-    if threads == 1:
-        for begin in chunks:
-            play(begin)
-    else:
-        with ThreadPoolExecutor(min(threads, resources.available_cores()), thread_name_prefix="riverboat") as pool:
-            list(pool.map(play, chunks))
+    for _ in map_in_order(play, chunks, min(threads, resources.available_cores())):
+        pass
     seconds = time.perf_counter() - start
     total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, so that threads do not change the sum
     return DuelResult(pairs, seed, first.rules.big_blind, confidence_interval(pairs, total / 2, squares / 4), seconds)
@@ -209,16 +208,11 @@ def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
 
 def _action_slots(tree: ActionTree, street: int, move: str) -> Array:
     """Return the slots of the action that a baseline takes at each decision of a street. int64 [decisions]"""
-    kind = {"fold": FOLD, "call": CALL, "raise": RAISE}[move]
     nodes = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
     # Actions are in the order fold, call, raises; a call always exists.
-    folds = tree.kind[tree.first[nodes]] == FOLD
-    offset = folds.astype(np.int64)
-    if kind == FOLD:
-        offset[:] = 0
-    elif kind == RAISE:
-        offset = np.where(tree.count[nodes] > offset + 1, offset + 1, offset)
-    return np.asarray(tree.slot[nodes] + offset, np.int64)
+    call = (tree.kind[tree.first[nodes]] == FOLD).astype(np.int64)
+    raises = np.where(tree.count[nodes] > call + 1, call + 1, call)
+    return np.asarray(tree.slot[nodes] + {"fold": 0, "call": call, "raise": raises}[move], np.int64)
 
 
 def _check_compatible(first: Blueprint, second: Blueprint) -> None:
@@ -237,22 +231,62 @@ def _check_compatible(first: Blueprint, second: Blueprint) -> None:
         )
 
 
-def _duel_game(tree: ActionTree) -> kernels.DuelGame:
-    rules = tree.rules
-    board = rules.board_sizes[-1]
-    return kernels.DuelGame(
-        tree.actor,
-        tree.street,
-        tree.first,
-        tree.count,
-        tree.showdown,
-        tree.payoff,
-        tree.slot,
-        rules.deck.cards,
-        ranking_tables(rules.hole + board),
-        rules.hole,
-        board,
-    )
+def draw_deals(rules: PokerRules, seed: np.uint64, begin: int, end: int) -> tuple[Array, Array, Array]:
+    """Draw deals begin … end - 1 of a match, each by its own key.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    seed
+        Seed of all deals.
+    begin, end
+        Range of deals.
+
+    Returns
+    -------
+    tuple of array
+        Keys, uint64 [deals]; cards, uint8 [deals, 2 hands and board]; and 1 where seat 0 wins a showdown, -1 where it loses,
+        int8 [deals].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riverboat.evaluation.matches.duel import draw_deals
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> draw_deals(read_game("leduc"), np.uint64(0), 0, 5)[1].shape
+    (5, 3)
+    """
+    board, count = rules.board_sizes[-1], end - begin
+    dealer = kernels.MatchDealer(rules.deck.cards, ranking_tables(rules.hole + board), rules.hole, board)
+    keys, result = np.empty(count, np.uint64), np.empty(count, np.int8)
+    cards = np.empty((count, 2 * rules.hole + board), np.uint8)
+    kernels.draw_deals(dealer, seed, begin, keys, cards.reshape(-1), result)
+    return keys, cards, result
+
+
+def played_tree(tree: ActionTree) -> kernels.PlayedTree:
+    """Return the arrays of a betting tree for loops that play to its terminals.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+
+    Returns
+    -------
+    PlayedTree
+        Its arrays.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.matches.duel import played_tree
+    >>> from riverboat.games.holdem.action_tree import compile_action_tree
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> played_tree(compile_action_tree(read_game("leduc"))).actor.dtype.name
+    'int8'
+    """
+    return kernels.PlayedTree(*(getattr(tree, name) for name in kernels.PlayedTree._fields))
 
 
 def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
@@ -290,22 +324,10 @@ def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
     return kernels.StrategyTables(tuple(flat), np.array(stride, np.int64))
 
 
-def _duel_deals(
-    first: Blueprint, second: Blueprint, game: kernels.DuelGame, seed: np.uint64, begin: int, end: int
-) -> kernels.DuelDeals:
+def _duel_deals(first: Blueprint, second: Blueprint, seed: np.uint64, begin: int, end: int) -> kernels.DuelDeals:
     """Deal pairs begin … end - 1 of a match, and look up their buckets."""
-    count = end - begin
-    keys, result = np.empty(count, np.uint64), np.empty(count, np.float32)
-    cards = np.empty((count, 2 * game.hole + game.board), np.uint8)
-    kernels.draw_duel_deals(game, seed, begin, keys, cards.reshape(-1), result)
-    buckets = first.cards.buckets(cards, 2, check=False)
-    same_cards = first.cards is second.cards or first.cards.fingerprint == second.cards.fingerprint
-    return kernels.DuelDeals(
-        keys, cards, result, buckets, buckets if same_cards else second.cards.buckets(cards, 2, check=False)
-    )
-
-
-def _duel_workspace() -> kernels.DuelWorkspace:
-    return kernels.DuelWorkspace(
-        np.zeros(2 * kernels.BLOCK, np.int32), np.zeros(2 * kernels.BLOCK, np.int32), np.zeros(kernels.BLOCK, np.int64)
-    )
+    keys, cards, result = draw_deals(first.rules, seed, begin, end)
+    buckets = second_buckets = first.cards.buckets(cards, 2, check=False)
+    if first.cards is not second.cards and first.cards.fingerprint != second.cards.fingerprint:
+        second_buckets = second.cards.buckets(cards, 2, check=False)
+    return kernels.DuelDeals(keys, cards, result, buckets, second_buckets)

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.notation import format_cards
-from riverboat.cards.ranking import rank_batch
+from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches._kernels.aivat import ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, NO_ACTION
-from riverboat.evaluation.matches.aivat import Aivat, AivatEstimates, hand_indices, pots_by_street
+from riverboat.evaluation.matches.aivat import Aivat, AivatEstimates, pots_by_street
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.hand_records import HandRecords, concatenate_records
 from riverboat.games.holdem.public_states import PublicStates
@@ -120,7 +120,7 @@ def review_match_hand(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates
     rules, seating, hole = aivat.rules, int(hand.player[0, 0]), aivat.rules.hole
     board = np.ascontiguousarray(hand.cards[:, 2 * hole :])
     public_states, _, actions = PublicStates(rules, hand.moves, hand.length, board).decisions()
-    held = [int(hand_indices(rules.deck, hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
+    held = [int(rules.deck.hand_indices(hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
     decisions = _review_decisions(aivat, seating, hand, public_states, actions, held, estimates)
     shown = (
         rules.board_sizes[-1] if hand.betting(0).folded is None else rules.board_sizes[int(public_states.street[-1])]
@@ -153,64 +153,40 @@ def _review_decisions(
     distinct, row, column, strategies = aivat.decision_strategies(seating, public_states, actor, actions, known)
     outcomes = aivat.action_outcomes(seating, distinct)
     buckets = aivat.buckets(public_states.board[-1:], pots_by_street(hand))[0][0]
+
+    def value(d: int, column: int) -> float | None:
+        """Return the expected winnings of a hand after an action, in chips over the whole hand; None if unknown."""
+        u, seat, street = int(row[d]), int(actor[d]), int(public_states.street[d])
+        kind, stake, after = (part[u, column] for part in (outcomes.kind, outcomes.stake, outcomes.after))
+        if kind == ENDS_IN_FOLD:
+            return float(stake) * (1 - 2 * seat)
+        if kind == ENDS_IN_SHOWDOWN:
+            edge = _showdown_edge(aivat, seating, seat, held_hands[seat], public_states.take(slice(d, d + 1)))
+            return None if edge is None else float(stake) * edge
+        if after < 0 or aivat.values is None:
+            return None
+        share = aivat.values[seating].after[street][seat, after, buckets[street, held_hands[seat]]]
+        return float(share) * float(outcomes.spent[u, column].sum()) - float(outcomes.spent[u, column, seat])
+
     reviewed = []
     for d in range(len(actions)):
-        u, c, seat, street = int(row[d]), int(column[d]), int(actor[d]), int(public_states.street[d])
-        state, values = public_states.states[d], {}
-        if known[seat]:
-            for k in np.flatnonzero(outcomes.kind[u] != NO_ACTION).tolist():
-                values[k] = _action_value(
-                    aivat,
-                    seating,
-                    outcomes,
-                    u,
-                    k,
-                    seat,
-                    street,
-                    held_hands[seat],
-                    buckets,
-                    public_states.take(slice(d, d + 1)),
-                )
-        known_values = {k: value for k, value in values.items() if value is not None}
-        best = max(known_values, key=lambda k: known_values[k]) if c in known_values else c
+        u, c, seat = int(row[d]), int(column[d]), int(actor[d])
+        columns = np.flatnonzero(outcomes.kind[u] != NO_ACTION).tolist() if known[seat] else []
+        values = {k: x for k, x in ((k, value(d, k)) for k in columns) if x is not None}
+        best = max(values, key=lambda k: values[k]) if c in values else c
         reviewed.append(
             MatchDecisionReview(
-                rules.streets[street],
+                rules.streets[int(public_states.street[d])],
                 seat,
-                int(state[0] + state[1]),
+                int(public_states.states[d, :2].sum()),
                 format_action(int(actions[d]), rules),
                 float(strategies[u, held_hands[seat], c]) if known[seat] else None,
-                known_values[best] - known_values[c] if c in known_values else None,
+                values[best] - values[c] if c in values else None,
                 format_action(int(outcomes.move[u, best]), rules) if best != c else "",
                 -float(estimates.actions[0, d]),
             )
         )
     return reviewed
-
-
-def _action_value(
-    aivat: Aivat,
-    seating: int,
-    moves: object,
-    u: int,
-    k: int,
-    seat: int,
-    street: int,
-    hand: int,
-    buckets: Array,
-    public_state: PublicStates,
-) -> float | None:
-    """Return the expected winnings of a hand after an action, in chips over the whole hand; None if unknown."""
-    kind, stake, spent, after = (getattr(moves, name)[u, k] for name in ("kind", "stake", "spent", "after"))
-    if kind == ENDS_IN_FOLD:
-        return float(stake) * (1 - 2 * seat)
-    if kind == ENDS_IN_SHOWDOWN:
-        edge = _showdown_edge(aivat, seating, seat, hand, public_state)
-        return None if edge is None else float(stake) * edge
-    if after < 0 or aivat.values is None:
-        return None
-    share = aivat.values[seating].after[street][seat, after, buckets[street, hand]]
-    return float(share) * float(spent.sum()) - float(spent[seat])
 
 
 def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_state: PublicStates) -> float | None:
@@ -224,9 +200,5 @@ def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_stat
     weights = np.where(np.isin(cards, cards[hand]).any(axis=1), 0.0, weights)
     if not weights.sum() > 0:
         return None
-    live = np.flatnonzero((weights > 0) | (np.arange(len(cards)) == hand))
-    board = np.tile(public_state.board[0], (len(live), 1))
-    strength = rank_batch(np.concatenate([cards[live], board], axis=1)).astype(np.int64)
-    own_strength = strength[live == hand][0]
-    edge = (np.sign(own_strength - strength) * weights[live]).sum() / weights.sum()
-    return float(edge)
+    strength = hand_strengths(public_state.board[0], rules.deck).astype(np.int64)
+    return float((np.sign(strength[hand] - strength) * weights).sum() / weights.sum())

@@ -70,9 +70,7 @@ class PairSampling:
 
     street: str  # whose initial pot decides
     full_pot: float = FULL_POT  # big blinds: pairs with this pot or a larger one are always played
-    min_probability: float = (
-        MIN_PROBABILITY  # of pairs with the smallest pots, and of those that do not reach the street
-    )
+    min_probability: float = MIN_PROBABILITY  # of pairs with the smallest pots, or that do not reach the street
 
     def __post_init__(self) -> None:
         if not self.full_pot > 0:
@@ -102,11 +100,6 @@ class PairSampling:
         rules = trial.rules
         pots = pots_by_street(trial)[0::2, rules.streets.index(self.street)]
         return np.clip(pots / (self.full_pot * rules.big_blind), self.min_probability, 1.0)
-
-
-def _selection_rng(seed: int) -> np.random.Generator:
-    """Return a generator that draws one number for each pair in order, independently of the batches."""
-    return np.random.default_rng((seed, _RNG_STREAM))
 
 
 BATCH_PAIRS = 4096  # played in one batch
@@ -155,9 +148,7 @@ class DuplicateMatchResult(DuelResult):
     raw: ConfidenceInterval | None = None
     factor: float | None = None  # variance of pairs without AIVAT over the variance with it
     verdict: str | None = None  # of a sequential test
-    bounds: tuple[float, float] | None = (
-        None  # of the sequential test, in mbb/g; the interval is then a confidence sequence
-    )
+    bounds: tuple[float, float] | None = None  # of the sequential test; the interval is then a confidence sequence
     played: int | None = None  # hands actually played, if pairs were sampled
 
     def record(self) -> dict[str, Any]:
@@ -247,18 +238,13 @@ def play_match(
     """
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
-    default_pairs = (
-        SEQUENTIAL_BATCH_PAIRS if bounds is not None else AIVAT_BATCH_PAIRS if aivat is not None else BATCH_PAIRS
-    )
-    table_limits = [
-        2 * default_pairs,
-        *(agent.tables_at_once for agent in (first, second) if hasattr(agent, "tables_at_once")),
-    ]
-    default_pairs = max(1, min(table_limits) // 2)
-    pairs_per_batch = default_pairs if batch_pairs is None else batch_pairs
+    agents = (first, second)
+    pairs_per_batch = batch_pairs
+    if pairs_per_batch is None:
+        most = SEQUENTIAL_BATCH_PAIRS if bounds is not None else AIVAT_BATCH_PAIRS if aivat is not None else BATCH_PAIRS
+        pairs_per_batch = max(1, min(most, *(getattr(agent, "tables_at_once", 2 * most) // 2 for agent in agents)))
     if pairs_per_batch < 1:
         raise InputError(f"batch_pairs={batch_pairs}: must be at least 1")
-    agents = (first, second)
     for agent in agents:
         agent.check_rules(rules)
     rules.require_zero_sum("matches are played")  # a solved spot may not be: `riverboat play` supports it
@@ -267,7 +253,8 @@ def play_match(
     pairs, raw, corrected = hands // 2, SampleSums(), SampleSums()
     test = None if bounds is None else SequentialTest(*bounds, max_pairs=pairs)
     verdict, per_game = None if test is None else OPEN, 500 / rules.big_blind  # from chips per pair to mbb/g
-    start, selection, hands_dealt = time.perf_counter(), _selection_rng(seed), 0
+    start, hands_dealt = time.perf_counter(), 0
+    selection = np.random.default_rng((seed, _RNG_STREAM))  # draws one number for each pair, whatever the batches
     if pair_sampling is not None:
         pair_sampling.check_rules(rules)
     worker_results = None
@@ -307,12 +294,10 @@ def play_match(
     seconds = time.perf_counter() - start
     tally = (raw if aivat is None else corrected).scale(0.5)  # chips per hand
     won = tally.confidence_interval() if test is None else test.interval(tally)
-    raw_interval = None if aivat is None else raw.scale(0.5).confidence_interval()
-    factor = (
-        None
-        if raw_interval is None
-        else _variance_ratio(raw_interval.half_width, tally.confidence_interval().half_width)
-    )
+    raw_interval = factor = None
+    if aivat is not None:
+        raw_interval, width = raw.scale(0.5).confidence_interval(), tally.confidence_interval().half_width
+        factor = (raw_interval.half_width / width) ** 2 if width > 0 else None
     hands_played = None if pair_sampling is None else hands_dealt
     return DuplicateMatchResult(
         raw.count, seed, rules.big_blind, won, seconds, names, raw_interval, factor, verdict, bounds, hands_played
@@ -348,11 +333,6 @@ def _importance_weighted(weights: Array, won: Array) -> Array:
     out = np.zeros(len(weights), np.result_type(weights, won))
     out[weights > 0] = won
     return out * weights
-
-
-def _variance_ratio(one: float, other: float) -> float | None:
-    """Return the ratio of two variances from their half-widths; None if the second is zero."""
-    return (one / other) ** 2 if other > 0 else None
 
 
 # --- Round robins ---

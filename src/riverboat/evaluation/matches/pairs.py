@@ -9,24 +9,24 @@ by the seed and the number of the pair, an agent's draws by its own seed, that n
 from __future__ import annotations
 
 import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import islice
 from multiprocessing import get_context
 from types import TracebackType
 
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.rng import match_key
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.core.parallel import submit_in_order
 from riverboat.evaluation.matches._kernels import match as kernels
-from riverboat.games.holdem.actions import END_OF_LINE, STATE_FIELDS, compact_rules_arrays
+from riverboat.evaluation.matches.duel import draw_deals
+from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, compact_rules_arrays
+from riverboat.games.holdem.betting_rules import FOLDED
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules
@@ -78,105 +78,53 @@ class DuplicatePairs:
         InputError
             If an agent takes an illegal action.
         """
-        return _play_pairs(self.agents, self.names, self.rules, _make_dealer(self.rules), match_key(self.seed), numbers)
+        rules, seed, book = self.rules, match_key(self.seed), compact_rules_arrays(self.rules)
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)  # of consecutive numbers
+        dealt = [draw_deals(rules, seed, *((int(run[0]), int(run[-1]) + 1) if len(run) else (0, 0))) for run in runs]
+        _, cards, result = (np.concatenate(parts) for parts in zip(*dealt, strict=True))
+        n = 2 * len(numbers)
+        states = np.tile(np.array(rules.compact.start, np.int64), (n, 1))
+        moves = np.full((n, _INITIAL_LINE_LENGTH), END_OF_LINE, np.int32)
+        tables = kernels.MatchTables(cards, states, moves, np.zeros(n, np.int32))
+        active = np.arange(n)
+        while len(active):
+            if tables.length.max() == tables.moves.shape[1]:
+                unused = np.full_like(tables.moves, END_OF_LINE)
+                tables = tables._replace(moves=np.concatenate([tables.moves, unused], axis=1))
+            actor = tables.states[active, 2] ^ (active & 1)  # in odd hands seat 0 is the second agent's
+            for index, agent in enumerate(self.agents):
+                chosen = active[actor == index]
+                if len(chosen):
+                    observations = self._observations(tables, chosen, numbers)
+                    actions = _agent_actions(agent, observations)
+                    illegal = kernels.apply_actions(book, chosen, actions, tables)
+                    if illegal >= 0:
+                        raise _illegal_action_error(agent, observations, illegal, int(actions[illegal]))
+            active = active[tables.states[active, 8] == 0]
+        stakes = states[:, :2].min(axis=1)  # the uncalled part of a bet is returned
+        won_after_fold = np.where(states[:, 2] == 0, -stakes, stakes)
+        won = np.where(states[:, 8] == FOLDED, won_after_fold, stakes * np.repeat(result, 2))
+        number = (2 * numbers[:, None] + np.arange(2)).reshape(-1)
+        # The first agent has seat 0 in even hands. If both agents have one name, the second gets a suffix.
+        names = self.names if self.names[0] != self.names[1] else (self.names[0], f"{self.names[1]}-2")
+        player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
+        blinds, stacks = (
+            np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
+        )
+        ante, all_cards = np.full(n, rules.ante, np.int64), np.repeat(cards, 2, axis=0)
+        lines, won_by_seat = (tables.moves, tables.length), np.stack([won, -won], axis=1)
+        return HandRecords(rules, 1, names, player, number, blinds, stacks, ante, all_cards, *lines, won_by_seat)
 
-
-def _make_dealer(rules: PokerRules) -> kernels.MatchDealer:
-    board = rules.board_sizes[-1]
-    return kernels.MatchDealer(rules.deck.cards, ranking_tables(rules.hole + board), rules.hole, board)
-
-
-def _play_pairs(
-    agents: tuple[Agent, Agent],
-    names: tuple[str, str],
-    rules: PokerRules,
-    dealer: kernels.MatchDealer,
-    seed: np.uint64,
-    numbers: Array,
-) -> HandRecords:
-    """Play both hands of the pairs with these numbers, in ascending order."""
-    deals, book = len(numbers), compact_rules_arrays(rules)
-    n = 2 * deals
-    cards, result = np.empty((deals, 2 * dealer.hole + dealer.board), np.uint8), np.empty(deals, np.int8)
-    tables = kernels.MatchTables(
-        cards,
-        np.empty((n, STATE_FIELDS), np.int64),
-        np.full((n, _INITIAL_LINE_LENGTH), END_OF_LINE, np.int32),
-        np.zeros(n, np.int32),
-    )
-    for run in np.split(np.arange(deals), np.flatnonzero(np.diff(numbers) > 1) + 1):  # runs of consecutive numbers
-        if len(run):
-            begin, end = int(run[0]), int(run[-1]) + 1
-            part = kernels.MatchTables(cards[begin:end], *(each[2 * begin : 2 * end] for each in tables[1:]))
-            kernels.deal_hands(dealer, book, seed, int(numbers[begin]), part.cards.reshape(-1), result[begin:end], part)
-    active = np.arange(n)
-    while len(active):
-        if tables.length.max() == tables.moves.shape[1]:
-            tables = tables._replace(
-                moves=np.concatenate([tables.moves, np.full_like(tables.moves, END_OF_LINE)], axis=1)
-            )
-        actor = tables.states[active, 2] ^ (active & 1)  # in odd hands seat 0 is the second agent's
-        for index, agent in enumerate(agents):
-            chosen = active[actor == index]
-            if len(chosen):
-                observations = _observations(rules, dealer, tables, chosen, numbers)
-                actions = _agent_actions(agent, observations)
-                illegal = kernels.apply_actions(book, chosen, actions, tables)
-                if illegal >= 0:
-                    raise _illegal_action_error(agent, observations, illegal, int(actions[illegal]))
-        active = active[tables.states[active, 8] == 0]
-    won = np.empty(n, np.int64)
-    kernels.compute_winnings(tables, result, won)
-    number = (2 * numbers[:, None] + np.arange(2)).reshape(-1)
-    return _to_hands(rules, names, number, np.repeat(cards, 2, axis=0), tables, won)
-
-
-def _to_hands(
-    rules: PokerRules, names: tuple[str, str], number: Array, cards: Array, tables: kernels.MatchTables, won: Array
-) -> HandRecords:
-    """Build the records of a match: the first agent has seat 0 in even hands.
-
-    If both agents have one name, the second gets a suffix.
-    """
-    n = len(number)
-    player_names = names if names[0] != names[1] else (names[0], f"{names[1]}-2")
-    player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
-    blinds, stacks = (
-        np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
-    )
-    by_seat = np.stack([won, -won], axis=1)
-    ante = np.full(n, rules.ante, np.int64)
-    return HandRecords(
-        rules, 1, player_names, player, number, blinds, stacks, ante, cards, tables.moves, tables.length, by_seat
-    )
-
-
-def _observations(
-    rules: PokerRules, dealer: kernels.MatchDealer, tables: kernels.MatchTables, chosen: Array, numbers: Array
-) -> Observations:
-    """Return the observations of the players to act in the chosen hands. Both hands of a pair have its number."""
-    n, max_length = len(chosen), max(1, int(tables.length[chosen].max()))
-    observations = Observations(
-        rules,
-        numbers[chosen >> 1],
-        np.empty(n, np.int8),
-        np.empty((n, dealer.hole), np.uint8),
-        np.empty((n, dealer.board), np.uint8),
-        np.empty((n, max_length), np.int32),
-        np.empty(n, np.int32),
-    )
-    kernels.observe_tables(
-        dealer,
-        compact_rules_arrays(rules),
-        tables,
-        chosen,
-        observations.seat,
-        observations.hole,
-        observations.board,
-        observations.moves,
-        observations.length,
-    )
-    return observations
+    def _observations(self, tables: kernels.MatchTables, chosen: Array, numbers: Array) -> Observations:
+        """Return the observations of the players to act in the chosen hands. Both hands of a pair have its number."""
+        rules, (_, _, turn, street) = self.rules, tables.states[chosen, :4].T
+        cards, hole, size = tables.cards[chosen >> 1], rules.hole, rules.board_sizes[-1]
+        shown = np.arange(size) < np.array(rules.board_sizes)[street, None]
+        own = np.take_along_axis(cards, turn[:, None] * hole + np.arange(hole), axis=1)
+        board = np.where(shown, cards[:, 2 * hole :], np.uint8(HIDDEN_CARD))
+        length = tables.length[chosen]
+        moves = np.take(tables.moves[:, : max(1, int(length.max()))], chosen, axis=0)
+        return Observations(rules, numbers[chosen >> 1], turn.astype(np.int8), own, board, moves, length)
 
 
 def _agent_actions(agent: Agent, observations: Observations) -> Array:
@@ -190,20 +138,17 @@ def _agent_actions(agent: Agent, observations: Observations) -> Array:
 
 
 def _illegal_action_error(agent: Agent, observations: Observations, i: int, move: int) -> InputError:
-    state = observations.betting(i)
+    reason = f"{move} is not an action: fold is -1, call 0, a raise its total"
     try:
-        state.apply_action(move)
+        observations.betting(i).apply_action(move)
     except InputError as error:
-        return InputError(f"agent {agent.name!r}, {observations.match_state(i)}: {error}")
-    return InputError(
-        f"agent {agent.name!r}, {observations.match_state(i)}: {move} is not an action: fold is -1, call 0, a raise its total"
-    )
+        reason = str(error)
+    return InputError(f"agent {agent.name!r}, {observations.match_state(i)}: {reason}")
 
 
 # --- Worker processes ---
 
 AgentFactory = Callable[[], tuple[Agent, Agent]]
-_BATCHES_AHEAD = 2  # batches in the queue of each process, so that none is idle
 
 
 class MatchWorkers:
@@ -262,17 +207,8 @@ class MatchWorkers:
         self._pool = ProcessPoolExecutor(
             self.count, get_context("spawn"), initializer=_init_worker, initargs=(self._make_agents, names, rules, seed)
         )
-        futures: deque[Future[HandRecords]] = deque()
-        remaining = iter(batches)
         try:
-            while True:
-                futures.extend(
-                    self._pool.submit(_play_batch_in_worker, batch)
-                    for batch in islice(remaining, _BATCHES_AHEAD * self.count - len(futures))
-                )
-                if not futures:
-                    return
-                yield futures.popleft().result()
+            yield from submit_in_order(self._pool, _play_batch_in_worker, batches, self.count)
         except BrokenProcessPool:
             raise MemoryLimitError(
                 f"match: one of {self.count} processes ended unexpectedly, perhaps out of memory; use fewer workers"

@@ -17,21 +17,20 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.features.hand_features import pad_streets
-from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.core.arrays import Array
 from riverboat.core.budget import require_memory
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation, has_cancellation_check
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches._kernels import aivat as kernels
-from riverboat.evaluation.matches._kernels import match as match_kernels
+from riverboat.evaluation.matches.duel import draw_deals, played_tree
 from riverboat.strategies.blueprint import Blueprint
 
 NUM_DEALS = 40_000  # sampled
 BATCH_DEALS = 4_000  # deals per bucket lookup
 DEALS_PER_POLL = 50  # deals between two checks for cancellation
 PRIOR_WEIGHT = 2.0  # samples of a bucket that weigh as much as its node's mean
-SEED = 2**63 + 1  # of the deals; outside the range of match seeds
+SEED = np.uint64(2**63 + 1)  # of the deals; outside the range of match seeds
 _VERSION = 1
 
 
@@ -65,15 +64,12 @@ def value_tables(
         raise InputError("value tables of two strategies: both must have one betting tree and one card abstraction")
     after_row, begin_row, counts = _value_rows(first)
     name = f"values/{first.fingerprint[:16]}-{other.fingerprint[:16]}-{deals}-{_VERSION}"
-    tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, after_row, begin_row, counts, progress))
-    streets = range(first.rules.rounds)
-    return ValueTables(
-        first,
-        after_row,
-        begin_row,
-        pad_streets(tables[f"after_{s}"] for s in streets),
-        pad_streets(tables[f"begin_{s}"] for s in streets),
+    rows = kernels.ValueRows(after_row, begin_row)
+    tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, rows, counts, progress))
+    after, begin = (
+        pad_streets(tables[f"{name}_{s}"] for s in range(first.rules.rounds)) for name in ("after", "begin")
     )
+    return ValueTables(first, after_row, begin_row, after, begin)
 
 
 def _value_rows(strategy: Blueprint) -> tuple[Array, Array, Array]:
@@ -100,8 +96,7 @@ def _sample_tables(
     first: Blueprint,
     second: Blueprint,
     deals: int,
-    after_row: Array,
-    begin_row: Array,
+    rows: kernels.ValueRows,
     counts: Array,
     progress: Callable[[float], None] | None,
 ) -> dict[str, Array]:
@@ -112,52 +107,25 @@ def _sample_tables(
         [np.zeros((2, b, int(rows), 2), np.float32) for b, rows in zip(buckets, counts[kind], strict=True)]
         for kind in (0, 1)
     ]
-    value_tree = kernels.ValueTree(
-        tree.actor,
-        tree.street,
-        tree.first,
-        tree.count,
-        tree.parent,
-        tree.showdown,
-        tree.payoff,
-        tree.slot,
-        after_row,
-        begin_row,
-    )
     workspace = kernels.ValueSamplerWorkspace(np.zeros((2, len(tree))), np.zeros(len(tree)), np.zeros(len(tree)))
     strategies = _strategy_tables(first, second)
     for begin in range(0, deals, BATCH_DEALS):
-        cards, result = sample_deals(first, begin, min(begin + BATCH_DEALS, deals))
+        _, cards, result = draw_deals(rules, SEED, begin, min(begin + BATCH_DEALS, deals))
         deal_buckets = first.cards.buckets(cards, 2, check=False)
         step = DEALS_PER_POLL if has_cancellation_check() else len(cards)
         for part in (slice(k, k + step) for k in range(0, len(cards), step)):
             check_cancellation()
+            out = (pad_streets(each) for each in sums)
             kernels.sample_values(
-                value_tree,
-                *strategies,
-                deal_buckets[part],
-                result[part],
-                workspace,
-                *(pad_streets(each) for each in sums),
+                played_tree(tree), rows, *strategies, deal_buckets[part], result[part], workspace, *out
             )
         if progress is not None:
             progress(min(begin + BATCH_DEALS, deals) / deals)
-    names = ("after", "begin")
     return {
-        f"{names[kind]}_{street}": _pot_shares(first, (after_row, begin_row)[kind], kind, street, sums[kind][street])
-        for kind in (0, 1)
+        f"{name}_{street}": _pot_shares(first, rows[kind], kind, street, sums[kind][street])
+        for kind, name in enumerate(rows._fields)
         for street in range(rules.rounds)
     }
-
-
-def sample_deals(strategy: Blueprint, begin: int, end: int, seed: int = SEED) -> tuple[Array, Array]:
-    """Draw the cards of deals, and their winners: 1 if seat 0 wins. uint8 [deals, 2 hands and board], int8 [deals]"""
-    rules, n = strategy.rules, end - begin
-    board = rules.board_sizes[-1]
-    dealer = match_kernels.MatchDealer(rules.deck.cards, ranking_tables(rules.hole + board), rules.hole, board)
-    cards, result = np.empty((n, 2 * rules.hole + board), np.uint8), np.empty(n, np.int8)
-    match_kernels.draw_match_deals(dealer, np.uint64(seed), begin, cards.reshape(-1), result)
-    return cards, result
 
 
 def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:

@@ -183,15 +183,29 @@ class BatchShowdownWorkspace(NamedTuple):
 
 
 @inline
-def rank_live_hands(hands, board, i, hand, strength):
-    """Rank and list the hands that board i does not block; return their number."""
+def rank_live_hands(hands, board, size, hand, strength):
+    """Rank and list the hands that a board of `size` cards does not block; return their number."""
     live = 0
-    key, mask, taken = board_keys(hands.ranks, board[i], board.shape[1])
+    key, mask, taken = board_keys(hands.ranks, board, size)
     for h in range(len(hands.mask)):
         if hands.mask[h] & taken == U(0):
             strength[h] = rank_by_keys(hands.ranks, key + hands.key[h], mask + hands.suits[h], hands.cards)
             hand[live] = h
             live += 1
+    return live
+
+
+@inline
+def sort_live_hands(held, board, s):
+    """List the hands that a complete board does not block, from weak to strong, with cards and strength.
+
+    Returns their number.
+    """
+    live = rank_live_hands(held, board, len(board), s.hand, s.strength)
+    sort_by_strength(s.hand, live, s.strength, s.spare, s.digits)
+    for k in range(live):
+        h = s.hand[k]
+        s.first[k], s.second[k], s.rank[k] = held.first[h], held.second[h], s.strength[h]
     return live
 
 
@@ -207,11 +221,7 @@ def accumulate_wins(
     s, hands, zero = workspace, len(held.mask), broadcast(workspace.sums, np.float64(0))
     groups = len(ranges) // (hands * SIMD_WIDTH)
     for b in range(len(boards)):
-        live = rank_live_hands(held, boards, b, s.hand, s.strength)
-        sort_by_strength(s.hand, live, s.strength, s.spare, s.digits)
-        for k in range(live):
-            h = s.hand[k]
-            s.first[k], s.second[k], s.rank[k] = held.first[h], held.second[h], s.strength[h]
+        live = sort_live_hands(held, boards[b], s)
         for g in range(groups):
             base = U(g * hands)
             for k in range(live):
@@ -234,7 +244,7 @@ def rank_hands_on_boards(
     for b in range(len(boards)):
         for h in range(above.shape[1]):
             above[b, h], below[b, h] = 32767, -1
-        live = rank_live_hands(held, boards, b, workspace.hand, workspace.strength)
+        live = rank_live_hands(held, boards[b], boards.shape[1], workspace.hand, workspace.strength)
         for k in range(live):
             h = workspace.hand[k]
             above[b, h] = below[b, h] = workspace.strength[h]

@@ -25,11 +25,7 @@ U = np.uint64
 NUM_CARDS = 53  # 52 cards, and the dummy second card of one-card hands
 PREFETCH_DISTANCE = 8  # hands ahead whose weights are prefetched: rows are scattered over a large table
 HANDS_PER_BLOCK = 32  # hands whose values are computed together: they stay in the nearest cache
-OP_FOLD, OP_SHOWDOWN, OP_CHILD = (
-    0,
-    1,
-    2,
-)  # operations: value of a fold, of a showdown, of a child one level below
+OP_FOLD, OP_SHOWDOWN, OP_CHILD = 0, 1, 2  # operations: value of a fold, of a showdown, of a child one level below
 REDUCE_SET, REDUCE_MAX, REDUCE_SUM = 0, 1, 2  # how it is combined at the parent
 WEIGHT_ONE, WEIGHT_ZERO, FIRST_ACTION_WEIGHT = 0, 1, 2  # indices of weights: one, zero, then the actions of the street
 
@@ -78,8 +74,18 @@ class BoardHands(NamedTuple):
     rank: Array  # uint16 [hands]
     two: bool  # whether a hand has two cards
     source: Array  # int32 [hands]: position on the previous street
+    bucket: Array  # int64 [hands]
     live: int  # number of unblocked hands
     num_hands: int  # of the deck
+
+
+@inline
+def hands_of_board(cards, workspace):
+    """Return the hands of the current board of the last street, from `ResponseCards` and a `ResponseWorkspace`."""
+    s, held = len(cards.shown) - 1, cards.held
+    first, second, source, bucket = workspace.first[s], workspace.second[s], workspace.source[s], workspace.bucket[s]
+    live = workspace.live[s]
+    return BoardHands(held.deck, first, second, workspace.rank, held.two, source, bucket, live, len(held.mask))
 
 
 @inline
@@ -118,17 +124,14 @@ def fill_all_sequence_weights(
 
 
 @inline
-def locate_weight_rows(last, bucket, live, workspace):
+def locate_weight_rows(last, hands, workspace):
     """Set the offset of the weights of each hand, and compute the weights if needed."""
-    length = len(last.source)
-    for k in range(live):
-        if len(last.weight):
-            workspace.at[k] = U(bucket[k] * length)
-        else:
-            fill_sequence_weights(
-                last, bucket[k] * last.stride, workspace.sequence_weight, workspace.weight, k * length
-            )
-            workspace.at[k] = U(k * length)
+    length, lazy = len(last.source), len(last.weight) == 0
+    for k in range(hands.live):
+        bucket = hands.bucket[k]
+        if lazy:
+            fill_sequence_weights(last, bucket * last.stride, workspace.sequence_weight, workspace.weight, k * length)
+        workspace.at[k] = U((k if lazy else bucket) * length)
 
 
 @inline
@@ -140,13 +143,8 @@ def accumulate_batch_showdowns(last, weight, b, hands, workspace):
     """
     lanes = native_width_of(workspace.reach)
     begin, shown, size = U(last.batch[b, 0]), U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
-    entry, reach, beats, sums, total = (
-        U(b * hands.num_hands) * lanes,
-        workspace.reach,
-        workspace.beats,
-        workspace.sums,
-        workspace.total,
-    )
+    entry, reach, beats = U(b * hands.num_hands) * lanes, workspace.reach, workspace.beats
+    sums, total = workspace.sums, workspace.total
     first, second, rank, two, live = hands.first, hands.second, hands.rank, hands.two, hands.live
     zero = same(reach, reach.dtype.type(0))
     for q in range(U(0), size, lanes):
@@ -183,11 +181,21 @@ def accumulate_batch_showdowns(last, weight, b, hands, workspace):
 
 
 @inline
+def terminal_value(kind, q, shown, size, pay, total, hands, k, workspace):
+    """Return the value of a fold or a showdown for hand k, before the weights of own actions."""
+    x, y = U(hands.first[k]) * size + q, U(hands.second[k]) * size + q
+    compatible = total - load(workspace.sums, x) - load(workspace.sums, y)
+    if hands.two:  # the hand with both cards was subtracted twice
+        compatible = compatible + load(workspace.reach, U(k) * size + q)
+    return pay * compatible if kind == OP_FOLD else pay * (load(workspace.beats, U(k) * shown + q) - compatible)
+
+
+@inline
 def backup_batch(last, weight, b, hands, multiplicity, workspace):
     """Compute the values of a batch from its terminals up, and add them to the sums of its entries."""
     lanes = native_width_of(workspace.reach)
-    first, second, two, live = hands.first, hands.second, hands.two, hands.live
-    shown, size, entry = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes, U(b * hands.num_hands) * lanes
+    live, entry = hands.live, U(b * hands.num_hands) * lanes
+    shown, size = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
     value, level = workspace.value, U(HANDS_PER_BLOCK) * lanes
     factor = same(workspace.gained, workspace.gained.dtype.type(multiplicity))
     for low in range(0, live, HANDS_PER_BLOCK):
@@ -200,19 +208,8 @@ def backup_batch(last, weight, b, hands, multiplicity, workspace):
                 to = up + U(k - low) * lanes
                 if kind == OP_CHILD:
                     x = load(value, below + U(k - low) * lanes)
-                else:  # compatible reach: the hand with both cards was subtracted twice
-                    compatible = (
-                        total
-                        - load(workspace.sums, U(first[k]) * size + q)
-                        - load(workspace.sums, U(second[k]) * size + q)
-                    )
-                    if two:
-                        compatible = compatible + load(workspace.reach, U(k) * size + q)
-                    x = (
-                        pay * compatible
-                        if kind == OP_FOLD
-                        else pay * (load(workspace.beats, U(k) * shown + q) - compatible)
-                    )
+                else:
+                    x = terminal_value(kind, q, shown, size, pay, total, hands, k, workspace)
                     if own >= 0:
                         x = x * load(weight, workspace.at[k] + U(own))
                 if how == REDUCE_MAX:
@@ -226,9 +223,9 @@ def backup_batch(last, weight, b, hands, multiplicity, workspace):
 
 
 @inline
-def evaluate_last_street(last, bucket, hands, multiplicity, workspace):
+def evaluate_last_street(last, hands, multiplicity, workspace):
     """Add the values of one board of the last street to the sums of the entries of all batches."""
-    locate_weight_rows(last, bucket, hands.live, workspace)
+    locate_weight_rows(last, hands, workspace)
     weight = last.weight if len(last.weight) else workspace.weight
     for b in range(len(last.batch)):
         if workspace.alive[b]:
@@ -280,13 +277,9 @@ def add_terminal_values(
     out,  # float [rows · buckets · lanes] INOUT: rows as in `pay`
 ):
     """Add the values of terminals on one board to the sums by bucket of the responder's hand."""
-    s, inner = len(cards.shown) - 1, workspace.last
-    first, second, bucket, live = workspace.first[s], workspace.second[s], workspace.bucket[s], workspace.live[s]
-    two = cards.hole == 2
-    hands = BoardHands(cards.deck, first, second, workspace.rank, two, workspace.source[s], live, len(cards.mask))
-    lanes = native_width_of(inner.reach)
-    buckets = U(len(out) // len(last.pay))
-    locate_weight_rows(last, bucket, live, inner)
+    inner, hands = workspace.last, hands_of_board(cards, workspace)
+    lanes, buckets = native_width_of(inner.reach), U(len(out) // len(last.pay))
+    locate_weight_rows(last, hands, inner)
     weight = last.weight if len(last.weight) else inner.weight
     for b in range(len(last.batch)):
         if not inner.alive[b]:
@@ -294,20 +287,11 @@ def add_terminal_values(
         accumulate_batch_showdowns(last, weight, b, hands, inner)
         shown, size = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
         for i in range(last.batch[b, 3], last.batch[b, 4]):
-            if last.op[i, 0] == OP_CHILD:
+            kind, q, row = last.op[i, 0], U(last.op[i, 1]) * lanes, U(last.op[i, 4])
+            if kind == OP_CHILD:
                 continue
-            q, row = U(last.op[i, 1]) * lanes, U(last.op[i, 4])
             pay, total = load(last.pay, row * lanes), load(inner.total, q)
-            for k in range(live):
-                compatible = (
-                    total - load(inner.sums, U(first[k]) * size + q) - load(inner.sums, U(second[k]) * size + q)
-                )
-                if two:
-                    compatible = compatible + load(inner.reach, U(k) * size + q)
-                x = (
-                    pay * (load(inner.beats, U(k) * shown + q) - compatible)
-                    if last.op[i, 0] == OP_SHOWDOWN
-                    else pay * compatible
-                )
-                to = (row * buckets + U(bucket[k])) * lanes
-                store(out, to, load(out, to) + x)
+            for k in range(hands.live):
+                to = (row * buckets + U(hands.bucket[k])) * lanes
+                value = terminal_value(kind, q, shown, size, pay, total, hands, k, inner)
+                store(out, to, load(out, to) + value)

@@ -17,16 +17,21 @@ import numpy as np
 
 from riverboat.abstraction.cards._kernels import bucket_at, canonical_index
 from riverboat.cards._kernels.isomorphism import add_cards, deal_round, empty_deal, finish_round
-from riverboat.cards._kernels.ranking import INITIAL_KEY, hand_rank, rank_without_flush
-from riverboat.cards.equity._kernels.showdown_values import compatible_reach, sort_by_strength, sum_reach
-from riverboat.cards.ranking import RankTables
+from riverboat.cards._kernels.ranking import next_combination
+from riverboat.cards.equity._kernels.showdown_values import (
+    BatchShowdownHands,
+    compatible_reach,
+    rank_live_hands,
+    sort_by_strength,
+    sum_reach,
+)
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import SIMD_WIDTH, broadcast, load, prefetch, store, transpose
 from riverboat.core.arrays import Array
 from riverboat.evaluation.best_response._kernels.last_street import (
-    BoardHands,
     LastStreetWorkspace,
     evaluate_last_street,
+    hands_of_board,
     load_entry_reach,
     store_entry_values,
 )
@@ -61,19 +66,14 @@ class BettingItems(NamedTuple):
 class ResponseCards(NamedTuple):
     """Hands, boards and suit permutations of the game."""
 
-    hands: Array  # uint8 [hands, 2]: cards; the second is 52 if hands have one card
-    flat: Array  # uint8 [hands · hole]: the same
-    mask: Array  # uint64 [hands]: a bit for each card
-    key: Array  # uint64 [hands]: sums of ranking keys
-    suits: Array  # uint64 [hands]: sums of ranking masks
-    deck: Array  # uint8 [cards]
+    held: BatchShowdownHands
+    flat: Array  # uint8 [hands · hole]: cards of the hands
     card_maps: Array  # uint8 [permutations, 52]
     hand_maps: Array  # int32 [permutations, hands]
     dealt: Array  # int64 [streets]: board cards dealt on each street
     shown: Array  # int64 [streets]: board cards so far
     chance: Array  # float64 [streets]: probability of one deal to a street, given two hands
     deals: Array  # float64 [streets]: number of deals without hands
-    ranks: RankTables
     hole: int
 
 
@@ -134,36 +134,37 @@ def permute_cards(card_maps, g, mask):
 
 
 @inline
-def next_combination(chosen, count, size):
+def next_choice(chosen, count, size):
     """Advance `chosen` to the next combination of `count` of `size` elements; return whether there is one."""
-    if chosen[0] == EXHAUSTED:
-        return False
     if chosen[0] == NOT_STARTED:
         for k in range(count):
             chosen[k] = k
         if count == 0:
             chosen[0] = EXHAUSTED
         return True
-    k = count - 1
-    while k >= 0 and chosen[k] == size - count + k:
-        k -= 1
-    if k < 0:
+    if chosen[0] == EXHAUSTED or not next_combination(chosen, count, size):
         chosen[0] = EXHAUSTED
         return False
-    chosen[k] += 1
-    for j in range(k + 1, count):
-        chosen[j] = chosen[j - 1] + 1
     return True
+
+
+@inline
+def put_board(cards, boards, b, s, workspace):
+    """Put the cards of a given board, up to those of street s, on the board."""
+    workspace.board_mask[s] = U(0)
+    for k in range(cards.shown[s]):
+        workspace.board[k] = boards[b, k]
+        workspace.board_mask[s] |= ONE << U(boards[b, k])
 
 
 @inline
 def next_deal(cards, s, workspace):
     """Put the next deal to street s on the board, one per class under suit isomorphism; return whether there is one."""
     chosen, count, before = workspace.chosen[s], cards.dealt[s], workspace.board_mask[s - 1]
-    while next_combination(chosen, count, len(cards.deck)):
+    while next_choice(chosen, count, len(cards.held.deck)):
         mask = U(0)
         for k in range(count):
-            mask |= ONE << U(cards.deck[chosen[k]])
+            mask |= ONE << U(cards.held.deck[chosen[k]])
         if mask & before:
             continue
         is_canonical, stabilizer, group = True, np.int64(0), workspace.group[s - 1]
@@ -178,7 +179,7 @@ def next_deal(cards, s, workspace):
         if not is_canonical:
             continue
         for k in range(count):
-            workspace.board[cards.shown[s - 1] + k] = cards.deck[chosen[k]]
+            workspace.board[cards.shown[s - 1] + k] = cards.held.deck[chosen[k]]
         workspace.board_mask[s] = before | mask
         workspace.group[s] = stabilizer
         workspace.multiplicity[s] = popcount(group) // popcount(stabilizer)
@@ -193,10 +194,7 @@ def fixed_deal(cards, s, boards, b, workspace):
     if workspace.chosen[s, 0] == EXHAUSTED:
         return False
     workspace.chosen[s, 0] = EXHAUSTED
-    workspace.board_mask[s] = workspace.board_mask[s - 1]
-    for k in range(cards.shown[s - 1], cards.shown[s]):
-        workspace.board[k] = boards[b, k]
-        workspace.board_mask[s] |= ONE << U(boards[b, k])
+    put_board(cards, boards, b, s, workspace)
     workspace.group[s], workspace.multiplicity[s] = 1, cards.deals[s]
     return True
 
@@ -219,25 +217,6 @@ def list_deals(cards, workspace, out, multiplicity, groups):
 
 
 # --- Hands ---
-
-
-@inline
-def rank_hands(cards, last, live, workspace):
-    """Sort the hands of the last street by strength."""
-    t, hand, strength = cards.ranks, workspace.hand[last], workspace.strength
-    key, mask = INITIAL_KEY, U(0)
-    size = cards.shown[last]
-    for k in range(size):
-        key += t.key[workspace.board[k]]
-        mask += t.mask[workspace.board[k]]
-    flushes = size + cards.hole >= 5
-    for i in range(live):
-        h = hand[i]
-        if flushes:
-            strength[h] = hand_rank(key + cards.key[h], mask + cards.suits[h], t.offset, t.value, t.flush)
-        else:
-            strength[h] = rank_without_flush(key + cards.key[h], t.offset, t.value)
-    sort_by_strength(hand, live, strength, workspace.source[last], workspace.digits)
 
 
 @inline
@@ -271,25 +250,20 @@ def find_buckets(lookup, cards, s, live, workspace):
 @inline
 def lay_out_hands(lookup, cards, s, workspace):
     """List the unblocked hands of the board of street s, in order, with their buckets."""
-    hand, live = workspace.hand[s], 0
-    if s == 0:
-        for h in range(len(cards.mask)):
-            hand[h] = h
-        live = len(cards.mask)
+    held, hand, live = cards.held, workspace.hand[s], 0
+    if s == len(cards.shown) - 1:
+        live = rank_live_hands(held, workspace.board, cards.shown[s], hand, workspace.strength)
+        sort_by_strength(hand, live, workspace.strength, workspace.source[s], workspace.digits)
     else:
-        for k in range(workspace.live[s - 1]):
-            h = workspace.hand[s - 1, k]
-            if cards.mask[h] & workspace.board_mask[s] == U(0):
+        for h in range(len(held.mask)):
+            if held.mask[h] & workspace.board_mask[s] == U(0):
                 hand[live] = h
                 live += 1
     workspace.live[s] = live
-    if s == len(cards.shown) - 1:
-        rank_hands(cards, s, live, workspace)
     for k in range(live):
         workspace.place[s, hand[k]] = k
         workspace.source[s, k] = workspace.place[s - 1, hand[k]] if s else k
-        workspace.first[s, k] = cards.hands[hand[k], 0]
-        workspace.second[s, k] = cards.hands[hand[k], 1]
+        workspace.first[s, k], workspace.second[s, k] = held.first[hand[k]], held.second[hand[k]]
         workspace.rank[k] = workspace.strength[hand[k]]
     find_buckets(lookup, cards, s, live, workspace)
 
@@ -300,11 +274,11 @@ def lay_out_hands(lookup, cards, s, workspace):
 @inline
 def evaluate_fold_batch(cards, s, live, workspace):
     """Compute the values of sixteen folds."""
-    two, first, second = cards.hole == 2, workspace.first[s], workspace.second[s]
+    two, first, second = cards.held.two, workspace.first[s], workspace.second[s]
     reach, sums, values = workspace.fold_reach, workspace.sums, workspace.fold_values
     for h in range(U(0), U(live), L):
         transpose(workspace.reach, workspace.fold_reach_offset, reach, h * L, h)
-    total = sum_reach(cards.deck, first, second, two, live, reach, sums, broadcast(sums, np.float64(0)))
+    total = sum_reach(cards.held.deck, first, second, two, live, reach, sums, broadcast(sums, np.float64(0)))
     pay = load(workspace.fold_payoff, U(0))
     for k in range(live):
         store(values, U(k) * L, compatible_reach(first, second, two, k, reach, sums, total) * pay)
@@ -455,22 +429,6 @@ def average_street_ends(items, cards, s, workspace):
             out[k] = scratch[k] * scale
 
 
-@inline
-def evaluate_last_board(items, cards, last, s, workspace):
-    """Evaluate one board of the last street."""
-    hands = BoardHands(
-        cards.deck,
-        workspace.first[s],
-        workspace.second[s],
-        workspace.rank,
-        cards.hole == 2,
-        workspace.source[s],
-        workspace.live[s],
-        len(cards.mask),
-    )
-    evaluate_last_street(last, workspace.bucket[s], hands, workspace.multiplicity[s], workspace.last)
-
-
 @kernel
 def add_by_bucket(
     ends,  # int64 [ends]: items of one street
@@ -507,12 +465,13 @@ def run_phase(
     workspace,  # ResponseWorkspace INOUT: street ends of the first street sum the values of the boards
 ):
     """Run one phase of a traversal. Each stage is called from one place only, so that it is compiled once."""
-    end, top, vector = len(cards.shown) - 1, np.int64(phase == PHASE_BOARDS), items.reach
+    end, top, num_hands = len(cards.shown) - 1, np.int64(phase == PHASE_BOARDS), len(cards.held.mask)
+    vector, dead, inner = items.reach, workspace.dead, workspace.last
     is_fixed = phase == PHASE_BOARDS and boards.cards.shape[1] > cards.dealt[top]
     if phase == PHASE_DOWN:
         for item in items.root:
             workspace.reach[vector[item], :] = 1
-            workspace.dead[vector[item]] = False
+            dead[vector[item]] = False
         workspace.group[0] = (np.int64(1) << len(cards.card_maps)) - 1
         workspace.board_mask[0], workspace.multiplicity[0] = U(0), 1
     if phase == PHASE_BOARDS:
@@ -521,14 +480,11 @@ def run_phase(
                 for k in range(workspace.live[0]):
                     workspace.value[item, k] = 0
         if end == top:
-            for k in range(len(workspace.last.gained)):
-                workspace.last.gained[k] = 0
+            for k in range(len(inner.gained)):
+                inner.gained[k] = 0
     for b in range(len(boards.cards) if phase == PHASE_BOARDS else 1):
         if phase == PHASE_BOARDS:
-            workspace.board_mask[top] = U(0)
-            for k in range(cards.dealt[top]):
-                workspace.board[k] = boards.cards[b, k]
-                workspace.board_mask[top] |= ONE << U(boards.cards[b, k])
+            put_board(cards, boards.cards, b, top, workspace)
             workspace.multiplicity[top], workspace.group[top] = boards.multiplicity[b], boards.groups[b]
         s, entering = top, phase != PHASE_UP
         while s >= top:
@@ -538,47 +494,30 @@ def run_phase(
                 if s < end:
                     propagate_reach(items, cards, opponent_strategy, s, workspace)
                 if s == max(end - 1, 0):
-                    load_entry_reach(
-                        last,
-                        workspace.reach,
-                        vector,
-                        workspace.dead,
-                        workspace.live[s],
-                        len(cards.mask),
-                        workspace.last,
-                    )
+                    load_entry_reach(last, workspace.reach, vector, dead, workspace.live[s], num_hands, inner)
                 if s == end:
-                    evaluate_last_board(items, cards, last, s, workspace)
+                    hands = hands_of_board(cards, workspace)
+                    evaluate_last_street(last, hands, workspace.multiplicity[s], workspace.last)
                 if phase == PHASE_DOWN:
                     break
             if s < end:
                 if phase == PHASE_BOARDS:
-                    if (
-                        next_deal(cards, s + 1, workspace)
-                        if not is_fixed
-                        else fixed_deal(cards, s + 1, boards.cards, b, workspace)
-                    ):
-                        s, entering = s + 1, True
+                    if is_fixed:
+                        entering = fixed_deal(cards, s + 1, boards.cards, b, workspace)
+                    else:
+                        entering = next_deal(cards, s + 1, workspace)
+                    if entering:
+                        s += 1
                         continue
                     if s == end - 1:
-                        store_entry_values(
-                            last,
-                            vector,
-                            workspace.dead,
-                            workspace.live[s],
-                            len(cards.mask),
-                            workspace.last,
-                            workspace.value,
-                        )
+                        store_entry_values(last, vector, dead, workspace.live[s], num_hands, inner, workspace.value)
                 average_street_ends(items, cards, s, workspace)
                 backup_values(items, own_strategy, s, workspace)
                 if s > 0:
                     gather_street_ends(items, s, workspace)
             s, entering = s - 1, False
     if (phase == PHASE_BOARDS and end == top) or (phase == PHASE_DOWN and end == 0):
-        store_entry_values(
-            last, vector, workspace.dead, workspace.live[0], len(cards.mask), workspace.last, workspace.value
-        )
+        store_entry_values(last, vector, dead, workspace.live[0], num_hands, inner, workspace.value)
 
 
 # --- Boards below one of the second street, for a GPU ---
@@ -612,11 +551,8 @@ def list_boards_below(
     count,  # int64 [streets]: boards of each street OUT
 ):
     """List one board of the second street and all boards below it."""
-    end, hands = len(cards.shown) - 1, len(cards.mask)
-    workspace.board_mask[1] = U(0)
-    for k in range(cards.dealt[1]):
-        workspace.board[k] = boards.cards[0, k]
-        workspace.board_mask[1] |= ONE << U(boards.cards[0, k])
+    end, hands = len(cards.shown) - 1, len(cards.held.mask)
+    put_board(cards, boards.cards, 0, 1, workspace)
     workspace.multiplicity[1], workspace.group[1] = boards.multiplicity[0], boards.groups[0]
     count[:] = 0
     s, entering = 1, True
@@ -635,11 +571,8 @@ def list_boards_below(
                 out.packed[b * live + k] = held | source | tie << np.uint32(TIE_OFFSET)
                 out.hand[b * live + k], out.place[b * hands + h] = h, k
                 out.bucket[b * live + k] = workspace.bucket[s, k]
-            out.parent[b], out.multiplicity[b], out.group[b] = (
-                count[s - 1] - 1 if s > 1 else 0,
-                workspace.multiplicity[s],
-                workspace.group[s],
-            )
+            out.parent[b] = count[s - 1] - 1 if s > 1 else 0
+            out.multiplicity[b], out.group[b] = workspace.multiplicity[s], workspace.group[s]
             count[s] += 1
             if s < end:
                 out.first[b] = count[s + 1]

@@ -19,9 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards._kernels.ranking import board_keys, rank_by_keys
-from riverboat.cards.equity._kernels.showdown_values import compatible_reach, showdown_wins, sort_by_strength, sum_reach
-from riverboat.cards.ranking import RankTables
+from riverboat.cards.equity._kernels.showdown_values import (
+    BatchShowdownWorkspace,
+    compatible_reach,
+    showdown_wins,
+    sort_live_hands,
+    sum_reach,
+)
 from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
 from riverboat.games.holdem._kernels import FOLDED, IN_PROGRESS, SHOWDOWN, apply_action_and_deal, initial_state
@@ -31,19 +35,11 @@ from riverboat.strategies._kernels.line import OFF_TREE, ON_TREE, advance, advan
 # --- Sampled values of buckets at every node of a blueprint's tree ---
 
 
-class ValueTree(NamedTuple):
-    """Arrays of an `ActionTree`, and the rows of its nodes in the value tables."""
+class ValueRows(NamedTuple):
+    """Rows of the nodes of a tree in the value tables."""
 
-    actor: Array  # int8 [nodes]
-    street: Array  # int8 [nodes]
-    first: Array  # int32 [nodes]
-    count: Array  # type: ignore[assignment]  # int8 [nodes]
-    parent: Array  # int32 [nodes]
-    showdown: Array  # bool [nodes]
-    pay: Array  # int32 [nodes]
-    slot: Array  # int32 [nodes]
-    after: Array  # int32 [nodes]: row by the buckets of the parent's street; -1: none
-    begin: Array  # int32 [nodes]: row by the buckets of its own street, if it begins one; -1: none
+    after: Array  # int32 [nodes]: by the buckets of the parent's street; -1: none
+    begin: Array  # int32 [nodes]: by the buckets of the street that the node begins; -1: none
 
 
 class ValueSamplerWorkspace(NamedTuple):
@@ -80,7 +76,7 @@ def backup_values(tree, result, workspace):
     for back in range(len(tree.actor)):
         node = len(tree.actor) - 1 - back
         if tree.actor[node] < 0:
-            workspace.value[node] = np.float64(tree.pay[node]) * (result if tree.showdown[node] else 1.0)
+            workspace.value[node] = np.float64(tree.payoff[node]) * (result if tree.showdown[node] else 1.0)
             continue
         value, child = 0.0, np.int64(tree.first[node])
         for a in range(tree.count[node]):
@@ -97,7 +93,8 @@ def add_weighted(sums, bucket, row, weight, value):
 
 @kernel
 def sample_values(
-    tree,  # ValueTree
+    tree,  # PlayedTree
+    rows,  # ValueRows
     first,  # by street: weights of seat 0's actions [buckets, actions of the street]
     second,  # same layout, of seat 1
     buckets,  # int32 [deals, 2, streets]
@@ -112,34 +109,18 @@ def sample_values(
         backup_values(tree, np.float64(result[k]), workspace)
         for node in range(len(tree.actor)):
             for seat in range(2):
-                weight = workspace.reach[1 - seat, node]
-                if weight <= 0:
-                    continue
-                if tree.after[node] >= 0:
+                weight, value = workspace.reach[1 - seat, node], workspace.value[node]
+                if weight > 0 and rows.after[node] >= 0:
                     street = np.int64(tree.street[tree.parent[node]])
-                    bucket = np.int64(buckets[k, seat, street])
-                    add_weighted(after[street][seat], bucket, tree.after[node], weight, workspace.value[node])
-                if tree.begin[node] >= 0:
+                    add_weighted(after[street][seat], buckets[k, seat, street], rows.after[node], weight, value)
+                if weight > 0 and rows.begin[node] >= 0:
                     street = np.int64(tree.street[node])
-                    bucket = np.int64(buckets[k, seat, street])
-                    add_weighted(begin[street][seat], bucket, tree.begin[node], weight, workspace.value[node])
+                    add_weighted(begin[street][seat], buckets[k, seat, street], rows.begin[node], weight, value)
 
 
 # --- Outcomes of actions, in the full game and in the tree of the values ---
 
-NO_ACTION, ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, CONTINUES = (
-    0,
-    1,
-    2,
-    3,
-)  # kinds of outcomes; ENDS_IN_SHOWDOWN: on a complete board
-
-
-class ValueRows(NamedTuple):
-    """Rows of the nodes of a tree in the value tables."""
-
-    after: Array  # int32 [nodes]: by the buckets of the parent's street; -1: none
-    begin: Array  # int32 [nodes]: by the buckets of the street that the node begins; -1: none
+NO_ACTION, ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, CONTINUES = 0, 1, 2, 3  # outcomes; ENDS_IN_SHOWDOWN: on a complete board
 
 
 class ActionOutcomes(NamedTuple):
@@ -205,38 +186,17 @@ def locate_actions(
 
 
 U = np.uint64
-NO_CARD = 52  # in place of the second card of hands of one
 MAX_RUNOUTS = 1_200  # averaged for an all-in; with more runouts the dealt board decides
-RANGE, REMAINING, COMPATIBLE = (
-    0,
-    2,
-    4,
-)  # rows of `AivatWorkspace.real`, two of each: ranges, unblocked ranges, compatible weights
-CHOSEN, WEIGHT, WINS, EDGE, NUM_ROWS = 6, 7, 8, 9, 10  # one row of each
-
-
-class AivatCards(NamedTuple):
-    """Deck and hands of the game."""
-
-    deck: Array  # uint8 [cards]
-    first: Array  # uint8 [hands]
-    second: Array  # uint8 [hands]: NO_CARD if hands have one card
-    mask: Array  # uint64 [hands]: a bit for each card
-    two: bool  # whether a hand has two cards
-    shown: Array  # int64 [rounds]: board cards
-    ranks: RankTables  # of complete boards
+# Rows of `AivatWorkspace.real`: two each of ranges, unblocked ranges and compatible weights; one of the others.
+RANGE, REMAINING, COMPATIBLE, CHOSEN, EDGE, NUM_ROWS = 0, 2, 4, 6, 7, 8
 
 
 class AivatWorkspace(NamedTuple):
     """Scratch memory of one hand."""
 
     real: Array  # float64 [NUM_ROWS, hands]
-    sums: Array  # float64 [53]
-    board: Array  # uint8 [2, 7]: the board to rank, and a runout
-    strength: Array  # uint16 [2, hands]: by hand; in order of strength
-    order: Array  # int32 [2, hands]
-    digits: Array  # int64 [257]
-    held: Array  # uint8 [2, hands]: cards of the hands, in order of strength
+    board: Array  # uint8 [cards]: a runout
+    showdown: BatchShowdownWorkspace
 
 
 # --- Sums over pairs of hands ---
@@ -246,7 +206,6 @@ class AivatWorkspace(NamedTuple):
 def compatible_weights(cards, weights, sums, out):
     """Compute for each hand the total weight of the hands that share no card with it."""
     live = len(cards.first)
-    sums[NO_CARD] = 0.0
     total = sum_reach(cards.deck, cards.first, cards.second, cards.two, live, weights, sums, 0.0)
     for h in range(live):
         out[h] = compatible_reach(cards.first, cards.second, cards.two, h, weights, sums, total)
@@ -272,18 +231,17 @@ def weighted_pot_share(weights, compatible, bucket, values):
 
 
 @kernel
-def pot_share_difference(cards, workspace, rows_at, bucket, first, second):
+def pot_share_difference(cards, workspace, rows_at, bucket, table, row):
     """Sum over pairs seat 0's pot share minus seat 1's; return the sum and the weight of the pairs.
 
-    `rows_at` is RANGE or REMAINING; `first` and `second` are the values of both seats by bucket.
+    `rows_at` is RANGE or REMAINING; `table` has the values of both seats by row and bucket.
     """
-    real = workspace.real
-    compatible_weights(cards, real[rows_at + 1], workspace.sums, real[COMPATIBLE])
-    compatible_weights(cards, real[rows_at], workspace.sums, real[COMPATIBLE + 1])
-    difference = weighted_pot_share(real[rows_at], real[COMPATIBLE], bucket, first) - weighted_pot_share(
-        real[rows_at + 1], real[COMPATIBLE + 1], bucket, second
-    )
-    return difference, dot(real[rows_at], real[COMPATIBLE])
+    real, sums = workspace.real, workspace.showdown.sums
+    compatible_weights(cards, real[rows_at + 1], sums, real[COMPATIBLE])
+    compatible_weights(cards, real[rows_at], sums, real[COMPATIBLE + 1])
+    own = weighted_pot_share(real[rows_at], real[COMPATIBLE], bucket, table[0, row])
+    other = weighted_pot_share(real[rows_at + 1], real[COMPATIBLE + 1], bucket, table[1, row])
+    return own - other, dot(real[rows_at], real[COMPATIBLE])
 
 
 @kernel
@@ -301,41 +259,14 @@ def remove_blocked_hands(cards, board, count, workspace, to):
 @kernel
 def compute_showdown_edges(cards, board, weights, workspace):
     """Compute wins minus losses of each hand on a complete board, into EDGE; blocked hands get 0."""
-    shown = cards.shown[-1]
-    for k in range(shown):
-        workspace.board[0, k] = board[k]
-    key, mask, dealt = board_keys(cards.ranks, workspace.board[0], shown)
-    live, strength, order, real = 0, workspace.strength[0], workspace.order[0], workspace.real
-    for h in range(len(cards.first)):
-        real[EDGE, h] = 0.0
-        if not cards.mask[h] & dealt:
-            hand_key, bits, size = (
-                key + cards.ranks.key[cards.first[h]],
-                mask + cards.ranks.mask[cards.first[h]],
-                shown + 1,
-            )
-            if cards.two:
-                hand_key, bits, size = (
-                    hand_key + cards.ranks.key[cards.second[h]],
-                    bits + cards.ranks.mask[cards.second[h]],
-                    size + 1,
-                )
-            strength[h] = rank_by_keys(cards.ranks, hand_key, bits, size)
-            order[live] = h
-            live += 1
-    sort_by_strength(order, live, strength, workspace.order[1], workspace.digits)
-    first, second, rank = workspace.held[0], workspace.held[1], workspace.strength[1]
+    s, edge = workspace.showdown, workspace.real[EDGE]
+    edge[:] = 0.0
+    live = sort_live_hands(cards, board, s)
     for k in range(live):
-        h = order[k]
-        first[k], second[k], rank[k], real[WEIGHT, k] = cards.first[h], cards.second[h], strength[h], weights[h]
-    workspace.sums[NO_CARD] = 0.0
-    total = showdown_wins(
-        cards.deck, first, second, rank, cards.two, live, real[WEIGHT], workspace.sums, real[WINS], 0.0
-    )
+        s.reach[k] = weights[s.hand[k]]
+    total = showdown_wins(cards.deck, s.first, s.second, s.rank, cards.two, live, s.reach, s.sums, s.beats, 0.0)
     for k in range(live):
-        real[EDGE, order[k]] = real[WINS, k] - compatible_reach(
-            first, second, cards.two, k, real[WEIGHT], workspace.sums, total
-        )
+        edge[s.hand[k]] = s.beats[k] - compatible_reach(s.first, s.second, cards.two, k, s.reach, s.sums, total)
 
 
 # --- Board cards of the second street ---
@@ -410,6 +341,7 @@ class AivatHands(NamedTuple):
     """Hands of a match. Decisions of a hand are consecutive."""
 
     known: Array  # bool [2]: seats whose strategy is known
+    shown: Array  # int64 [rounds]: board cards
     held: Array  # int64 [n, 2]: hands, by seat
     board: Array  # uint8 [n, board]
     bucket: Array  # int32 [n, rounds, hands]: on the actual boards
@@ -435,21 +367,15 @@ def hole_card_correction(cards, values, pot, hands, i, workspace):
     workspace.real[RANGE : RANGE + 2] = 1.0
     if hands.known[0] and hands.known[1]:
         return 0.0
-    has_values, term, table = values.corrects and values.root >= 0, 0.0, values.begin[0]
-    if has_values:
-        total, pairs = pot_share_difference(
-            cards, workspace, RANGE, hands.bucket[i, 0], table[0, values.root], table[1, values.root]
-        )
-        term += 0.5 * pot * total / pairs
-    for p in range(2):
-        if not hands.known[p]:
-            workspace.real[RANGE + p] = 0.0
-            workspace.real[RANGE + p, hands.held[i, p]] = 1.0
-    if has_values:
-        total, pairs = pot_share_difference(
-            cards, workspace, RANGE, hands.bucket[i, 0], table[0, values.root], table[1, values.root]
-        )
-        term -= 0.5 * pot * total / pairs
+    term, table = 0.0, values.begin[0]
+    for sign in (1.0, -1.0):  # before and after the cards are known
+        if values.corrects and values.root >= 0:
+            total, pairs = pot_share_difference(cards, workspace, RANGE, hands.bucket[i, 0], table, values.root)
+            term += sign * (0.5 * pot * total / pairs)
+        for p in range(2):
+            if not hands.known[p]:
+                workspace.real[RANGE + p] = 0.0
+                workspace.real[RANGE + p, hands.held[i, p]] = 1.0
     return term
 
 
@@ -457,9 +383,9 @@ def hole_card_correction(cards, values, pot, hands, i, workspace):
 def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
     """Return the correction of an action, and update the actor's range; NaN if the action has probability 0."""
     u, observed, p, street = hands.decision[d]
-    q, real, bucket = 1 - p, workspace.real, hands.bucket[i, street]
+    q, real, sums, bucket = 1 - p, workspace.real, workspace.showdown.sums, hands.bucket[i, street]
     sign = 1.0 if p == 0 else -1.0
-    compatible_weights(cards, real[RANGE + q], workspace.sums, real[COMPATIBLE + p])
+    compatible_weights(cards, real[RANGE + q], sums, real[COMPATIBLE + p])
     ranked, mean, all_pairs, observed_value, observed_pairs = False, 0.0, 0.0, 0.0, 0.0
     for c in range(moves.move.shape[1]):
         kind = moves.kind[u, c]
@@ -479,13 +405,11 @@ def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
             else:
                 spent0, spent1 = np.float64(moves.spent[u, c, 0]), np.float64(moves.spent[u, c, 1])
                 value = 0.5 * (spent1 - spent0) * pairs
-                row = moves.after[u, c]
+                row, table = moves.after[u, c], values.after[street]
                 if row >= 0:
-                    compatible_weights(cards, real[CHOSEN], workspace.sums, real[COMPATIBLE + q])
-                    own = weighted_pot_share(real[CHOSEN], real[COMPATIBLE + p], bucket, values.after[street][p, row])
-                    other = weighted_pot_share(
-                        real[RANGE + q], real[COMPATIBLE + q], bucket, values.after[street][q, row]
-                    )
+                    compatible_weights(cards, real[CHOSEN], sums, real[COMPATIBLE + q])
+                    own = weighted_pot_share(real[CHOSEN], real[COMPATIBLE + p], bucket, table[p, row])
+                    other = weighted_pot_share(real[RANGE + q], real[COMPATIBLE + q], bucket, table[q, row])
                     value += 0.5 * (spent0 + spent1) * sign * (own - other)
         mean, all_pairs = mean + value, all_pairs + pairs
         if c == observed:
@@ -500,7 +424,7 @@ def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
 @inline
 def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
     """Return the mean of `pot_share_difference` over all next board cards."""
-    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board[1]
+    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board
     for k in range(count - 1):
         trial[k] = board[k]
         dealt |= U(1) << U(board[k])
@@ -508,9 +432,7 @@ def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
         if (dealt >> U(cards.deck[c])) & U(1) == 0:
             trial[count - 1] = cards.deck[c]
             remove_blocked_hands(cards, trial, count, workspace, REMAINING)
-            difference, weight = pot_share_difference(
-                cards, workspace, REMAINING, buckets[c], table[0, row], table[1, row]
-            )
+            difference, weight = pot_share_difference(cards, workspace, REMAINING, buckets[c], table, row)
             total, pairs = total + difference, pairs + weight
     return total / pairs
 
@@ -518,26 +440,21 @@ def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
 @kernel
 def board_card_correction(cards, values, means, hands, i, street, row, pot, terms, workspace):
     """Return the correction of the board cards of a street, and remove the hands that they block from the ranges."""
-    board, count, line, term = hands.board[i], cards.shown[street], hands.line[i], 0.0
+    board, count, line, term = hands.board[i], hands.shown[street], hands.line[i], 0.0
     if values.corrects and row >= 0 and (street == 1 or hands.next_index[i, street] >= 0):
         table = values.begin[street]
         if street > 1:
-            mean = mean_over_next_card(
-                cards, table, row, board, count, hands.next_buckets[hands.next_index[i, street]], workspace
-            )
+            next_buckets = hands.next_buckets[hands.next_index[i, street]]
+            mean = mean_over_next_card(cards, table, row, board, count, next_buckets, workspace)
         else:
             if np.isnan(terms.second_street_mean[line]):
-                compatible_weights(cards, workspace.real[RANGE + 1], workspace.sums, workspace.real[COMPATIBLE])
-                num_boards = binomial(len(cards.deck) - (4 if cards.two else 2), count)
-                pairs = dot(workspace.real[RANGE], workspace.real[COMPATIBLE])
-                terms.second_street_mean[line] = sum_over_second_street(cards.mask, means, row, workspace.real) / (
-                    num_boards * pairs
-                )
+                real = workspace.real
+                compatible_weights(cards, real[RANGE + 1], workspace.showdown.sums, real[COMPATIBLE])
+                pairs = binomial(len(cards.deck) - (4 if cards.two else 2), count) * dot(real[RANGE], real[COMPATIBLE])
+                terms.second_street_mean[line] = sum_over_second_street(cards.mask, means, row, real) / pairs
             mean = terms.second_street_mean[line]
         remove_blocked_hands(cards, board, count, workspace, REMAINING)
-        difference, pairs = pot_share_difference(
-            cards, workspace, REMAINING, hands.bucket[i, street], table[0, row], table[1, row]
-        )
+        difference, pairs = pot_share_difference(cards, workspace, REMAINING, hands.bucket[i, street], table, row)
         term = 0.5 * pot * (mean - difference / pairs)
     remove_blocked_hands(cards, board, count, workspace, RANGE)
     return term
@@ -569,19 +486,18 @@ def showdown_edge(cards, board, workspace):
     """Sum seat 0's wins minus losses over all pairs of hands on a complete board; return it with the weight of the
     pairs.
     """
-    remove_blocked_hands(cards, board, cards.shown[-1], workspace, REMAINING)
-    compute_showdown_edges(cards, board, workspace.real[REMAINING + 1], workspace)
-    compatible_weights(cards, workspace.real[REMAINING + 1], workspace.sums, workspace.real[COMPATIBLE])
-    return dot(workspace.real[REMAINING], workspace.real[EDGE]), dot(
-        workspace.real[REMAINING], workspace.real[COMPATIBLE]
-    )
+    real = workspace.real
+    remove_blocked_hands(cards, board, len(board), workspace, REMAINING)
+    compute_showdown_edges(cards, board, real[REMAINING + 1], workspace)
+    compatible_weights(cards, real[REMAINING + 1], workspace.showdown.sums, real[COMPATIBLE])
+    return dot(real[REMAINING], real[EDGE]), dot(real[REMAINING], real[COMPATIBLE])
 
 
 @kernel
 def runout_edge(cards, board, num_board_cards, workspace):
     """Sum `showdown_edge` over all runouts of one or two cards."""
-    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board[1]
-    missing = cards.shown[-1] - num_board_cards
+    total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board
+    missing = len(board) - num_board_cards
     for k in range(num_board_cards):
         trial[k] = board[k]
         dealt |= U(1) << U(board[k])
@@ -617,7 +533,7 @@ def preflop_edge_by_class(classes, ranges):
 @inline
 def showdown_value(cards, classes, board, num_board_cards, workspace):
     """Return seat 0's expected winnings at a showdown for a stake of one, averaged over the cards to come."""
-    missing = cards.shown[-1] - num_board_cards
+    missing = len(board) - num_board_cards
     total, pairs = 0.0, 0.0
     if num_board_cards == 0 and missing > 0 and len(classes.gap) > 0:
         total, pairs = preflop_edge_by_class(classes, workspace.real)
@@ -630,7 +546,7 @@ def showdown_value(cards, classes, board, num_board_cards, workspace):
 
 @kernel
 def estimate_hands(
-    cards,  # AivatCards
+    cards,  # BatchShowdownHands
     classes,  # AivatHandClasses
     values,  # AivatValues
     means,  # SecondStreetMeans
@@ -654,10 +570,8 @@ def estimate_hands(
             if moves.kind[u, c] == ENDS_IN_FOLD:
                 terms.terminal_value[i] = np.float64(moves.stake[u, c])
             elif d + 1 == hands.start[i + 1]:
-                board, shown = hands.board[i], cards.shown[street]
-                terms.terminal_value[i] = np.float64(moves.stake[u, c]) * showdown_value(
-                    cards, classes, board, shown, workspace
-                )
+                value = showdown_value(cards, classes, hands.board[i], hands.shown[street], workspace)
+                terms.terminal_value[i] = np.float64(moves.stake[u, c]) * value
             elif hands.decision[d + 1, 3] != street:
                 pot = np.float64(moves.spent[u, c, 0] + moves.spent[u, c, 1])
                 terms.chance[i, street + 1] = board_card_correction(

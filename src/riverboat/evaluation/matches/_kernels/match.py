@@ -12,14 +12,7 @@ from riverboat.compiled.simd import prefetch
 from riverboat.core.arrays import Array
 from riverboat.engines.sampling._kernels.deal import compare_hands, deal_cards, random_bits, uniform_from_bits
 from riverboat.engines.sampling._kernels.external import FIRST_NODE_DRAW
-from riverboat.games.holdem._kernels import (
-    FOLDED,
-    apply_action_and_deal,
-    initial_state,
-    is_legal,
-    load_state,
-    store_state,
-)
+from riverboat.games.holdem._kernels import apply_action_and_deal, is_legal, load_state, store_state
 
 U = np.uint64
 
@@ -43,61 +36,20 @@ class MatchTables(NamedTuple):
 
 
 @kernel
-def draw_match_deals(
+def draw_deals(
     dealer,  # MatchDealer
     seed,  # uint64: deal i has the key random_bits(seed, i)
     first,  # the first deal
+    keys,  # uint64 [deals] OUT
     flat_cards,  # uint8 [deals · cards of a deal] OUT
     result,  # int8 [deals] OUT: 1 if seat 0's hand is better, -1 if it is worse
 ):
     """Deal cards, and find the winners."""
     size = 2 * dealer.hole + dealer.board
     for k in range(len(result)):
-        deal_cards(dealer.deck, random_bits(seed, U(first + k)), U(0), 0, flat_cards, k * size, size)
+        keys[k] = random_bits(seed, U(first + k))
+        deal_cards(dealer.deck, keys[k], U(0), 0, flat_cards, k * size, size)
         result[k] = np.int8(compare_hands(dealer, flat_cards, k * size))
-
-
-@kernel
-def deal_hands(
-    dealer,  # MatchDealer
-    book,  # CompactBettingRules
-    seed,  # uint64: deal i has the key random_bits(seed, i)
-    first,  # the first deal
-    flat_cards,  # uint8 [deals · cards of a deal] OUT: the memory of tables.cards
-    result,  # int8 [deals] OUT: 1 if seat 0's hand is better, -1 if it is worse
-    tables,  # MatchTables OUT
-):
-    """Deal the cards and post the blinds."""
-    draw_match_deals(dealer, seed, first, flat_cards, result)
-    for t in range(2 * len(result)):
-        store_state(initial_state(book), tables.states, t)
-        tables.length[t] = 0
-
-
-@kernel
-def observe_tables(
-    dealer,  # MatchDealer
-    book,  # CompactBettingRules
-    tables,  # MatchTables
-    chosen,  # int64 [n]: hands
-    seat,  # int8 [n] OUT
-    hole,  # uint8 [n, hole] OUT
-    board,  # uint8 [n, board] OUT: 255 if not dealt
-    moves,  # int32 [n, columns] OUT
-    length,  # int32 [n] OUT
-):
-    """Write the observations of the players to act."""
-    for i in range(len(chosen)):
-        t = chosen[i]
-        turn, street = np.int64(tables.states[t, 2]), np.int64(tables.states[t, 3])
-        seat[i] = turn
-        length[i] = tables.length[t]
-        for k in range(dealer.hole):
-            hole[i, k] = tables.cards[t >> 1, turn * dealer.hole + k]
-        for k in range(dealer.board):
-            board[i, k] = tables.cards[t >> 1, 2 * dealer.hole + k] if k < book.shown[street] else 255
-        for k in range(moves.shape[1]):
-            moves[i, k] = tables.moves[t, k]
 
 
 @kernel
@@ -120,41 +72,22 @@ def apply_actions(
     return -1
 
 
-@kernel
-def compute_winnings(
-    tables,  # MatchTables
-    result,  # int8 [deals]
-    won,  # int64 [hands] OUT: by seat 0
-):
-    """Compute the winnings of finished hands; the uncalled part of a bet is returned."""
-    for t in range(len(won)):
-        s = load_state(tables.states, t)
-        stake = min(s.spent0, s.spent1)
-        if s.over == FOLDED:
-            won[t] = -stake if s.turn == 0 else stake
-        else:
-            won[t] = stake * result[t >> 1]
-
-
 # --- Duels of two blueprints over one betting tree ---
 
 BLOCK = 64  # deals played together, so that prefetches overlap
 
 
-class DuelGame(NamedTuple):
-    """Betting tree and cards of a duel."""
+class PlayedTree(NamedTuple):
+    """Arrays of an `ActionTree` for loops that play to its terminals."""
 
     actor: Array  # int8 [nodes]
     street: Array  # int8 [nodes]
     first: Array  # int32 [nodes]
     count: Array  # type: ignore[assignment]  # int8 [nodes]
+    parent: Array  # int32 [nodes]
     showdown: Array  # bool [nodes]
-    pay: Array  # int32 [nodes]
+    payoff: Array  # int32 [nodes]
     slot: Array  # int32 [nodes]
-    deck: Array  # uint8 [cards]
-    ranks: RankTables
-    hole: int
-    board: int  # cards, when all are dealt
 
 
 class StrategyTables(NamedTuple):
@@ -169,7 +102,7 @@ class DuelDeals(NamedTuple):
 
     keys: Array  # uint64 [deals]
     cards: Array  # uint8 [deals, 2 hands and board]
-    result: Array  # float32 [deals]: 1 if seat 0's hand is better, -1 if it is worse
+    result: Array  # int8 [deals]: 1 if seat 0's hand is better, -1 if it is worse
     buckets: Array  # int32 [deals, 2, streets]: of the first strategy
     second_buckets: Array  # int32 [deals, 2, streets]: of the second strategy
 
@@ -182,32 +115,19 @@ class DuelWorkspace(NamedTuple):
     won: Array  # int64 [BLOCK]: by the first strategy, in both hands of a deal
 
 
-@kernel
-def draw_duel_deals(
-    game,  # DuelGame
-    seed,  # uint64: deal i has the key random_bits(seed, i)
-    begin,  # the first deal
-    keys,  # uint64 [deals] OUT
-    cards,  # uint8 [deals · cards of a deal] OUT
-    result,  # float32 [deals] OUT
-):
-    """Deal cards and compare hands."""
-    size = 2 * game.hole + game.board
-    for k in range(len(keys)):
-        keys[k] = random_bits(seed, U(begin + k))
-        deal_cards(game.deck, keys[k], U(0), 0, cards, k * size, size)
-        result[k] = compare_hands(game, cards, k * size)
+@inline
+def row_offset(tree, side, buckets, k, node):
+    """Return the offset of the weights of a decision in the table of its street."""
+    street = np.int64(tree.street[node])
+    bucket = np.int64(buckets[k, np.int64(tree.actor[node]), street])
+    return U(bucket * side.stride[street] + np.int64(tree.slot[node]))
 
 
 @inline
-def row_offset(side, buckets, k, seat, street, slot):
-    """Return the offset of the weights of a decision."""
-    return U(np.int64(buckets[k, seat, street]) * side.stride[street] + slot)
-
-
-@inline
-def sample_action(table, at, count, share):
+def sample_action(tree, side, buckets, k, node, share):
     """Sample an action in proportion to its weight; uniformly if all weights are zero."""
+    table, at = side.tables[np.int64(tree.street[node])], row_offset(tree, side, buckets, k, node)
+    count = np.int64(tree.count[node])
     total = np.float64(0)
     for a in range(count):
         total += np.float64(table[at + U(a)])
@@ -226,18 +146,18 @@ def sample_action(table, at, count, share):
 
 
 @inline
-def prefetch_row(game, first, second, deals, k, swapped, node):
+def prefetch_row(tree, first, second, deals, k, swapped, node):
     """Prefetch the weights that a hand needs next."""
-    seat, street, slot = np.int64(game.actor[node]), np.int64(game.street[node]), np.int64(game.slot[node])
-    if seat == swapped:
-        prefetch(first.tables[street], row_offset(first, deals.buckets, k, seat, street, slot))
+    street = np.int64(tree.street[node])
+    if tree.actor[node] == swapped:
+        prefetch(first.tables[street], row_offset(tree, first, deals.buckets, k, node))
     else:
-        prefetch(second.tables[street], row_offset(second, deals.second_buckets, k, seat, street, slot))
+        prefetch(second.tables[street], row_offset(tree, second, deals.second_buckets, k, node))
 
 
 @kernel
 def play_deals(
-    game,  # DuelGame
+    tree,  # PlayedTree
     first,  # StrategyTables
     second,  # StrategyTables
     deals,  # DuelDeals
@@ -253,30 +173,26 @@ def play_deals(
             workspace.node[g] = 0
             workspace.active[g] = g
             workspace.won[g >> 1] = 0
-            prefetch_row(game, first, second, deals, begin + (g >> 1), g & 1, 0)
+            prefetch_row(tree, first, second, deals, begin + (g >> 1), g & 1, 0)
         while num_active > 0:
             num_remaining = 0
             for i in range(num_active):
                 g = np.int64(workspace.active[i])
                 k, swapped, node = begin + (g >> 1), g & 1, np.int64(workspace.node[g])
-                seat, street, slot = np.int64(game.actor[node]), np.int64(game.street[node]), np.int64(game.slot[node])
-                num_actions = np.int64(game.count[node])
                 uniform = np.float64(uniform_from_bits(random_bits(deals.keys[k], U(FIRST_NODE_DRAW) + U(node))))
-                if seat == swapped:
-                    at = row_offset(first, deals.buckets, k, seat, street, slot)
-                    action = sample_action(first.tables[street], at, num_actions, uniform)
+                if tree.actor[node] == swapped:
+                    action = sample_action(tree, first, deals.buckets, k, node, uniform)
                 else:
-                    at = row_offset(second, deals.second_buckets, k, seat, street, slot)
-                    action = sample_action(second.tables[street], at, num_actions, uniform)
-                node = np.int64(game.first[node]) + action
-                if game.actor[node] >= 0:
+                    action = sample_action(tree, second, deals.second_buckets, k, node, uniform)
+                node = np.int64(tree.first[node]) + action
+                if tree.actor[node] >= 0:
                     workspace.node[g] = node
                     workspace.active[num_remaining] = g
                     num_remaining += 1
-                    prefetch_row(game, first, second, deals, k, swapped, node)
+                    prefetch_row(tree, first, second, deals, k, swapped, node)
                     continue
-                pay = np.int64(game.pay[node])
-                if game.showdown[node]:
+                pay = np.int64(tree.payoff[node])
+                if tree.showdown[node]:
                     pay = pay * np.int64(deals.result[k])
                 workspace.won[g >> 1] += pay if swapped == 0 else -pay
             num_active = num_remaining
