@@ -16,7 +16,8 @@ RiverboatError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 MAX_REPR_LENGTH = 100  # characters of a value in a message
@@ -130,6 +131,33 @@ class UnsavedError(DiskError):
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
+
+
+@contextmanager
+def located_errors(where: object) -> Iterator[None]:
+    """Put a location in front of the message of an InputError.
+
+    Parameters
+    ----------
+    where
+        Path of the file, or number of the line.
+
+    Raises
+    ------
+    InputError
+        If the block raises one.
+
+    Examples
+    --------
+    >>> with located_errors("line 3"):
+    ...     raise InputError("no cards")
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: line 3: no cards
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ from riverboat.abstraction.cards.card_abstraction import (
     lossless_abstraction,
 )
 from riverboat.cards.deck import FULL_DECK, SUITS, Deck, card_masks
-from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.features import hand_features, small_deck_features
 from riverboat.cards.features.small_deck_features import small_deck_strengths
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
@@ -44,7 +44,6 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 
-StageProgress: TypeAlias = Callable[[float], None]
 PercentileProgress: TypeAlias = Callable[[str, float], None]  # the stage, and the completed share of it
 
 STRENGTH_VALUES = ("square", "mean")  # E[HS²], E[HS]
@@ -92,7 +91,7 @@ def _board_sizes(deals: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate(deals, initial=0))
 
 
-def _stage_progress(progress: PercentileProgress | None, stage: str) -> StageProgress | None:
+def _stage_progress(progress: PercentileProgress | None, stage: str) -> ProgressCallback | None:
     return None if progress is None else partial(progress, stage)
 
 
@@ -105,7 +104,7 @@ def hand_values(
     deck: Deck = FULL_DECK,
     deals: tuple[int, ...] = (3, 1, 1),
     threads: int = 1,
-    progress: StageProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Array:
     """Compute the values by which the hands of a street are sorted, with unordered boards. uint16 [hands]
 
@@ -152,7 +151,7 @@ def cut_street(
     deck: Deck = FULL_DECK,
     deals: tuple[int, ...] = (3, 1, 1),
     threads: int = 1,
-    progress: StageProgress | None = None,
+    progress: ProgressCallback | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> StreetBuckets:
     """Cut the next street after `previous_streets` into n buckets for each sequence.
@@ -222,7 +221,7 @@ def _count_values(
     width: int,
     game: _BoardOrders,
     threads: int,
-    progress: StageProgress | None,
+    progress: ProgressCallback | None,
 ) -> Array:
     """Count the deals of each value in each sequence of the previous street. int64 [sequences, values]"""
     r = len(previous_streets)

@@ -14,7 +14,6 @@ histogram, and this bound is the earth mover's distance of river strengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import comb
@@ -32,14 +31,13 @@ from riverboat.abstraction.clustering.kmeans import (
     cluster_rank,
 )
 from riverboat.cards._kernels.isomorphism import NOT_IN_DECK
-from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 
 SparseHistograms: TypeAlias = kernels.SparseHistograms
 GroundDistances: TypeAlias = kernels.GroundDistances
-PotentialProgress: TypeAlias = Callable[[float], None]
 
 CHUNK_HANDS = 2048
 MAX_NEXT_CLUSTERS = 1 << 16
@@ -55,7 +53,7 @@ def successor_histograms(
     labels: Array,
     hands: Array | None = None,
     threads: int = 1,
-    progress: PotentialProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SparseHistograms:
     """Compute the histogram of each hand over the clusters of the next street.
 
@@ -384,7 +382,7 @@ def assign_to_means(
     ground: GroundDistances,
     labels: Array | None = None,
     threads: int = 1,
-    progress: PotentialProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[Array, Array, int]:
     """Find the nearest mean of each hand under the greedy distance.
 

@@ -21,10 +21,12 @@ from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, STANDARD_RULES, Deck
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
+from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range, can_deal_disjoint_hands, class_extremes
+from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation
@@ -305,7 +307,7 @@ def range_wins(
     def work(part: slice) -> tuple[Array, Array]:
         won, met = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
         kernels.range_wins_on_boards(
-            boards[part], board_weights[part], tables, weights, kernels.showdown_scratch(), won, met
+            boards[part], board_weights[part], tables, weights, showdown_workspace(NUM_HANDS), won, met
         )
         return won, met
 
@@ -472,9 +474,9 @@ def _compute_preflop_equities(threads: int, progress: ProgressCallback | None) -
     group, tables = starting_hand_classes(), ranking.rank_tables(7)
 
     def work(part: slice) -> Array:
-        twice, below = np.zeros((169, 169), np.int64), np.zeros((53, 169), np.int32)
-        kernels.class_wins_on_boards(boards[part], times[part], group, tables, kernels.showdown_scratch(), below, twice)
-        return twice
+        twice, workspace = np.zeros((169, 11 * SIMD_WIDTH)), showdown_workspace(NUM_HANDS, SIMD_WIDTH)
+        kernels.class_wins_on_boards(boards[part], times[part], group, tables, workspace, twice.reshape(-1))
+        return twice[:, :169]
 
     twice = np.sum(map_chunks(work, len(boards), threads, progress, chunk=2048), axis=0)
     return np.asarray(twice / (2.0 * math.comb(48, 5) * count_class_pairs()))

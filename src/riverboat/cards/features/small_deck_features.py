@@ -16,7 +16,7 @@ import numpy as np
 
 from riverboat.cards import ranking
 from riverboat.cards.deck import Deck, card_masks
-from riverboat.cards.features.hand_features import StreetFeatures, live_deals
+from riverboat.cards.features.hand_features import StrengthFeatures, live_deals
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -67,7 +67,7 @@ def small_deck_features(
     bins: int = 50,
     rank: RankFunction | None = None,
     strengths: Array | None = None,
-) -> StreetFeatures:
+) -> StrengthFeatures:
     """Compute E[HS], E[HS²] and the histogram of last-street strength over all runouts: int64 counts [hands, bins].
 
     `strengths` passes in those of the last street, which all streets share.
@@ -90,7 +90,7 @@ def small_deck_features(
         second[hands] = (points * points).sum(axis=1) / (full * full * runouts)
         flat_bins = np.arange(len(points))[:, None] * bins + bin_of[points]
         histogram[hands] = np.bincount(flat_bins.ravel(), minlength=len(points) * bins).reshape(-1, bins)
-    return StreetFeatures(f"street {street}", first.astype(np.float32), second.astype(np.float32), histogram)
+    return StrengthFeatures(first.astype(np.float32), second.astype(np.float32), histogram)
 
 
 def small_deck_ochs(

@@ -31,14 +31,6 @@ class NextCardWorkspace(NamedTuple):
     following: Array  # int64 [52]
 
 
-class StrengthSums(NamedTuple):
-    """Mean, mean square and histogram of the strength of many hands."""
-
-    mean: Array  # float [hands]
-    square: Array  # float [hands]
-    histogram: Array  # int [hands, bins]
-
-
 @inline
 def count_result(a, b, out):
     """Count a win, a tie or a loss."""
@@ -215,8 +207,8 @@ def sum_over_next_cards(
     first,  # process canonical hands first, first + 1, … of this street
     width,  # cards per deal on this street
     workspace,  # NextCardWorkspace
-    known,  # StrengthSums of the next street's hands
-    out,  # StrengthSums OUT
+    known,  # StrengthFeatures of the next street's hands
+    out,  # StrengthFeatures OUT
 ):
     """Average the strengths of each hand over all next cards, and sum the histograms."""
     deal, following = workspace.deal, workspace.following
