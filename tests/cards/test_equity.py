@@ -8,13 +8,13 @@ import pytest
 from riverboat.cards import ranking
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.equity._kernels import showdown
-from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
 from riverboat.cards.equity.equities import (
     count_class_pairs,
     equity,
     preflop_equities,
     range_wins,
     runouts,
+    showdown_workspace,
     starting_hand_classes,
 )
 from riverboat.cards.isomorphism import canonical_boards

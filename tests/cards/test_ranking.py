@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riverboat.cards import ranking
-from riverboat.cards.deck import Deck, card_name, parse_card
+from riverboat.cards.deck import HAND_CATEGORIES, Deck, card_name, parse_card
 from riverboat.core.errors import InputError
 
 # Known counts of the categories, high card first, and of the classes that appear; checked by enumeration in the
@@ -25,8 +25,8 @@ COUNTS = {
 @pytest.mark.parametrize("cards", [5, 6, 7])
 def test_counts_of_all_hands(cards):
     counts = ranking.count_rank_classes(cards)
-    category = ranking.class_categories()
-    found = [int(counts[category == k].sum()) for k in range(9)]
+    category = np.array(["", *(ranking.category(value) for value in range(1, len(counts)))])
+    found = [int(counts[category == name].sum()) for name in HAND_CATEGORIES]
     assert (found, int((counts > 0).sum())) == COUNTS[cards]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from riverboat.agents import _kernels as kernels
 from riverboat.agents.base import ActionProbabilities
-from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
+from riverboat.cards.equity.equities import showdown_workspace
 from riverboat.cards.features.hand_features import hand_strength_tables
 from riverboat.core.arrays import Array
 from riverboat.core.errors import MemoryLimitError, unknown_name_error

@@ -19,7 +19,7 @@ import numpy as np
 
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, TieRule
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
+from riverboat.cards.equity.equities import showdown_workspace
 from riverboat.cards.features.hand_features import hand_strength_tables, pad_streets
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error

@@ -257,15 +257,12 @@ def _extend_sequences(
 ) -> Array:
     """Extend the bucket sequences of the previous street by one street."""
     boards, orders = game.boards(r)[0], len(game.deal_orders[r])
-    n = street.cuts.shape[1] + 1
-    cuts = np.full((len(street.cuts), 1 << (n - 1).bit_length()), UNREACHED_CUT, np.uint16)
-    cuts[:, : n - 1] = street.cuts
     out = np.zeros((len(boards) * orders, previous_sequences.shape[1]), previous_sequences.dtype)
 
     def work(part: slice) -> None:
         here = out[part.start * orders : part.stop * orders]
         dealt = _deal_orders(game, r, boards[part], street.labels[0])
-        kernels.extend_sequences(dealt, previous_sequences, game.hand_maps, cuts, n, here)
+        kernels.extend_sequences(dealt, previous_sequences, game.hand_maps, street.cuts, here)
 
     map_chunks(work, len(boards), threads, chunk=CHUNK_BOARDS)
     return out
@@ -355,10 +352,6 @@ def _previous_rows(game: _BoardOrders, street: int, boards: Array, way: Array) -
 
 # --- percentile buckets of one street -----------------------------------------------------------------
 
-# Decisions of limit hold'em on each street, both players together. With at most four bets, the first street has 8
-# decisions and 7 continuations (the blind is the first bet, and a fold to it ends the game). Later streets have 10 and 9.
-LIMIT_HOLDEM_DECISIONS = (8, 7 * 10, 7 * 9 * 10, 7 * 9 * 9 * 10)
-
 
 def percentile_buckets(values: Array, weights: Array | None, parents: Array | None, n: int) -> Array:
     """Return the bucket sequence of each hand: that of its parent times n, plus 0 (lowest values) to n - 1. int64 [hands]
@@ -402,13 +395,6 @@ def percentile_buckets(values: Array, weights: Array | None, parents: Array | No
     labels = np.empty(len(value), np.int64)
     labels[order] = parent * n + np.repeat(part, np.diff(np.r_[first, len(value)]))
     return labels
-
-
-def count_limit_infosets(n: int) -> int:
-    """Count the information sets of two-player limit hold'em with n nested buckets a street, both players together."""
-    if n < 1:
-        raise InputError(f"n={n} buckets: must be at least 1")
-    return sum(decisions * n ** (street + 1) for street, decisions in enumerate(LIMIT_HOLDEM_DECISIONS))
 
 
 # --- strength buckets for games with a showdown on the second street; the first street is lossless --------

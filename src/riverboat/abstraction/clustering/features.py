@@ -24,11 +24,11 @@ from riverboat.cards.features.hand_features import (
     street_rounds,
 )
 from riverboat.cards.isomorphism import HandIndexer
-from riverboat.cards.notation import Cards, as_board
+from riverboat.cards.notation import Cards, as_postflop_board
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array, map_npy
 from riverboat.core.cache import cache_folder
-from riverboat.core.errors import InputError, RiverboatError, unknown_name_error
+from riverboat.core.errors import RiverboatError, unknown_name_error
 
 HISTOGRAM_BINS = 50
 FEATURES_VERSION = 1
@@ -123,7 +123,7 @@ def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> StrengthFeatures
 
     Hands that the board blocks have NaN and zeros.
     """
-    cards = np.array([_parse_postflop_board(board)], np.uint8)
+    cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     live, runouts = live_deals(cards)[0][0], RUNOUTS[cards.shape[1]]
     count, first, second = (table[0] for table in runout_features(cards, bins))
     mean, square = first / (MAX_STRENGTH * runouts), second / (MAX_STRENGTH**2 * runouts)
@@ -132,13 +132,6 @@ def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> StrengthFeatures
 
 def board_ochs(board: Cards) -> Array:
     """Compute the strength of all hands on a board against each published OCHS group. float64 [1326, groups]"""
-    cards = np.array([_parse_postflop_board(board)], np.uint8)
+    cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     shares = ochs_on_boards(cards, published_ochs_groups()[starting_hand_classes()])
     return np.asarray(shares[0] / RUNOUTS[cards.shape[1]])
-
-
-def _parse_postflop_board(board: Cards) -> tuple[int, ...]:
-    cards = as_board(board)
-    if not cards:
-        raise InputError("board features need 3 to 5 board cards, such as Td9d6h")
-    return cards

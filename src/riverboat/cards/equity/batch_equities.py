@@ -21,8 +21,8 @@ import numpy as np
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, Deck, card_masks
 from riverboat.cards.equity._kernels import showdown_values as kernels
-from riverboat.cards.equity._kernels.showdown_values import BatchShowdownHands, showdown_workspace
-from riverboat.cards.equity.equities import preflop_equities, runouts, starting_hand_classes
+from riverboat.cards.equity._kernels.showdown_values import BatchShowdownHands
+from riverboat.cards.equity.equities import preflop_equities, runouts, showdown_workspace, starting_hand_classes
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError

@@ -21,7 +21,7 @@ from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, STANDARD_RULES, Deck
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
-from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
+from riverboat.cards.equity._kernels.showdown_values import ShowdownWorkspace
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import format_cards, parse_board
@@ -443,6 +443,34 @@ def starting_hand_classes() -> Array:
     0
     """
     return CLASS_OF_HAND.astype(np.int16)
+
+
+def showdown_workspace(hands: int, width: int = 1) -> ShowdownWorkspace:
+    """Allocate scratch memory for one board.
+
+    Parameters
+    ----------
+    hands
+        Number of hands.
+    width
+        Number of ranges side by side: 1, or `SIMD_WIDTH`.
+
+    Returns
+    -------
+    ShowdownWorkspace
+        Zeros.
+
+    Examples
+    --------
+    >>> showdown_workspace(1326).order.shape
+    (1326,)
+    """
+    return ShowdownWorkspace(
+        np.zeros(hands, np.int32), np.zeros(hands, np.int32), np.zeros(257, np.int64), np.zeros(hands, np.uint16),
+        np.zeros(hands, np.uint8), np.zeros(hands, np.uint8), np.zeros(hands, np.uint16),
+        np.zeros(hands * width), np.zeros(hands * width), np.zeros(53 * width),
+        np.zeros(hands, np.int64), np.zeros(5, np.uint8), np.zeros(52, np.uint8), np.zeros(5, np.int64),
+    )  # fmt: skip
 
 
 def preflop_equities(threads: int = 1, progress: ProgressCallback | None = None) -> Array:

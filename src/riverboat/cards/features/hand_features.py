@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from math import comb
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -21,8 +22,7 @@ from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck, card_ma
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
 from riverboat.cards.equity._kernels.showdown import HandStrengthTables
-from riverboat.cards.equity._kernels.showdown_values import showdown_workspace
-from riverboat.cards.equity.equities import ProgressCallback, map_chunks, starting_hand_classes
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks, showdown_workspace, starting_hand_classes
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.ranking import rank_tables
 from riverboat.compiled.simd import SIMD_WIDTH
@@ -359,9 +359,7 @@ def flop_features_from_turn(
     def work(part: slice) -> None:
         hands = part.stop - part.start
         out = StrengthFeatures(np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64))
-        workspace = runout.NextCardWorkspace(
-            np.zeros(6, np.uint8), np.zeros(4, np.int64), np.zeros((4, 2), np.int64), np.zeros(52, np.int64)
-        )
+        workspace = runout.next_card_workspace(6, 1, 2)
         runout.sum_over_next_cards(flop_indexer.tables(), turn_indexer.tables(), part.start, 5, workspace, turn, out)
         mean[part], square[part] = out.mean, out.square
         histogram[part] = out.histogram // 2  # each runout is counted once per order of its two cards
@@ -532,6 +530,39 @@ def pad_streets(parts: Iterable[StreetPart]) -> tuple[StreetPart, ...]:
     return streets + streets[-1:] * (MAX_STREETS - len(streets))
 
 
+def board_wins(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
+    """Count 2 × wins + ties of every hand on a board against all hands that share no card with it.
+
+    Parameters
+    ----------
+    board
+        Card numbers, up to seven with the hole cards.
+    deck
+        Deck of the game.
+
+    Returns
+    -------
+    int64 [hands]
+        In the order of `deck.hands`; 0 for blocked hands.
+
+    Raises
+    ------
+    InputError
+        If the cards are not in the deck or not different.
+
+    Examples
+    --------
+    >>> int(board_wins([48, 44, 40, 36, 32]).max())
+    1980
+    """
+    cards = np.array([*board], np.uint8)
+    if len(set(cards.tolist())) < len(cards) or not np.isin(cards, deck.cards).all() or deck.hole + len(cards) > 7:
+        raise InputError(f"board {cards.tolist()}: different cards of the deck, up to seven with the hole cards")
+    tables, workspace = hand_strength_tables(deck, (len(cards),)), showdown_workspace(deck.num_hands)
+    kernels.hand_strength_of_all(tables, 0, cards.reshape(1, -1), 0, len(cards), workspace)
+    return workspace.twice
+
+
 def board_hand_strengths(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
     """Return the share of other hands that every hand beats on a board, ties counting half.
 
@@ -557,14 +588,8 @@ def board_hand_strengths(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
     >>> board_hand_strengths([42], Deck("JQK", "hs", hole=1)).tolist()
     [0.125, 0.125, 0.0, 1.0, 0.625, 0.625]
     """
-    cards = np.array([*board], np.uint8)
-    if len(set(cards.tolist())) < len(cards) or not np.isin(cards, deck.cards).all() or deck.hole + len(cards) > 7:
-        raise InputError(f"board {cards.tolist()}: different cards of the deck, up to seven with the hole cards")
-    workspace = showdown_workspace(deck.num_hands)
-    twice_hands = kernels.hand_strength_of_all(
-        hand_strength_tables(deck, (len(cards),)), 0, cards.reshape(1, -1), 0, len(cards), workspace
-    )
-    shares: Array = workspace.twice / twice_hands
+    cards = [*board]
+    shares: Array = board_wins(cards, deck) / (2 * comb(len(deck.cards) - len(cards) - deck.hole, deck.hole))
     return shares
 
 

@@ -184,34 +184,6 @@ class ShowdownWorkspace(NamedTuple):
     chosen: Array  # int64 [5]: positions of the runout's cards in `left`
 
 
-def showdown_workspace(hands: int, width: int = 1) -> ShowdownWorkspace:
-    """Allocate scratch memory for one board.
-
-    Parameters
-    ----------
-    hands
-        Number of hands.
-    width
-        Number of ranges side by side: 1, or `SIMD_WIDTH`.
-
-    Returns
-    -------
-    ShowdownWorkspace
-        Zeros.
-
-    Examples
-    --------
-    >>> showdown_workspace(1326).order.shape
-    (1326,)
-    """
-    return ShowdownWorkspace(
-        np.zeros(hands, np.int32), np.zeros(hands, np.int32), np.zeros(257, np.int64), np.zeros(hands, np.uint16),
-        np.zeros(hands, np.uint8), np.zeros(hands, np.uint8), np.zeros(hands, np.uint16),
-        np.zeros(hands * width), np.zeros(hands * width), np.zeros((NO_CARD + 1) * width),
-        np.zeros(hands, np.int64), np.zeros(5, np.uint8), np.zeros(52, np.uint8), np.zeros(5, np.int64),
-    )  # fmt: skip
-
-
 @inline
 def sort_live_hands(
     hands,  # uint8 [hands, hole]
