@@ -98,9 +98,9 @@ def test_small_hands_and_decks():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ranking.rank("AsAs2c3c4c"), "hand 0 is As As"),
+        (lambda: ranking.rank("AsAs2c3c4c"), "'As' at position 3: duplicate"),
         (lambda: ranking.rank([51, 52, 1, 2, 3]), "hand 0 is As 52"),
-        (lambda: ranking.rank("AsKx"), "card 'Kx'"),
+        (lambda: ranking.rank("AsKx"), "token 'Kx'"),
         (lambda: ranking.rank_batch(np.zeros((2, 8), np.uint8)), r"\(2, 8\)"),
         (lambda: ranking.category(0), "class 0.* 7,462"),
         (lambda: ranking.hand_strengths([parse_card("2c")], Deck.small(3)), "2c"),

@@ -48,10 +48,15 @@ class BucketLookup(NamedTuple):
 
 
 @inline
-def round_index(lookup, state, round_cards, count, at):
-    """Return the canonical index of a deal after a round of `count` cards; `at` holds the offsets of its tables."""
-    state = finish_round(lookup.numbering, state, round_cards, count)
+def canonical_index(lookup, state, at):
+    """Return the canonical index of cards; `at` holds the offsets of their tables."""
     return deal_index_in_joined_tables(lookup.numbering, state, at[0], at[1])
+
+
+@inline
+def round_index(lookup, state, round_cards, count, at):
+    """Return the canonical index of a deal after a round of `count` cards from `add_cards`."""
+    return canonical_index(lookup, finish_round(lookup.numbering, state, round_cards, count), at)
 
 
 @inline
@@ -105,7 +110,7 @@ def locate_labels(
                 layers[r] = street.layer[number, public]
     for p in range(players):
         held = deal_round(t, empty_deal(), cards, at + p * hole, hole)
-        numbers[p, 0] = deal_index_in_joined_tables(t, held, lookup.hand[0, 0], lookup.hand[0, 1])
+        numbers[p, 0] = canonical_index(lookup, held, lookup.hand[0])
         dealt = (0, 0, 0)
         for r in range(1, streets):
             begin = lookup.shown[r - 1]

@@ -569,7 +569,6 @@ def cluster_private(
     cluster: PrivateClusterer,
     out: Array | None = None,
     threads: int = 1,
-    progress: ProgressCallback | None = None,
 ) -> PrivateBuckets:
     """Cluster the hands on boards of `cards` cards inside each public bucket.
 
@@ -587,8 +586,6 @@ def cluster_private(
         Array for the labels, uint16 or int32 [layers, hands], which may be memory-mapped.
     threads
         Number of threads.
-    progress
-        Called with the completed share.
 
     Returns
     -------
@@ -641,8 +638,6 @@ def cluster_private(
                 f"public bucket {c}: {first[c + 1]:,} buckets do not fit {labels.dtype}: pass `out` as int32"
             )
         labels[layer[hand_boards, c], hands] = hand_labels + first[c]
-        if progress is not None:
-            progress((c + 1) / public.count)
     return PrivateBuckets(public, cards, layer, labels, first)
 
 
