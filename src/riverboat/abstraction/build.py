@@ -372,7 +372,8 @@ def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe)
         )  # fmt: skip
         parts.append(clusters)
         mass.append(weights.sum())
-        return clusters.labels[0].astype(np.int32)
+        labels: Array = clusters.labels[0].astype(np.int32)
+        return labels
 
     layers, hands = int((public.flop_counts(cards) > 0).sum(axis=1).max()), CANONICAL_HANDS[street]
     dtype = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32
@@ -382,7 +383,7 @@ def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe)
         replace(part, centres=np.pad(part.centres, ((0, 0), (0, width - part.centres.shape[1])))) for part in parts
     ]
     used = [n for n in np.diff(buckets.first).tolist() if n]  # a public bucket without hands has no part
-    statistics = {
+    statistics: dict[str, Any] = {
         name: np.concatenate([getattr(part, name)[:n] for part, n in zip(parts, used, strict=True)])
         for name in STATISTICS_ARRAYS
     }

@@ -371,11 +371,10 @@ def parse_recipe(text: str, name: str = "recipe") -> AbstractionRecipe:
     missing = [street for street in STREETS[1:] if table[street] is None]
     if missing:
         raise InputError(f"no [{missing[0]}]: give flop, turn and river, such as [{missing[0]}] method = ...")
-    streets = tuple(_parse_section(table[street], StreetRecipe, f"[{street}]") for street in STREETS)
+    preflop, flop, turn, river = (_parse_section(table[street], StreetRecipe, f"[{street}]") for street in STREETS)
     public = _parse_public(table["public"]) if table["public"] is not None else None
-    return AbstractionRecipe(
-        streets, public, table.text("name"), table.text("about", multiline=True), table.integer("seed")
-    )
+    names = table.text("name"), table.text("about", multiline=True)
+    return AbstractionRecipe((preflop, flop, turn, river), public, *names, table.integer("seed"))
 
 
 def _parse_section(table: Any, kind: type[T], where: str) -> T:

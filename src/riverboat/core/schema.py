@@ -122,6 +122,11 @@ class FileEntries(Mapping[str, Any]):
         items = self._items(key)
         return tuple(items.integer(n, low, high) for n in items)
 
+    def number_rows(self, key: str, columns: int) -> list[tuple[float, ...]]:
+        """Return a list of rows of `columns` finite numbers each."""
+        items = self._items(key)
+        return [items.number_row(n, columns) for n in items]
+
     def number_row(self, key: str, count: int) -> tuple[float, ...]:
         """Return a row of `count` finite numbers."""
         items = self._items(key)

@@ -30,7 +30,8 @@ from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation
-from riverboat.core.errors import InputError, check_bounds, check_threads, short_repr
+from riverboat.core.errors import InputError, check_threads, short_repr
+from riverboat.core.validation import check_integer
 
 HandOrRange: TypeAlias = str | Range
 ProgressCallback: TypeAlias = Callable[[float], None]
@@ -131,7 +132,7 @@ def equity(
             f"board {short_repr(format_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
         )
     check_threads(threads)
-    check_bounds("samples", samples, 1, MAX_SAMPLES)
+    check_integer("samples", samples, 1, MAX_SAMPLES)
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
     foreign = [card for card in known if card not in deck.cards]
@@ -232,15 +233,11 @@ def runouts(board: Sequence[int], deck: Deck = FULL_DECK, cards: int = 5) -> Arr
     return np.ascontiguousarray(np.concatenate([known, rest], axis=1))
 
 
-def _is_suit_symmetric(weights: Array) -> bool:
-    """Return whether a range treats all suits alike, so that canonical boards are enough."""
-    return np.array_equal(*class_extremes(weights))
-
-
 def _equity_of_two_ranges(
     first: Array, second: Array, board: tuple[int, ...], deck: Deck, threads: int, progress: ProgressCallback | None
 ) -> Equity:
-    if not board and _is_suit_symmetric(first) and _is_suit_symmetric(second):
+    if not board and all(np.array_equal(*class_extremes(weights)) for weights in (first, second)):
+        # both ranges treat all suits alike: canonical boards are enough
         boards, times = canonical_boards(5, deck)
     else:
         boards = runouts(board, deck) if board else _all_boards(deck)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from riverboat.core import files
 from riverboat.core.errors import InputError, located_errors, unknown_name_error
@@ -35,12 +36,12 @@ from riverboat.solvers.mccfr.tables import DTYPES, Pruning, Weighting
 from riverboat.solvers.mccfr.trainer import TRAVERSALS
 from riverboat.solvers.mccfr.traversers import MAX_RUNOUTS
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "name": "recipe", "about": "", "worth": "", "game": None, "abstraction": "lossless", "menu": None, "training": {},
 }  # fmt: skip
 MAX_NUMBER = 2**53  # largest number in a recipe
 DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
-TRAINING_DEFAULTS = {
+TRAINING_DEFAULTS: dict[str, Any] = {
     "time": None, "weighting": "none", "period": 1 << 20, "until": 0, "prune": None, "prune_after": 0, "dtype": "float32",
     "traversal": "external", "runouts": 0,
 }  # fmt: skip

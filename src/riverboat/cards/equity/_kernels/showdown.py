@@ -70,25 +70,6 @@ def rank_runout(known, t, s):
 
 
 @inline
-def add_range_wins(
-    live,
-    weight,  # float64 [1326]: the opponent's range
-    board_weight,
-    s,  # ShowdownWorkspace
-    won,  # float64 [1326] INOUT: weight beaten plus half the weight tied
-    compatible,  # float64 [1326] INOUT: weight that shares no card
-):
-    """Add, for every live hand, the weight of the opponent's range that it beats and the weight that it can meet."""
-    for k in range(live):
-        s.reach[k] = weight[s.order[k]]
-    total = showdown_wins(DECK_CARDS, s.first, s.second, s.rank, True, live, s.reach, s.sums, s.beats, 0.0)
-    for k in range(live):
-        h = s.order[k]
-        won[h] += 0.5 * board_weight * s.beats[k]
-        compatible[h] += board_weight * compatible_reach(s.first, s.second, True, k, s.reach, s.sums, total)
-
-
-@inline
 def count_group_wins(
     live,
     group,  # int [1326]: group of the opponent's hand
@@ -112,13 +93,19 @@ def range_wins_on_boards(
     t,  # RankTables
     weight,  # float64 [1326]: the opponent's range
     s,  # ShowdownWorkspace
-    won,  # float64 [1326] INOUT
-    compatible,  # float64 [1326] INOUT
+    won,  # float64 [1326] INOUT: weight beaten plus half the weight tied
+    compatible,  # float64 [1326] INOUT: weight that shares no card
 ):
     """Accumulate over boards the weight of a range that every hand beats and that it can meet."""
     for i in range(len(boards)):
-        live = rank_and_sort_hands(boards[i], t, s)
-        add_range_wins(live, weight, board_weights[i], s, won, compatible)
+        live, board_weight = rank_and_sort_hands(boards[i], t, s), board_weights[i]
+        for k in range(live):
+            s.reach[k] = weight[s.order[k]]
+        total = showdown_wins(DECK_CARDS, s.first, s.second, s.rank, True, live, s.reach, s.sums, s.beats, 0.0)
+        for k in range(live):
+            h = s.order[k]
+            won[h] += 0.5 * board_weight * s.beats[k]
+            compatible[h] += board_weight * compatible_reach(s.first, s.second, True, k, s.reach, s.sums, total)
 
 
 @kernel
