@@ -330,8 +330,9 @@ def preset_files(package: str) -> dict[str, Traversable]:
     """Return the files in the folder `recipes` of a package, by name and sorted."""
     from importlib import resources  # slow to load
 
-    files = [path for path in (resources.files(package) / "recipes").iterdir() if path.name.endswith(".toml")]
-    return {path.name.removesuffix(".toml"): path for path in sorted(files, key=lambda path: path.name)}
+    folder = resources.files(package) / "recipes"
+    files = {path.name.removesuffix(".toml"): path for path in folder.iterdir() if path.name.endswith(".toml")}
+    return {name: files[name] for name in sorted(files)}
 
 
 def load_recipe(source: str | Path, package: str, parse: Callable[[str, str, Path | None], T]) -> T:

@@ -552,7 +552,7 @@ def board_wins(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
 
     Examples
     --------
-    >>> int(board_wins([48, 44, 40, 36, 32]).max())
+    >>> int(board_wins([48, 44, 40, 36, 1]).max())
     1980
     """
     cards = np.array([*board], np.uint8)
