@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference.small_deck import small_deck_ochs
 from riverboat.abstraction.bucketed_game import BucketedGame, BucketMap
 from riverboat.abstraction.cards.card_abstraction import (
     CardAbstraction,
@@ -32,7 +33,7 @@ from riverboat.abstraction.clustering.public_clusters import (
     transition_counts,
 )
 from riverboat.cards.deck import Deck
-from riverboat.cards.features.small_deck_features import hand_indexer, small_deck_features, small_deck_ochs
+from riverboat.cards.features.small_deck_features import hand_indexer, small_deck_features
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.games.base import PublicGame

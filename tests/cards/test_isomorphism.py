@@ -313,7 +313,7 @@ def look_up(river, flop, cards, out):  # int64 [deals, 3] OUT
         out[i, 1] = kernels.index_deal(flop, cards, 7 * i)
         state = kernels.deal_round(river, kernels.empty_deal(), cards, 7 * i, 2)
         state = kernels.deal_round(river, state, cards, 7 * i + 2, 3)
-        out[i, 2] = kernels.deal_index(flop, state)
+        out[i, 2] = kernels.deal_index_in_joined_tables(flop, state, 0, 0)
 
 
 def test_inside_other_loops() -> None:

@@ -167,7 +167,7 @@ def test_order_of_weights() -> None:
     assert " ".join(format_hand(h) for h in range(16)) == begin
     weights = np.zeros(NUM_HANDS)
     weights[hand_index(*parse_hand("AsKs"))] = 0.25
-    assert Range.from_weights(weights) == Range.parse("AsKs:0.25")
+    assert Range(weights) == Range.parse("AsKs:0.25")
 
 
 def test_weights_by_token() -> None:

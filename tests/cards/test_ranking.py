@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riverboat.cards import ranking
-from riverboat.cards.deck import Deck, card_name, parse_card
+from riverboat.cards.deck import HAND_CATEGORIES, Deck, card_name, parse_card
 from riverboat.core.errors import InputError
 
 # Known counts of the categories, high card first, and of the classes that appear; checked by enumeration in the
@@ -25,8 +25,8 @@ COUNTS = {
 @pytest.mark.parametrize("cards", [5, 6, 7])
 def test_counts_of_all_hands(cards):
     counts = ranking.count_rank_classes(cards)
-    category = ranking.class_categories()
-    found = [int(counts[category == k].sum()) for k in range(9)]
+    category = np.array(["", *(ranking.category(value) for value in range(1, len(counts)))])
+    found = [int(counts[category == name].sum()) for name in HAND_CATEGORIES]
     assert (found, int((counts > 0).sum())) == COUNTS[cards]
 
 
@@ -98,9 +98,9 @@ def test_small_hands_and_decks():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ranking.rank("AsAs2c3c4c"), "hand 0 is As As"),
+        (lambda: ranking.rank("AsAs2c3c4c"), "'As' at position 3: duplicate"),
         (lambda: ranking.rank([51, 52, 1, 2, 3]), "hand 0 is As 52"),
-        (lambda: ranking.rank("AsKx"), "card 'Kx'"),
+        (lambda: ranking.rank("AsKx"), "token 'Kx'"),
         (lambda: ranking.rank_batch(np.zeros((2, 8), np.uint8)), r"\(2, 8\)"),
         (lambda: ranking.category(0), "class 0.* 7,462"),
         (lambda: ranking.hand_strengths([parse_card("2c")], Deck.small(3)), "2c"),

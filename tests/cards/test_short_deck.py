@@ -15,7 +15,7 @@ from tests.reference import short_deck
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, HAND_RULES, SHORT_RANKS, STANDARD_RULES, Deck, card_name
 from riverboat.cards.equity.equities import equity
-from riverboat.cards.features.small_deck_features import board_strengths
+from riverboat.cards.features.hand_features import board_wins
 from riverboat.cards.hand_classes import MADE_HANDS, classify, classify_all
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -42,7 +42,7 @@ def test_hands_of_five_cards_by_counting(rules: str) -> None:
     """All hands. The counts follow from combinatorics: nine ranks in four suits."""
     hands = np.array(list(combinations(CARDS.tolist(), 5)), np.uint8)
     values = ranking.rank_batch(hands, rules, check=False)
-    places = ranking.class_categories(rules)[values]
+    names_of = np.array(["", *(ranking.category(value, rules) for value in range(1, int(values.max()) + 1))])
     straights = 6  # A-6-7-8-9 to T-J-Q-K-A
     expected = {
         "straight flush": straights * 4,
@@ -57,7 +57,7 @@ def test_hands_of_five_cards_by_counting(rules: str) -> None:
     }
     assert sum(expected.values()) == comb(36, 5) == len(hands)
     for name, count in expected.items():
-        assert (places == ranking.HAND_CATEGORIES.index(name)).sum() == count
+        assert (names_of[values] == name).sum() == count
     # Number of classes of each category. Classes are numbered without gaps.
     classes = (
         6 + 9 * 8 + (comb(9, 5) - 6) + 9 * 8 + 6 + 9 * comb(8, 2) + comb(9, 2) * 7 + 9 * comb(8, 3) + (comb(9, 5) - 6)
@@ -139,7 +139,7 @@ def test_a_smaller_deck_keeps_the_standard_rules() -> None:
 def test_strengths_on_a_board(rules: str) -> None:
     deck = DECKS[rules]
     board = draw(1, 5, seed=3)[0]
-    twice = board_strengths(deck, board)
+    twice = board_wins(board, deck)
     held = [tuple(hand) for hand in deck.hands.tolist() if not set(hand) & set(board.tolist())]
     strengths = {h: short_deck.strength(names((*h, *board.tolist())), trips=rules == "short-trips") for h in held}
     for number in (0, 100, 300, 500):

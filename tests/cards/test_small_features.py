@@ -7,15 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from reference.small_deck import small_deck_ochs
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck
 from riverboat.cards.features import hand_features
 from riverboat.cards.features.small_deck_features import (
-    board_strengths,
     hand_indexer,
     max_strength,
     small_deck_features,
-    small_deck_ochs,
     small_deck_strengths,
 )
 from riverboat.cards.isomorphism import HandIndexer
@@ -31,12 +30,6 @@ DECKS = [
     (Deck.small(4, 2), (1, 1)),
     (Deck("479T", "dc"), (2, 1)),
 ]
-
-
-def pair_or_high(cards: np.ndarray) -> np.ndarray:
-    """Leduc: a pair with the public card, else the higher card."""
-    rank = cards >> 2
-    return np.where(rank[:, 0] == rank[:, 1], 13, 0) + rank[:, 0]
 
 
 def points(deck: Deck, hand: list[int], board: list[int]) -> list[tuple[tuple[int, ...], int]]:
@@ -81,8 +74,7 @@ def test_brute_force(deck: Deck, deals: tuple[int, ...]) -> None:
 
 def test_leduc() -> None:
     """Poker hands of two cards are Leduc's. Of the four remaining hands, a pair beats all."""
-    own = small_deck_strengths(LEDUC, 1, pair_or_high)
-    assert own.tolist() == small_deck_strengths(LEDUC, 1).tolist()
+    own = small_deck_strengths(LEDUC, 1)
     index = hand_indexer(LEDUC, 1).index
     deals = ["KhKs", "KhJs", "QhJs", "JhKs", "JhQs"]
     # A king over a jack beats two queens and ties with a king; the others only tie with their own rank.
@@ -92,22 +84,12 @@ def test_leduc() -> None:
     assert before.histogram.sum(axis=1).tolist() == [5, 5, 5]
 
 
-def test_a_custom_rank_function() -> None:
-    """Low cards win."""
-    deck = Deck.small(4, 2, hole=1)
-    lowest = small_deck_strengths(deck, 1, lambda cards: -cards[:, 0].astype(int))
-    highest = small_deck_strengths(deck, 1, lambda cards: cards[:, 0])
-    assert (lowest + highest == max_strength(deck, 1)).all()
-    with pytest.raises(InputError, match=r"shape \(\)"):
-        small_deck_strengths(deck, 1, lambda cards: np.array(1))
-
-
 def test_real_deck_river() -> None:
     for text in ("QsJh2h8c3d", "AhKhQhJhTh", "7d7c7h2s2c"):
         board = np.array(parse_cards(text), np.uint8)
         found = hand_features.strengths_on_boards(board[None])
-        own = board_strengths(FULL_DECK, board)
-        np.testing.assert_array_equal(own, np.where(found[0] == 65535, -1, found[0].astype(np.int32)))
+        live = found[0] != 65535
+        np.testing.assert_array_equal(hand_features.board_wins(board)[live], found[0][live])
     assert max_strength(FULL_DECK, 5) == hand_features.MAX_STRENGTH
 
 
@@ -115,10 +97,9 @@ def test_real_deck_turn() -> None:
     """Means, squares and histograms of all hands on a turn, over its 48 rivers."""
     turn = parse_cards("7h9hQhAd")
     _, first, second = hand_features.runout_features(np.array([turn], np.uint8), 50)
-    rivers = np.array([board_strengths(FULL_DECK, np.array([*turn, c])) for c in range(52) if c not in turn])
-    met = rivers >= 0
-    np.testing.assert_array_equal(np.where(met, rivers, 0).sum(axis=0), first[0])
-    np.testing.assert_array_equal(np.where(met, rivers.astype(np.int64) ** 2, 0).sum(axis=0), second[0])
+    rivers = np.array([hand_features.board_wins([*turn, c]) for c in range(52) if c not in turn])
+    np.testing.assert_array_equal(rivers.sum(axis=0), first[0])
+    np.testing.assert_array_equal((rivers**2).sum(axis=0), second[0])
 
 
 def test_groups() -> None:
@@ -143,10 +124,8 @@ def test_errors() -> None:
         small_deck_features(LEDUC, (1,), 1, bins=0)
     with pytest.raises(InputError, match="0 to 8"):
         small_deck_features(LEDUC, (1,), 1, strengths=np.full(15, 9))
-    with pytest.raises(InputError, match="groups of shape"):
-        small_deck_ochs(LEDUC, (1,), 1, np.zeros(4, int))
     with pytest.raises(InputError, match="board"):
-        board_strengths(LEDUC, np.array([50, 50]))
+        hand_features.board_wins([50, 50], LEDUC)
     with pytest.raises(InputError, match="6 cards"):
         hand_indexer(LEDUC, 6)
     assert HandIndexer.for_deck(LEDUC, (1, 1)).size() == hand_indexer(LEDUC, 1).size() == 15

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import (
     MAX_BUCKETS,
+    STATISTICS_ARRAYS,
     STREETS,
     CardAbstraction,
     StreetBuckets,
@@ -49,7 +50,6 @@ from riverboat.core.errors import CorruptError, InputError, check_threads
 BuildProgress: TypeAlias = Callable[[BuildStage, float], None]  # the stage, and the completed share of it
 STAGE_KIND = "abstraction stage"
 DISTANCE_UNITS = {"histogram": "bins", "ochs": "steps of 1/255", "potential": "ground distance"}
-_BUCKET_ARRAYS = ("centres", "sizes", "spread", "nearest", "farthest")
 _SEED_KEYS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3, "base": 4, "public": 5}
 
 
@@ -203,29 +203,12 @@ def _build_street(work: _AbstractionBuild, street: str) -> StreetBuckets:
     if recipe.method == "potential":
         after = _street_after(street)
         next_street = work.finished_stages[after].labels[0], _ground_distances(work, after)
-    clusters, members = _cluster_hands(
-        work, street, recipe, None, features.deal_weights(street, work.threads), recipe.buckets, work.stage_seed(street),
-        work.report_progress, next_street,
-    )  # fmt: skip
-    labels = clusters.labels.astype(np.uint16 if recipe.buckets <= 1 << 16 else np.int32)[None]
-    metadata = _cluster_metadata(recipe, clusters.cost, clusters.square, clusters.iterations)
-    statistics = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(members)}
-    return StreetBuckets(recipe.buckets, labels, metadata=metadata, **statistics)
+    weights, seed = features.deal_weights(street, work.threads), work.stage_seed(street)
+    return _cluster_hands(work, street, recipe, None, weights, recipe.buckets, seed, work.report_progress, next_street)
 
 
 def _street_after(street: str) -> str:
     return STREETS[STREETS.index(street) + 1]
-
-
-def _cluster_metadata(recipe: StreetRecipe, cost: float, square: float, iterations: int) -> dict[str, Any]:
-    return {
-        "method": recipe.method,
-        **({"metric": recipe.metric} if recipe.metric else {}),
-        "unit": DISTANCE_UNITS[recipe.method],
-        "cost": cost,
-        "square": square,
-        "passes": iterations,
-    }
 
 
 def _cluster_hands(
@@ -239,7 +222,7 @@ def _cluster_hands(
     report: Callable[[float], None],
     # potential: clusters of the next street and their distances
     next_street: tuple[Array, potential_aware.GroundDistances] | None = None,
-) -> tuple[kmeans.KMeansClusters, ClusterMembers]:
+) -> StreetBuckets:
     """Cluster hands of a street. Members are canonical indices."""
     sample = recipe.sample_size(k)
 
@@ -272,7 +255,17 @@ def _cluster_hands(
     if hands is not None:
         indices = [np.where(m >= 0, hands[m], -1) for m in (members.nearest, members.farthest)]
         members = ClusterMembers(members.spread, *indices)
-    return clusters, members
+    metadata = {
+        "method": recipe.method,
+        **({"metric": recipe.metric} if recipe.metric else {}),
+        "unit": DISTANCE_UNITS[recipe.method],
+        "cost": clusters.cost,
+        "square": clusters.square,
+        "passes": clusters.iterations,
+    }
+    labels = clusters.labels.astype(np.uint16 if k <= 1 << 16 else np.int32)[None]
+    statistics = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(members)}
+    return StreetBuckets(k, labels, metadata=metadata, **statistics)
 
 
 def _ground_distances(
@@ -335,9 +328,7 @@ def _base_buckets(work: _AbstractionBuild) -> StreetBuckets:
     assert work.recipe.public is not None
     recipe = StreetRecipe("histogram", work.recipe.public.base)
     weight, seed = features.deal_weights("flop", work.threads), work.stage_seed("base")
-    clusters, _ = _cluster_hands(work, "flop", recipe, None, weight, recipe.buckets, seed, work.report_progress)
-    metadata = _cluster_metadata(recipe, clusters.cost, clusters.square, clusters.iterations)
-    return StreetBuckets(recipe.buckets, clusters.labels.astype(np.int32)[None], metadata=metadata)
+    return _cluster_hands(work, "flop", recipe, None, weight, recipe.buckets, seed, work.report_progress)
 
 
 def _public_buckets(work: _AbstractionBuild) -> StreetBuckets:
@@ -366,7 +357,8 @@ def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe)
     if recipe.method == "potential":
         following = work.finished_stages[_street_after(street)]
         next_private = PrivateBuckets(public, cards + 1, following.layer, following.labels, following.first)
-    parts: list[dict[str, Any]] = []
+    parts: list[StreetBuckets] = []
+    mass: list[float] = []
     seeds = np.random.SeedSequence(work.stage_seed(street)).generate_state(count)
 
     def cluster_one(bucket: int, hands: Array, weights: Array) -> Array:
@@ -374,29 +366,34 @@ def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe)
         if next_private is not None:
             ground = _ground_distances(work, _street_after(street), bucket)
             after = next_private.labels_in_public_bucket(bucket), ground
-        clusters, inside = _cluster_hands(
+        clusters = _cluster_hands(
             work, street, recipe, hands, weights, min(recipe.buckets, len(hands)), int(seeds[bucket]),
             lambda share: work.report_progress((bucket + share) / count), after,
         )  # fmt: skip
-        used = int(clusters.labels.max()) + 1
-        arrays = {"centres": clusters.centres, "sizes": clusters.sizes, **vars(inside)}
-        facts = {"cost": clusters.cost, "square": clusters.square, "mass": weights.sum(), "passes": clusters.iterations}
-        parts.append({name: array[:used] for name, array in arrays.items()} | facts)
-        return clusters.labels
+        parts.append(clusters)
+        mass.append(weights.sum())
+        labels: Array = clusters.labels[0].astype(np.int32)
+        return labels
 
     layers, hands = int((public.flop_counts(cards) > 0).sum(axis=1).max()), CANONICAL_HANDS[street]
     dtype = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32
     buckets = cluster_private(public, cards, cluster_one, np.empty((layers, hands), dtype), work.threads)
-    mass = [part["mass"] for part in parts]
-    cost, square = (float(np.average([part[name] for part in parts], weights=mass)) for name in ("cost", "square"))
-    width = max(part["centres"].shape[1] for part in parts)  # for potential: the number of clusters of the next street
-    for part in parts:
-        part["centres"] = np.pad(part["centres"], ((0, 0), (0, width - part["centres"].shape[1])))
-    bucket_arrays: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in _BUCKET_ARRAYS}
-    passes = max(part["passes"] for part in parts)
-    facts = _cluster_metadata(recipe, cost, square, passes) | {"layers": layers}
+    width = max(part.centres.shape[1] for part in parts)  # for potential: the number of clusters of the next street
+    parts = [
+        replace(part, centres=np.pad(part.centres, ((0, 0), (0, width - part.centres.shape[1])))) for part in parts
+    ]
+    used = [n for n in np.diff(buckets.first).tolist() if n]  # a public bucket without hands has no part
+    statistics: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name)[:n] for part, n in zip(parts, used, strict=True)])
+        for name in STATISTICS_ARRAYS
+    }
+    means = {
+        name: float(np.average([part.metadata[name] for part in parts], weights=mass)) for name in ("cost", "square")
+    }
+    passes = max(part.metadata["passes"] for part in parts)
+    facts = {**parts[0].metadata, **means, "passes": passes, "layers": layers}
     return StreetBuckets(
-        int(buckets.first[-1]), buckets.labels, buckets.layer, first=buckets.first, metadata=facts, **bucket_arrays
+        int(buckets.first[-1]), buckets.labels, buckets.layer, first=buckets.first, metadata=facts, **statistics
     )
 
 

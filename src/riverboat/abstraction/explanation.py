@@ -12,29 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from riverboat.abstraction import quality
 from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.clustering import features as points
 from riverboat.abstraction.clustering import potential_aware
 from riverboat.abstraction.clustering.features import board_features, board_ochs
 from riverboat.abstraction.clustering.kmeans import earth_movers_distance, euclidean_distance
 from riverboat.abstraction.clustering.public_clusters import PrivateBuckets
-from riverboat.abstraction.quality import (
-    OCHS_STEPS,
-    bucket_sizes,
-    centroid_kind,
-    clustering_method,
-    format_number,
-    mean_strengths,
-    member_deal,
-    ochs_equities,
-    public_bucket_of,
-    render_plain,
-    show_deal,
-    strength_histograms,
-)
 from riverboat.cards.deck import FULL_DECK, hand_index
 from riverboat.cards.isomorphism import HandIndexer
-from riverboat.cards.notation import Cards, format_cards, parse_cards
+from riverboat.cards.notation import Cards, as_cards, format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
@@ -75,7 +62,7 @@ def sample_members(
         inside = abstraction.buckets(deals, check=False)[:, 0, street] == bucket
         for number, deal in zip(sampled[inside].tolist(), deals[inside], strict=True):
             hand = sorted(deal[:hole].tolist(), reverse=True)
-            chosen.setdefault(number, show_deal(hand, _sort_board_by_street(abstraction, deal[hole:])))
+            chosen.setdefault(number, quality.show_deal(hand, _sort_board_by_street(abstraction, deal[hole:])))
             if len(chosen) >= count:
                 return list(chosen.values())
     return list(chosen.values())
@@ -173,7 +160,7 @@ class BucketExplanation:
         return asdict(self)
 
     def __str__(self) -> str:
-        return render_plain(self)
+        return quality.render_plain(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         from rich.text import Text
@@ -198,7 +185,7 @@ def explain_buckets(
 
     The board is in the order of the streets: `Td9d6h`, `Td9d6h2c`.
     """
-    held, public = _card_indices(hand, "hand"), _card_indices(board, "board")
+    held, public = as_cards(hand, "hand"), as_cards(board, "board")
     if len(held) != abstraction.deck.hole:
         raise InputError(f"hand {format_cards(held)!r} has {len(held)} cards: {abstraction.deck.hole} are dealt")
     last = abstraction.street_of(public)
@@ -210,10 +197,6 @@ def explain_buckets(
     )
     public_bucket = abstraction.public_bucket(public)
     return BucketExplanation(abstraction.name, format_cards(held), format_cards(public), public_bucket, placements)
-
-
-def _card_indices(cards: Cards, what: str) -> tuple[int, ...]:
-    return parse_cards(cards, what) if isinstance(cards, str) else tuple(int(c) for c in cards)
 
 
 HandAndBoard: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # hole cards and board
@@ -229,18 +212,18 @@ def _explain_street(
     seed: int,
 ) -> BucketPlacement:
     """Explain the bucket of a hand on one street."""
-    street, bucket, kind = abstraction.streets[r], int(buckets[r]), centroid_kind(abstraction, r)
-    sizes, strength = bucket_sizes(abstraction, r), mean_strengths(abstraction, r)
+    street, bucket, kind = abstraction.streets[r], int(buckets[r]), quality.centroid_kind(abstraction, r)
+    sizes, strength = quality.bucket_sizes(abstraction, r), quality.mean_strengths(abstraction, r)
     features = _hand_features(abstraction, deal, kind)
-    histograms = strength_histograms(abstraction, r) if features["histogram"] else None
+    histograms = quality.strength_histograms(abstraction, r) if features["histogram"] else None
     metric = _CentroidDistances(abstraction, r, bucket, kind)
     return BucketPlacement(
         street=STREETS[r],
         board=format_cards(deal[1]),
-        method=clustering_method(abstraction, r),
+        method=quality.clustering_method(abstraction, r),
         bucket=bucket,
         buckets=street.count,
-        public=public_bucket_of(abstraction, r, bucket),
+        public=quality.public_bucket_of(abstraction, r, bucket),
         share=float(sizes[bucket] / sizes.sum()) if sizes is not None else None,
         deals=float(sizes[bucket]) if sizes is not None else None,
         unit=str(street.metadata.get("unit", "")),
@@ -248,9 +231,9 @@ def _explain_street(
         distance=metric.hand_distance(deal, features),
         centre_strength=float(strength[bucket]) if strength is not None else None,
         centre_histogram=tuple(histograms[bucket].tolist()) if histograms is not None else (),
-        centre_ochs=tuple(ochs_equities(street.centres)[bucket].tolist()) if kind == "ochs" else (),
-        nearest=member_deal(abstraction, r, bucket, "nearest"),
-        farthest=member_deal(abstraction, r, bucket, "farthest"),
+        centre_ochs=tuple(quality.ochs_equities(street.centres)[bucket].tolist()) if kind == "ochs" else (),
+        nearest=quality.member_deal(abstraction, r, bucket, "nearest"),
+        farthest=quality.member_deal(abstraction, r, bucket, "farthest"),
         neighbours=_nearest_buckets(metric, sizes, strength, num_neighbours),
         members=tuple(sample_members(abstraction, r, bucket, num_members, seed)) if num_members else (),
         **features,
@@ -285,7 +268,7 @@ class _CentroidDistances:
 
     def __init__(self, abstraction: CardAbstraction, r: int, bucket: int, kind: str) -> None:
         self.abstraction, self.r, self.bucket, self.kind = abstraction, r, bucket, kind
-        buckets, public = abstraction.streets[r], public_bucket_of(abstraction, r, bucket)
+        buckets, public = abstraction.streets[r], quality.public_bucket_of(abstraction, r, bucket)
         self.begin, self.end = 0, buckets.count
         if public is not None:
             self.begin, self.end = (int(x) for x in buckets.first[public : public + 2])
@@ -311,7 +294,7 @@ class _CentroidDistances:
             return None
         if self.kind == "histogram":
             return float(earth_movers_distance(own, _normalize(self.centre)))
-        steps = OCHS_STEPS if self.centres.max() > 1 else 1
+        steps = quality.OCHS_STEPS if self.centres.max() > 1 else 1
         return float(euclidean_distance(np.rint(steps * own) if steps > 1 else own, self.centre))
 
     def _successor_histogram(self, deal: HandAndBoard) -> Array:
@@ -324,7 +307,7 @@ class _CentroidDistances:
 
     def _greedy_distances(self, histogram: Array, centres: Array) -> Array:
         """Return the greedy distances of a histogram over the next street's buckets to centroids. float32 [centroids]"""
-        metric = "emd" if centroid_kind(self.abstraction, self.r + 1) == "histogram" else "l2"
+        metric = "emd" if quality.centroid_kind(self.abstraction, self.r + 1) == "histogram" else "l2"
         ground = potential_aware.ground_distances(self._next_street_clusters()[1], metric)
         point, indices = potential_aware.to_sparse(histogram[None]), np.arange(len(centres))
         return potential_aware.greedy_distances(point, np.zeros_like(indices), centres, indices, ground)
@@ -332,7 +315,7 @@ class _CentroidDistances:
     def _next_street_clusters(self) -> tuple[Array, Array]:
         """Return the buckets of the next street, from 0, and their centroids: all, or those of the public bucket."""
         made, after = self.abstraction, self.abstraction.streets[self.r + 1]
-        public = public_bucket_of(made, self.r, self.bucket)
+        public = quality.public_bucket_of(made, self.r, self.bucket)
         if public is None or made.public is None:
             return np.asarray(after.labels[0], np.int32), after.centres
         private = PrivateBuckets(made.public, made.board_sizes[self.r + 1], after.layer, after.labels, after.first)
@@ -360,7 +343,7 @@ def _nearest_buckets(
             float(distances[b - metric.begin]),
             float(sizes[b] / sizes.sum()) if sizes is not None else None,
             float(strength[b]) if strength is not None else None,
-            member_deal(metric.abstraction, metric.r, b, "nearest"),
+            quality.member_deal(metric.abstraction, metric.r, b, "nearest"),
         )
         for b in nearest.tolist()
     )
@@ -394,15 +377,15 @@ def _render_placement(place: BucketPlacement) -> Iterator[RenderableType]:
     from rich.text import Text
 
     public_text = f" in public bucket {place.public}" if place.public is not None else ""
-    size = f", {format_number(place.share, 'share')} % of all deals" if place.share is not None else ""
+    size = f", {quality.format_number(place.share, 'share')} % of all deals" if place.share is not None else ""
     yield Text(f"{place.street} {place.board}".rstrip(), style="bold")
     yield Text(f"bucket {place.bucket:,} of {place.buckets:,}{public_text} ({place.method}){size}")
     if place.strength is not None and place.square is not None:
         centre = f" (centre {place.centre_strength:.4f})" if place.centre_strength is not None else ""
         yield Text(f"E[HS] {place.strength:.4f}{centre}, E[HS²] {place.square:.4f}")
     if place.distance is not None:
-        mean = f"; its hands on average {format_number(place.spread)}" if place.spread is not None else ""
-        yield Text(f"{format_number(place.distance)} {place.unit} from the centre{mean}")
+        mean = f"; its hands on average {quality.format_number(place.spread)}" if place.spread is not None else ""
+        yield Text(f"{quality.format_number(place.distance)} {place.unit} from the centre{mean}")
     if place.part is not None:
         yield Text(_format_cuts(place))
     if place.histogram:
@@ -424,7 +407,11 @@ def _render_placement(place: BucketPlacement) -> Iterator[RenderableType]:
 
 
 def _neighbour_row(n: NeighbourBucket) -> tuple[str, ...]:
-    figures = format_number(n.distance), format_number(n.share, "share"), format_number(n.strength)
+    figures = (
+        quality.format_number(n.distance),
+        quality.format_number(n.share, "share"),
+        quality.format_number(n.strength),
+    )
     return f"{n.bucket:,}", *figures, n.nearest or "–"
 
 

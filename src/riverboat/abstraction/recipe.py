@@ -26,20 +26,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from importlib.resources import files
 from itertools import pairwise
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from riverboat.abstraction.cards.card_abstraction import STREETS
 from riverboat.abstraction.clustering import features
 from riverboat.abstraction.clustering.public_clusters import OBJECTIVES, flop_groups
+from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
-from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.core.schema import UserEntries
 
+T = TypeVar("T")
 CANONICAL_HANDS = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
 METHOD_STREETS = {
     "lossless": STREETS,
@@ -311,11 +311,7 @@ def preset_names() -> list[str]:
     >>> preset_names() == sorted(preset_names())
     True
     """
-    return sorted(p.name.removesuffix(".toml") for p in _preset_folder().iterdir() if p.name.endswith(".toml"))
-
-
-def _preset_folder() -> Any:
-    return files("riverboat.abstraction") / "recipes"
+    return list(files.preset_files("riverboat.abstraction"))
 
 
 def load_recipe(source: str | Path) -> AbstractionRecipe:
@@ -341,16 +337,7 @@ def load_recipe(source: str | Path) -> AbstractionRecipe:
     >>> load_recipe(preset_names()[0]).counts[0]
     169
     """
-    if str(source) in preset_names():
-        return parse_recipe((_preset_folder() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
-    path = Path(source)
-    if not path.is_file():
-        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(preset_names())})")
-    text = read_toml_text(path, "recipe")
-    try:
-        return parse_recipe(text, path.stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    return files.load_recipe(source, "riverboat.abstraction", lambda text, name, _: parse_recipe(text, name))
 
 
 def parse_recipe(text: str, name: str = "recipe") -> AbstractionRecipe:
@@ -379,43 +366,25 @@ def parse_recipe(text: str, name: str = "recipe") -> AbstractionRecipe:
     >>> parse_recipe(f"[flop]\n{street}[turn]\n{street}[river]\nmethod = 'strength'\nbuckets = 20").counts
     (169, 20, 20, 20)
     """
-    table = parse_toml(text)
-    _check_keys(table, ("name", "about", "seed", "public", *STREETS), "recipe")
-    missing = [street for street in STREETS[1:] if street not in table]
+    defaults = {"name": name, "about": "", "seed": 1, "public": None, **dict.fromkeys(STREETS)}
+    table = UserEntries("recipe", files.parse_toml(text), defaults)
+    missing = [street for street in STREETS[1:] if table[street] is None]
     if missing:
         raise InputError(f"no [{missing[0]}]: give flop, turn and river, such as [{missing[0]}] method = ...")
-    streets = tuple(_parse_section(table.get(street, {}), StreetRecipe, f"[{street}]") for street in STREETS)
-    public = _parse_public(table["public"]) if "public" in table else None
-    seed = table.get("seed", 1)
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
-        raise InputError(f"seed = {short_repr(seed)}: must be a whole number, 0 or more")
-    for key in ("name", "about"):
-        if not isinstance(table.get(key, ""), str):
-            raise InputError(f"{key} = {short_repr(table[key])}: must be a text in quotes")
-    return AbstractionRecipe(streets, public, table.get("name", name), table.get("about", ""), seed)
+    preflop, flop, turn, river = (_parse_section(table[street], StreetRecipe, f"[{street}]") for street in STREETS)
+    public = _parse_public(table["public"]) if table["public"] is not None else None
+    names = table.text("name"), table.text("about", multiline=True)
+    return AbstractionRecipe((preflop, flop, turn, river), public, *names, table.integer("seed"))
 
 
-def _parse_section(table: Any, kind: type[Any], where: str) -> Any:
-    if not isinstance(table, Mapping):
-        raise InputError(f"{where} = {short_repr(table)}: must be a table")
-    known_fields = {f.name: f for f in fields(kind)}
-    _check_keys(table, tuple(known_fields), where)
-    for key, value in table.items():
-        if known_fields[key].type.startswith("tuple"):
-            if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                raise InputError(f"{where} {key} = {short_repr(value)}: must be a list of texts")
-            continue
-        expected = str if known_fields[key].type == "str" else int
-        if not isinstance(value, expected) or isinstance(value, bool):
-            raise InputError(
-                f"{where} {key} = {short_repr(value)}: must be {'a text' if expected is str else 'a whole number'}"
-            )
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+def _parse_section(table: Any, kind: type[T], where: str) -> T:
+    defaults = {field.name: field.default for field in fields(kind)}  # type: ignore[arg-type]
+    return UserEntries(where, {} if table is None else table, defaults).to_dataclass(kind)
 
 
 def _parse_public(table: Any) -> PublicRecipe:
     """Parse the public buckets. Groups by hand determine the number of buckets."""
-    public: PublicRecipe = _parse_section(table, PublicRecipe, "[public]")
+    public = _parse_section(table, PublicRecipe, "[public]")
     if public.groups:
         public = replace(public, method=table.get("method", GROUPS_METHOD))
     if not public.buckets:
@@ -423,12 +392,6 @@ def _parse_public(table: Any) -> PublicRecipe:
             raise InputError("[public]: the number of buckets is missing")
         public = replace(public, buckets=int(flop_groups(public.groups).max()) + 1)
     return public
-
-
-def _check_keys(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in names:
-            raise unknown_name_error(f"entry of {where}", key, names)
 
 
 # --- stages of a build, with estimates of time and memory -------------------------------------------

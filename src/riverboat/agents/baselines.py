@@ -8,7 +8,8 @@ import numpy as np
 
 from riverboat.agents import _kernels as kernels
 from riverboat.agents.base import ActionProbabilities
-from riverboat.cards.features.hand_features import hand_strength_tables, hand_strength_workspace
+from riverboat.cards.equity.equities import showdown_workspace
+from riverboat.cards.features.hand_features import hand_strength_tables
 from riverboat.core.arrays import Array
 from riverboat.core.errors import MemoryLimitError, unknown_name_error
 from riverboat.core.formatting import format_bytes
@@ -115,7 +116,7 @@ class BaselineAgent:
             np.ascontiguousarray(public_states.moves),
             np.ascontiguousarray(public_states.length),
             public_states.live_hands,
-            hand_strength_workspace(hands),
+            showdown_workspace(hands),
             out,
         )
         batch, raise_total = empty_strategies(public_states, kernels.NUM_COLUMNS), out.max(axis=1)

@@ -46,7 +46,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, RANKS, Deck, get_hand_rules
-from riverboat.cards.notation import Cards, as_board, as_hand, format_cards
+from riverboat.cards.notation import Cards, as_hand, as_postflop_board, format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
@@ -103,7 +103,7 @@ class HandClasses(NamedTuple):
 
 def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
     """Classify one hand: `classify("AsKs", "Kd7s2s")` is top pair and a nut flush draw."""
-    cards, public = as_hand(hand), _parse_postflop_board(board)
+    cards, public = as_hand(hand), as_postflop_board(board, "hand classes")
     shared = set(cards) & set(public)
     if shared:
         raise InputError(
@@ -120,7 +120,7 @@ def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
 
 def classify_all(board: Cards, deck: Deck = FULL_DECK) -> HandClasses:
     """Classify all 1326 hands; hands that a smaller deck does not have count as blocked."""
-    public = _parse_postflop_board(board)
+    public = as_postflop_board(board, "hand classes")
     live = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, public)).all(axis=1)
     made, draws = np.full(NUM_HANDS, -1, np.int8), np.zeros((NUM_HANDS, len(DRAWS)), bool)
     boards = np.broadcast_to(np.array(public), (int(live.sum()), len(public)))
@@ -135,13 +135,6 @@ def classify_batch(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> HandC
     """
     hands = np.sort(hands, axis=1).astype(np.int64)
     return HandClasses(*_classify(hands, boards.astype(np.int64), _HandClassRules.for_deck(deck)))
-
-
-def _parse_postflop_board(board: Cards) -> tuple[int, ...]:
-    cards = as_board(board)
-    if not cards:
-        raise InputError("hand classes need a board of 3 to 5 cards, such as QsJh2h")
-    return cards
 
 
 def _classify(hands: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:

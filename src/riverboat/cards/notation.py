@@ -112,6 +112,65 @@ def parse_hand(text: str) -> tuple[int, int]:
     return cards[0], cards[1]
 
 
+def as_cards(cards: Cards, kind: str = "cards") -> tuple[int, ...]:
+    """Return cards given as text, which is checked, or as card numbers.
+
+    Parameters
+    ----------
+    cards
+        Text such as `Qs Jh`, or card numbers.
+    kind
+        Kind of cards, for messages.
+
+    Returns
+    -------
+    tuple of int
+        Card numbers.
+
+    Raises
+    ------
+    InputError
+        If a token is not a card, or a card is repeated.
+
+    Examples
+    --------
+    >>> as_cards("AsKs")
+    (51, 47)
+    """
+    return parse_cards(cards, kind) if isinstance(cards, str) else tuple(int(c) for c in cards)
+
+
+def as_postflop_board(board: Cards, purpose: str) -> tuple[int, ...]:
+    """Return a board of three to five cards, checked.
+
+    Parameters
+    ----------
+    board
+        Text such as `Qs Jh 2h`, or card numbers.
+    purpose
+        What needs the board, for messages.
+
+    Returns
+    -------
+    tuple of int
+        Card numbers.
+
+    Raises
+    ------
+    InputError
+        If it is not a flop, a turn or a river.
+
+    Examples
+    --------
+    >>> len(as_postflop_board("QsJh2h", "hand classes"))
+    3
+    """
+    cards = as_board(board)
+    if not cards:
+        raise InputError(f"{purpose} need a board of 3 to 5 cards, such as QsJh2h")
+    return cards
+
+
 def as_board(board: Cards) -> tuple[int, ...]:
     """Return a board given as text or as card numbers, checked.
 

@@ -105,17 +105,6 @@ class Range:
             return _parse_range(_read_range_file(name), lambda: f"range file {name}", allow_empty)
         return _parse_range(text, lambda: f"range {_abbreviate(text)!r}", allow_empty)
 
-    @staticmethod
-    def from_weights(weights: Array) -> Range:
-        """Make a range from 1326 weights in the order of `HAND_CARDS`, 2d2c 2h2c 2h2d …, which is also PioSOLVER's order.
-
-        Parameters
-        ----------
-        weights
-            float [1326], 0 to 1.
-        """
-        return Range(weights)
-
     @property
     def combos(self) -> float:
         """Sum of the weights."""

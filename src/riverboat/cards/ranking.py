@@ -21,7 +21,6 @@ import numpy as np
 from riverboat.cards._kernels import ranking
 from riverboat.cards.deck import (
     FULL_DECK,
-    HAND_CATEGORIES,
     HAND_RULES,
     RANKS,
     STANDARD_RULES,
@@ -29,8 +28,8 @@ from riverboat.cards.deck import (
     HandRules,
     card_name,
     get_hand_rules,
-    parse_card,
 )
+from riverboat.cards.notation import as_cards
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError
@@ -72,11 +71,11 @@ class RankTables(NamedTuple):
     flush: Array  # uint16 [8192]: class of a flush by the set of its ranks
 
 
-def _hand_code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
+def _hand_code(ranks: tuple[int, ...], rules: HandRules) -> int:
     """Return category and ranks of the best five (or fewer) cards, ignoring flushes, as a number that sorts by
     strength.
     """
-    by_count = sorted(((n, r) for r, n in enumerate(counts) if n), reverse=True)
+    cards, by_count = len(ranks), sorted(((ranks.count(r), r) for r in set(ranks)), reverse=True)
     most, first = by_count[0]
     next_most, second = by_count[1] if len(by_count) > 1 else (0, 0)
     candidates: list[tuple[str, list[int]]] = [("high card", [])]  # categories, and the ranks that make them
@@ -94,7 +93,7 @@ def _hand_code(counts: Sequence[int], cards: int, rules: HandRules) -> int:
     if straight >= 0:
         candidates.append(("straight", [straight]))
     category, made = max(candidates, key=lambda pair: rules.order.index(pair[0]))
-    kickers = [r for r in range(12, -1, -1) if counts[r] and r not in made]
+    kickers = sorted(set(ranks) - set(made), reverse=True)
     return _pack_code(category, made + kickers[: max(0, min(5, cards) - _CARDS_IN_CATEGORY[category])], rules)
 
 
@@ -142,16 +141,9 @@ def _flush_codes(rules: HandRules) -> dict[int, int]:
 def _rank_classes(rules: HandRules) -> tuple[Array, dict[int, int]]:
     """Return all codes of five cards of the deck in order, and the flush codes."""
     flushes = _flush_codes(rules)
-    plain = {_hand_code(_rank_counts(m), 5, rules) for m in _multisets(5) if min(m) >= rules.lowest}
+    plain = {_hand_code(m, rules) for m in _multisets(5) if min(m) >= rules.lowest}
     suited = {code for mask, code in flushes.items() if not mask & ((1 << rules.lowest) - 1)}
     return np.array(sorted(plain | suited), np.int64), flushes
-
-
-def _rank_counts(ranks: Sequence[int]) -> list[int]:
-    counts = [0] * 13
-    for r in ranks:
-        counts[r] += 1
-    return counts
 
 
 @cache
@@ -198,7 +190,7 @@ def _build_rank_tables(cards: int, rules: HandRules) -> RankTables:
     """
     sets = _multisets(cards)
     sums = np.array([sum(RANK_KEYS[r] for r in m) for m in sets], np.int64)
-    codes = np.array([_hand_code(_rank_counts(m), cards, rules) for m in sets], np.int64)
+    codes = np.array([_hand_code(m, rules) for m in sets], np.int64)
     classes, flushes = _rank_classes(rules)
     order = classes if cards >= 5 else np.unique(codes)
     values = (np.searchsorted(order, codes) + 1).astype(np.uint16)
@@ -252,15 +244,7 @@ def rank(cards: str | Sequence[int], rules: str = STANDARD_RULES) -> int:
     >>> rank("AsKsQsJsTs"), rank("7c5d4h3s2c")
     (7462, 1)
     """
-    numbers = _card_numbers(cards)
-    return int(rank_batch(np.array([numbers], np.uint8), rules)[0])
-
-
-def _card_numbers(cards: str | Sequence[int]) -> list[int]:
-    if isinstance(cards, str):
-        text = cards.replace(" ", "").replace(",", "")
-        return [parse_card(text[k : k + 2]) for k in range(0, len(text), 2)]
-    return [int(c) for c in cards]
+    return int(rank_batch(np.array([as_cards(cards)], np.uint8), rules)[0])
 
 
 def rank_batch(cards: Array, rules: str = STANDARD_RULES, *, check: bool = True) -> Array:
@@ -340,30 +324,6 @@ def _class_code(value: int, rules: str) -> int:
     if not 1 <= value <= len(order):
         raise InputError(f"hand class {value}: classes are 1 to {len(order):,}")
     return int(order[value - 1])
-
-
-def class_categories(rules: str = STANDARD_RULES) -> Array:
-    """Return the category of every class, as an index of `HAND_CATEGORIES`.
-
-    Parameters
-    ----------
-    rules
-        A name of `HAND_RULES`.
-
-    Returns
-    -------
-    Array
-        int8 [classes + 1]; entry 0 is unused.
-
-    Examples
-    --------
-    >>> class_categories()[[1, 7462]].tolist()
-    [0, 8]
-    """
-    chosen = get_hand_rules(rules)
-    category_index = np.array([HAND_CATEGORIES.index(name) for name in chosen.order])
-    numbers: Array = np.concatenate([[-1], category_index[_rank_classes(chosen)[0] // _CODE_BASE**5]]).astype(np.int8)
-    return numbers
 
 
 def describe(value: int, rules: str = STANDARD_RULES) -> str:

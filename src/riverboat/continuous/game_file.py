@@ -35,8 +35,9 @@ from riverboat.continuous.examples import GAME_MAKERS
 from riverboat.continuous.game import ContinuousGame, ContinuousTree, DecisionNode, Leaf
 from riverboat.continuous.signals import Signals
 from riverboat.continuous.strategies import QualitativeModel
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr
 from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.core.schema import check_keys
 
 GAME_KEYS = ("name", "signals", "tree", "scale", "unit", *GAME_MAKERS)
 DISTRIBUTION_KEYS = ("cdf", "discrete", "density")
@@ -73,10 +74,8 @@ def load(path: str | Path) -> ContinuousGame:
     'half-street'
     """
     text = read_toml_text(path, "continuous game")
-    try:
+    with located_errors(path):
         return loads(text, Path(path).stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def load_models(path: str | Path, game: ContinuousGame) -> list[QualitativeModel]:
@@ -109,10 +108,8 @@ def load_models(path: str | Path, game: ContinuousGame) -> list[QualitativeModel
     'model 1'
     """
     text = read_toml_text(path, "qualitative models")
-    try:
+    with located_errors(path):
         return loads_models(text, game)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def loads(text: str, name: str = "game") -> ContinuousGame:
@@ -141,7 +138,7 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
     2.0
     """
     table = parse_toml(text)
-    _check_keys(table, GAME_KEYS, "the file")
+    check_keys(table, GAME_KEYS, "the file")
     name = _text(table, "name", name)
     kinds = [key for key in ("tree", *GAME_MAKERS) if key in table]
     if len(kinds) != 1:
@@ -157,7 +154,7 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
         )
     maker = GAME_MAKERS[kind]
     allowed = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
-    _check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
+    check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
     options = dict(options_table)
     players = _integer(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MAX_PLAYERS)
     try:
@@ -195,14 +192,14 @@ def loads_models(text: str, game: ContinuousGame) -> list[QualitativeModel]:
     ((1, 0, 1), (0, 1))
     """
     table = parse_toml(text)
-    _check_keys(table, ("model",), "the file")
+    check_keys(table, ("model",), "the file")
     entries = table.get("model", [])
     if not isinstance(entries, list) or not entries:
         raise InputError("no models; write [[model]] with bands = { … } for each")
     models = []
     for number, entry in enumerate(entries, start=1):
         where = f"model {number}"
-        _check_keys(_table(entry, where), ("name", "bands", "order"), where)
+        check_keys(_table(entry, where), ("name", "bands", "order"), where)
         bands = _table(entry.get("bands", {}), f"{where}: bands")
         if not all(isinstance(words, str) for words in bands.values()):
             raise InputError(f"{where}: bands {short_repr(dict(bands))}: must be moves in one text, such as 'b x b'")
@@ -248,12 +245,6 @@ def dumps_models(models: list[QualitativeModel], game: ContinuousGame) -> str:
 # --- Checked access to tables ---
 
 
-def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise InputError(f"{where}: {unknown_name_error('key', key, keys)}")
-
-
 def _table(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{where} = {short_repr(value)}: must be a table")
@@ -289,7 +280,7 @@ def _signals(table: Mapping[str, Any], players: int) -> Signals:
     if not table:
         return signals.uniform(players)
     if "joint" in table or "edges" in table:
-        _check_keys(table, ("joint", "edges", "tied"), "signals")
+        check_keys(table, ("joint", "edges", "tied"), "signals")
         joint, tied = table.get("joint", []), table.get("tied", False)
         if not isinstance(joint, list) or not isinstance(tied, bool):
             raise InputError("signals: joint is a list of rows of numbers, tied is true or false")
@@ -297,13 +288,13 @@ def _signals(table: Mapping[str, Any], players: int) -> Signals:
         return signals.correlated(_numbers(table.get("edges", []), "signals.edges"), rows, tied=tied)
     numbers = tuple(str(p) for p in range(players))
     if any(key in numbers for key in table):
-        _check_keys(table, numbers, "signals")
+        check_keys(table, numbers, "signals")
         each = [_table(table.get(p, {}), f"signals.{p}") for p in numbers]
     else:
         each = [table] * players
     kinds = []
     for p, table_of_player in enumerate(each):
-        _check_keys(table_of_player, DISTRIBUTION_KEYS, f"signals.{p}")
+        check_keys(table_of_player, DISTRIBUTION_KEYS, f"signals.{p}")
         if len(table_of_player) != 1:
             raise InputError(f"signals.{p}: give one of {', '.join(DISTRIBUTION_KEYS)}")
         kinds.append(next(iter(table_of_player)))
@@ -338,14 +329,14 @@ def _step_cdf(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
     if "pay" in table:
-        _check_keys(table, LEAF_KEYS, where)
+        check_keys(table, LEAF_KEYS, where)
         pay, signal_weights = (_numbers(table.get(key, []), f"{where}.{key}") for key in ("pay", "worth"))
         contenders = table.get("contenders", [])
         if not isinstance(contenders, list):
             raise InputError(f"{where}.contenders = {short_repr(contenders)}: must be a list of players")
         contender_seats = tuple(_integer(p, f"{where}.contenders", 0, MAX_PLAYERS - 1) for p in contenders)
         return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), contender_seats, signal_weights)
-    _check_keys(table, ("player", "moves", "situation"), where)
+    check_keys(table, ("player", "moves", "situation"), where)
     moves = _table(table.get("moves", {}), f"{where}.moves")
     if "player" not in table or not moves:
         raise InputError(f"{where}: a decision needs player = 0 and moves, a leaf needs pay")

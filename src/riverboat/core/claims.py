@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from riverboat.core.errors import InputError, unknown_name_error
@@ -92,20 +92,6 @@ class Claim:
         width = 0.0 if self.half_width is None else self.half_width
         low = -math.inf if self.kind == UPPER else self.value - width
         return low, math.inf if self.kind == LOWER else self.value + width
-
-    def rescale(self, factor: float, unit: str) -> Claim:
-        """Return the claim in another unit; a negative factor swaps lower and upper bounds.
-
-        Parameters
-        ----------
-        factor
-            Number by which value and half-width are multiplied.
-        unit
-            The new unit.
-        """
-        width = None if self.half_width is None else abs(factor) * self.half_width
-        kind = {LOWER: UPPER, UPPER: LOWER}.get(self.kind, self.kind) if factor < 0 else self.kind
-        return replace(self, value=factor * self.value, unit=unit, kind=kind, half_width=width)
 
     @property
     def formatted_value(self) -> str:

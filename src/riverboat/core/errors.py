@@ -16,7 +16,8 @@ RiverboatError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 MAX_REPR_LENGTH = 100  # characters of a value in a message
@@ -132,6 +133,33 @@ class UnsavedError(DiskError):
         self.result = result
 
 
+@contextmanager
+def located_errors(where: object) -> Iterator[None]:
+    """Put a location in front of the message of an InputError.
+
+    Parameters
+    ----------
+    where
+        Path of the file, or number of the line.
+
+    Raises
+    ------
+    InputError
+        If the block raises one.
+
+    Examples
+    --------
+    >>> with located_errors("line 3"):
+    ...     raise InputError("no cards")
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: line 3: no cards
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
 def join_names(names: Iterable[str]) -> str:
     """Join names by commas, at most the first `MAX_LISTED_NAMES`.
 
@@ -183,35 +211,6 @@ def unknown_name_error(kind: str, name: str, known: Iterable[str]) -> InputError
     return InputError(f"unknown {kind} {short_repr(name)}{hint} (known: {join_names(names)})")
 
 
-def check_bounds(name: str, value: int, low: int, high: int) -> None:
-    """Raise InputError if a number is outside its range.
-
-    Parameters
-    ----------
-    name
-        Name of the number in the message.
-    value
-        The number.
-    low
-        Smallest number allowed.
-    high
-        Largest number allowed.
-
-    Raises
-    ------
-    InputError
-        The number is below `low` or above `high`.
-
-    Examples
-    --------
-    >>> check_bounds("samples", 0, 1, 1000)
-    Traceback (most recent call last):
-    riverboat.core.errors.InputError: samples=0: must be 1 to 1,000
-    """
-    if not low <= value <= high:
-        raise InputError(f"{name}={value:,}: must be {low:,} to {high:,}")
-
-
 MAX_THREADS = 1024
 
 
@@ -232,4 +231,5 @@ def check_threads(threads: int) -> None:
     --------
     >>> check_threads(2)
     """
-    check_bounds("threads", threads, 1, MAX_THREADS)
+    if not 1 <= threads <= MAX_THREADS:
+        raise InputError(f"threads={threads:,}: must be 1 to {MAX_THREADS:,}")

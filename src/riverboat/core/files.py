@@ -22,10 +22,14 @@ import time as clock
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-from riverboat.core.errors import DiskError, InputError
+from riverboat.core.errors import DiskError, InputError, located_errors
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+T = TypeVar("T")
 LOCK_FILE = ".lock"
 IMAGE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 REPLACE_TIMEOUT = 2.0  # seconds to wait on Windows for a process that reads the file
@@ -320,6 +324,27 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     if level:
         raise InputError(deep)
     return table
+
+
+def preset_files(package: str) -> dict[str, Traversable]:
+    """Return the files in the folder `recipes` of a package, by name and sorted."""
+    from importlib import resources  # slow to load
+
+    folder = resources.files(package) / "recipes"
+    files = {path.name.removesuffix(".toml"): path for path in folder.iterdir() if path.name.endswith(".toml")}
+    return {name: files[name] for name in sorted(files)}
+
+
+def load_recipe(source: str | Path, package: str, parse: Callable[[str, str, Path | None], T]) -> T:
+    """Parse the recipe of a preset of a package, or of a file; `parse` takes text, name and folder."""
+    presets, path = preset_files(package), Path(source)
+    if str(source) in presets:
+        return parse(presets[str(source)].read_text(encoding="utf-8"), str(source), None)
+    if not path.is_file():
+        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets)})")
+    text = read_toml_text(path, "recipe")
+    with located_errors(path):
+        return parse(text, path.stem, path.parent)
 
 
 def _format_limit(count: int) -> str:

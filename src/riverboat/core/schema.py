@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, short_repr
+from riverboat.core.errors import CorruptError, InputError, short_repr, unknown_name_error
 from riverboat.core.validation import MAX_INT
 
 _MAX_DEPTH = 6  # nesting of tables and lists
@@ -175,7 +175,9 @@ class FileEntries(Mapping[str, Any]):
             name, wanted = field.name, str(field.type)
             if name not in self and field.default is not MISSING:
                 continue
-            if "None" in wanted and self[name] is None:
+            if "tuple" in wanted:
+                values[name] = self.texts(name)
+            elif "None" in wanted and self[name] is None:
                 values[name] = None
             elif "bool" in wanted:
                 values[name] = self.boolean(name)
@@ -184,6 +186,26 @@ class FileEntries(Mapping[str, Any]):
             else:
                 values[name] = self.integer(name) if "int" in wanted else self.text(name)
         return dataclass_type(**values)
+
+
+class UserEntries(FileEntries):
+    """Entries of a table that a person has written, with defaults for those that are missing."""
+
+    def __init__(self, location: str, entries: Any, defaults: Mapping[str, Any]) -> None:
+        if not isinstance(entries, Mapping):
+            raise InputError(f"{location} = {short_repr(entries)}: must be a table")
+        check_keys(entries, defaults, location)
+        super().__init__(location, {**defaults, **entries})
+
+    def _fail(self, key: str, wanted: str) -> NoReturn:
+        raise InputError(f"{self.location} {key} = {short_repr(self[key])}: must be {wanted}")
+
+
+def check_keys(table: Mapping[str, Any], known: Collection[str], location: str) -> None:
+    """Raise InputError for an unknown entry of a table; the message suggests a known one."""
+    for key in table:
+        if key not in known:
+            raise InputError((f"{location}: " if location else "") + str(unknown_name_error("key", key, known)))
 
 
 def _is_plain(value: Any, max_depth: int) -> bool:

@@ -24,7 +24,7 @@ from riverboat.cards.notation import format_cards, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.core.files import parse_toml, read_toml_text
 from riverboat.games.holdem.actions import CALL, FOLD
 from riverboat.games.holdem.bet_sizes import parse_sizes, size_total
@@ -193,10 +193,8 @@ def parse_checks(text: str, where: str = "checks") -> tuple[LitmusCheck, ...]:
     >>> parse_checks("\\n".join(lines))[0].hands
     'AA'
     """
-    try:
+    with located_errors(where):
         table = parse_toml(text)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
     entries = table.get("check")
     if set(table) != {"check"} or not isinstance(entries, list) or not entries:
         raise InputError(f"{where}: must consist of [[check]] tables, each with name, kind and lines")
@@ -293,10 +291,8 @@ def _read_boards(boards: Any, where: str) -> tuple[tuple[int, ...], ...] | int:
         raise InputError(
             f"{where}: boards = {short_repr(boards)}: must be a list of boards such as 'AsKd7h2c9s', or the number to draw"
         )
-    try:
+    with located_errors(where):
         return tuple(parse_cards(board, "board") for board in boards)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 MIN_REACH = 1e-3  # hands with a smaller reach probability are ignored

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, located_errors
 from riverboat.core.files import read_text
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.betting import BettingState
@@ -401,8 +401,6 @@ def _parse_pair(text: str, place: str) -> ChipPair:
 
 def _parse_names(text: str, place: str) -> PlayerNames:
     names = text.split("|")
-    try:
+    with located_errors(place):
         check_names(names)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
     return names[0], names[1]

@@ -26,7 +26,7 @@ import numpy as np
 
 from riverboat.cards.deck import NUM_HANDS
 from riverboat.cards.ranges import Range
-from riverboat.core.errors import InputError, short_repr
+from riverboat.core.errors import InputError, located_errors, short_repr
 from riverboat.core.files import read_text
 from riverboat.games.spots.spot import Spot
 
@@ -203,11 +203,9 @@ def parse_other_solver_file(
         raise InputError(f"{where}: {', '.join(missing)} not in the file of {source}: pass board, oop and ip as well")
     for player in _PLAYERS:
         draft.spot_arguments[player] = _parse_range(draft.spot_arguments[player], f"{where}: range of {player}")
-    try:
+    with located_errors(where):
         arguments = draft.spot_arguments | _thresholds(draft)
         spot = Spot.make(**arguments, bets=_bets_by_street(draft), name=Path(where).stem)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
     return ImportedSpot(spot, source, tuple(draft.notes))
 
 

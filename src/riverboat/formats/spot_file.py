@@ -37,8 +37,9 @@ from riverboat.cards.deck import FULL_DECK, Deck, get_hand_rules
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranges import Range
 from riverboat.core import files
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr
 from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.core.schema import check_keys
 from riverboat.games.holdem.bet_sizes import MenuThresholds, format_share
 from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.rules import NO_RAKE
@@ -90,10 +91,8 @@ def load(path: str | Path) -> Spot:
     """
     path = Path(path)
     text = read_toml_text(path, "spot file")
-    try:
+    with located_errors(path):
         return loads(text, path.parent, path.stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def loads(text: str, folder: str | Path | None = ".", name: str = "spot") -> Spot:
@@ -177,7 +176,7 @@ def from_table(table: Mapping[str, Any], folder: str | Path | None = ".", name: 
     >>> from_table(table).name
     'spot'
     """
-    _check_keys(table, KEYS, "")
+    check_keys(table, KEYS, "")
     limit = _get_table(table, "limit")
     missing = [key for key in REQUIRED_KEYS if key not in table and not (limit and key == "bets")]
     if missing == ["bets"]:
@@ -191,7 +190,7 @@ def from_table(table: Mapping[str, Any], folder: str | Path | None = ".", name: 
     if limit and ("bets" in table or "tree" in table):
         raise InputError("limit: a limit game has fixed sizes; omit bets and tree")
     for key, keys in SECTION_KEYS.items():
-        _check_keys(_get_table(table, key), keys, key)
+        check_keys(_get_table(table, key), keys, key)
     ranges, rake, tree, street = (_get_table(table, key) for key in ("ranges", "rake", "tree", "street"))
     for player in PLAYERS:
         if player not in ranges:
@@ -213,12 +212,6 @@ def from_table(table: Mapping[str, Any], folder: str | Path | None = ".", name: 
         **limit,
         **street,
     )
-
-
-def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise InputError(f"{where}: " * bool(where) + str(unknown_name_error("key", key, keys)))
 
 
 def _get_table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -245,7 +238,7 @@ def _resolve_range_file(text: str, folder: str | Path | None) -> str:
 
 def _parse_deck(table: Mapping[str, Any]) -> Deck:
     deck = _get_table(table, "deck")
-    _check_keys(deck, DECK_KEYS, "deck")
+    check_keys(deck, DECK_KEYS, "deck")
     rules = _check_text(deck.get("rules", ""), "deck.rules")
     if "rules" in deck and not rules:
         get_hand_rules(rules)  # rejects an empty name
@@ -261,7 +254,7 @@ def _parse_locks(tables: Any, folder: str | Path | None) -> list[NodeLock]:
 
 
 def _parse_lock(table: Mapping[str, Any], where: str, folder: str | Path | None) -> NodeLock:
-    _check_keys(table, ("line", "hands", "strategy"), where)
+    check_keys(table, ("line", "hands", "strategy"), where)
     strategy = table.get("strategy")
     if not isinstance(strategy, Mapping) or not strategy:
         raise InputError(f"{where}: no strategy; write strategy = {{ x = 0.25, b94 = 0.75 }}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from riverboat.core import artifacts
 from riverboat.core.artifacts import ArtifactCache
-from riverboat.core.errors import CorruptError, InputError, RiverboatError, short_repr
+from riverboat.core.errors import CorruptError, InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_text
 from riverboat.core.schema import FileEntries
 from riverboat.formats import spot_file
@@ -145,10 +145,8 @@ def _load_game(folder: Path, entries: FileEntries, name: str) -> Game:
         file = entries.text("game_file", _GAME_FILES)
         text = artifacts.read_text_file(folder, entries, file)
         if file == "game.toml":
-            try:
+            with located_errors(folder / file):
                 return spot_file.loads(text, None)
-            except InputError as error:
-                raise InputError(f"{folder / file}: {error}") from None
         loader = loads_efg if file == "game.efg" else loads_nfg
         game = loader(text, Path(name).stem)
         registry.remember_spec(game, str(folder / file))  # the file's current location

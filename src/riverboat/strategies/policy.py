@@ -19,7 +19,8 @@ import numpy as np
 
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, TieRule
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.cards.features.hand_features import hand_strength_tables, hand_strength_workspace, pad_streets
+from riverboat.cards.equity.equities import showdown_workspace
+from riverboat.cards.features.hand_features import hand_strength_tables, pad_streets
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
 from riverboat.core.formatting import format_bytes
@@ -521,7 +522,7 @@ class BlueprintPolicy:
             np.zeros(self._max_buckets if hands else 0, np.int64),
             np.zeros(self._max_buckets if hands else 0, np.int32),
             np.zeros(2, np.int64),
-            hand_strength_workspace(hands),
+            showdown_workspace(hands),
         )
 
 

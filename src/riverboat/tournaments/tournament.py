@@ -24,7 +24,7 @@ from scipy import sparse
 
 from riverboat.core import files
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.push_fold import PushFold
@@ -258,10 +258,8 @@ class Tournament:
             If the file cannot be read, or an entry is unknown or invalid.
         """
         table = files.parse_toml(files.read_toml_text(path, "tournament"))
-        try:
+        with located_errors(path):
             return Tournament.from_dict(table)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
 
     @staticmethod
     def from_dict(table: dict[str, Any]) -> Tournament:

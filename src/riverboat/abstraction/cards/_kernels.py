@@ -60,6 +60,17 @@ def round_index(lookup, state, round_cards, count, at):
 
 
 @inline
+def count_cuts_below(cuts, value):
+    """Count the cuts at or below a value. The number of steps is constant, so no branch is mispredicted."""
+    low, length = np.int64(0), np.int64(len(cuts))
+    while length > 1:
+        half = length >> 1
+        low += half * np.int64(cuts[low + half - 1] <= value)
+        length -= half
+    return low + np.int64(length == 1 and cuts[low] <= value)
+
+
+@inline
 def bucket_at(lookup, r, layer, number, parent):
     """Return the bucket of a hand by its layer and index on street r; `parent` is its bucket on the previous street."""
     street = lookup.streets[r]
@@ -69,14 +80,7 @@ def bucket_at(lookup, r, layer, number, parent):
     if street.cuts.size == 0:
         return value
     family = parent if len(street.cuts) > 1 else np.int64(0)
-    cuts = street.cuts[family]
-    low, length = np.int64(0), np.int64(len(cuts))
-    while length > 1:  # count the cuts at or below the value, without branches
-        half = length >> 1
-        low += half * np.int64(cuts[low + half - 1] <= value)
-        length -= half
-    low += np.int64(length == 1 and cuts[low] <= value)
-    return family * (len(cuts) + 1) + low
+    return family * (street.cuts.shape[1] + 1) + count_cuts_below(street.cuts[family], value)
 
 
 @inline
@@ -277,35 +281,23 @@ class DealOrders(NamedTuple):
     turn: Array  # int8 [boards, orders]: permutation of the suits that makes the previous board canonical
 
 
-@inline
-def count_cuts_below(cuts, row, value):
-    """Count the cuts of a row at or below a value. The number of steps is constant, so no branch is mispredicted."""
-    low = np.int64(0)
-    step = cuts.shape[1] >> 1
-    while step:
-        low += step * np.int64(cuts[row, low + step - 1] <= value)
-        step >>= 1
-    return low
-
-
 @kernel
 def extend_sequences(
     deal_orders,  # DealOrders
     previous_sequences,  # uint16 or int32 [rows, hands]: sequences on the previous street
     hand_maps,  # int16 [permutations of the suits, hands]: image of a hand
-    cuts,  # uint16 [sequences, a power of two]: smallest values of parts 1, 2, …; padded with 65535
-    n,  # number of parts
+    cuts,  # uint16 [sequences, n - 1]: smallest values of parts 1, 2, …
     out,  # same type [boards · orders, hands] OUT
 ):
     """Extend the bucket sequences of hands by the parts of this street."""
-    count = deal_orders.row.shape[1]
+    count, n = deal_orders.row.shape[1], cuts.shape[1] + 1
     for b in range(len(deal_orders.live)):
         for w in range(count):
             previous, hand_map = previous_sequences[deal_orders.row[b, w]], hand_maps[deal_orders.turn[b, w]]
             for i in range(deal_orders.live.shape[1]):
                 h = deal_orders.live[b, i]
                 sequence = np.int64(previous[hand_map[h]])
-                out[b * count + w, h] = sequence * n + count_cuts_below(cuts, sequence, deal_orders.value[b, i])
+                out[b * count + w, h] = sequence * n + count_cuts_below(cuts[sequence], deal_orders.value[b, i])
 
 
 @kernel

@@ -35,7 +35,7 @@ from riverboat.core.schema import ArtifactArrays, FileEntries, check_range
 ABSTRACTION_KIND = "card abstraction"
 STREETS = ("preflop", "flop", "turn", "river")
 _LOOKUP_ARRAYS = ("labels", "layer", "cuts", "first")
-_STATISTICS_ARRAYS = ("centres", "sizes", "spread", "nearest", "farthest")
+STATISTICS_ARRAYS = ("centres", "sizes", "spread", "nearest", "farthest")
 MAX_BUCKETS = 1 << 31
 MIN_TABLE_DEALS = 256  # from this many deals on, tables are faster than centroids
 _MAX_FLOAT = 1e300
@@ -134,7 +134,7 @@ class StreetBuckets:
 
     def arrays(self) -> dict[str, Array]:
         """Return all arrays that are not empty."""
-        tables = {name: getattr(self, name) for name in (*_LOOKUP_ARRAYS, *_STATISTICS_ARRAYS)}
+        tables = {name: getattr(self, name) for name in (*_LOOKUP_ARRAYS, *STATISTICS_ARRAYS)}
         return {name: array for name, array in tables.items() if array.size}
 
 
@@ -470,7 +470,7 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
     computed = entries.integers("computed", 0, len(STREETS) - 1) if "computed" in entries else ()
     for r, count in enumerate(counts):
         street_arrays = {
-            name: arrays[f"{r}_{name}"] for name in (*_LOOKUP_ARRAYS, *_STATISTICS_ARRAYS) if f"{r}_{name}" in arrays
+            name: arrays[f"{r}_{name}"] for name in (*_LOOKUP_ARRAYS, *STATISTICS_ARRAYS) if f"{r}_{name}" in arrays
         }
         street = read_street_buckets(ArtifactArrays(f"{folder}, street {r}", street_arrays), count, metadata[r])
         streets.append(replace(street, computed=r in computed))
@@ -517,7 +517,7 @@ def read_street_buckets(arrays: ArtifactArrays, count: int, metadata: FileEntrie
         if name in arrays:
             # With cuts, labels are values. With layers, entries that no board reaches hold a sentinel.
             max_value = high if high is not None else MAX_BUCKETS if "cuts" in arrays else count - 1
-            length = count if name in _STATISTICS_ARRAYS else None
+            length = count if name in STATISTICS_ARRAYS else None
             layered = name == "labels" and arrays[name].ndim == 2 and len(arrays[name]) > 1
             most = MAX_BUCKETS if layered else max_value
             fields[name] = arrays.get_checked(name, dtypes, (length, None)[:dims], low, most)

@@ -36,7 +36,7 @@ from riverboat.abstraction.cards.card_abstraction import (
     lossless_abstraction,
 )
 from riverboat.cards.deck import FULL_DECK, SUITS, Deck, card_masks
-from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.features import hand_features, small_deck_features
 from riverboat.cards.features.small_deck_features import small_deck_strengths
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
@@ -44,7 +44,6 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 
-StageProgress: TypeAlias = Callable[[float], None]
 PercentileProgress: TypeAlias = Callable[[str, float], None]  # the stage, and the completed share of it
 
 STRENGTH_VALUES = ("square", "mean")  # E[HS²], E[HS]
@@ -92,7 +91,7 @@ def _board_sizes(deals: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate(deals, initial=0))
 
 
-def _stage_progress(progress: PercentileProgress | None, stage: str) -> StageProgress | None:
+def _stage_progress(progress: PercentileProgress | None, stage: str) -> ProgressCallback | None:
     return None if progress is None else partial(progress, stage)
 
 
@@ -105,7 +104,7 @@ def hand_values(
     deck: Deck = FULL_DECK,
     deals: tuple[int, ...] = (3, 1, 1),
     threads: int = 1,
-    progress: StageProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Array:
     """Compute the values by which the hands of a street are sorted, with unordered boards. uint16 [hands]
 
@@ -152,7 +151,7 @@ def cut_street(
     deck: Deck = FULL_DECK,
     deals: tuple[int, ...] = (3, 1, 1),
     threads: int = 1,
-    progress: StageProgress | None = None,
+    progress: ProgressCallback | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> StreetBuckets:
     """Cut the next street after `previous_streets` into n buckets for each sequence.
@@ -222,7 +221,7 @@ def _count_values(
     width: int,
     game: _BoardOrders,
     threads: int,
-    progress: StageProgress | None,
+    progress: ProgressCallback | None,
 ) -> Array:
     """Count the deals of each value in each sequence of the previous street. int64 [sequences, values]"""
     r = len(previous_streets)
@@ -258,15 +257,12 @@ def _extend_sequences(
 ) -> Array:
     """Extend the bucket sequences of the previous street by one street."""
     boards, orders = game.boards(r)[0], len(game.deal_orders[r])
-    n = street.cuts.shape[1] + 1
-    cuts = np.full((len(street.cuts), 1 << (n - 1).bit_length()), UNREACHED_CUT, np.uint16)
-    cuts[:, : n - 1] = street.cuts
     out = np.zeros((len(boards) * orders, previous_sequences.shape[1]), previous_sequences.dtype)
 
     def work(part: slice) -> None:
         here = out[part.start * orders : part.stop * orders]
         dealt = _deal_orders(game, r, boards[part], street.labels[0])
-        kernels.extend_sequences(dealt, previous_sequences, game.hand_maps, cuts, n, here)
+        kernels.extend_sequences(dealt, previous_sequences, game.hand_maps, street.cuts, here)
 
     map_chunks(work, len(boards), threads, chunk=CHUNK_BOARDS)
     return out
@@ -356,10 +352,6 @@ def _previous_rows(game: _BoardOrders, street: int, boards: Array, way: Array) -
 
 # --- percentile buckets of one street -----------------------------------------------------------------
 
-# Decisions of limit hold'em on each street, both players together. With at most four bets, the first street has 8
-# decisions and 7 continuations (the blind is the first bet, and a fold to it ends the game). Later streets have 10 and 9.
-LIMIT_HOLDEM_DECISIONS = (8, 7 * 10, 7 * 9 * 10, 7 * 9 * 9 * 10)
-
 
 def percentile_buckets(values: Array, weights: Array | None, parents: Array | None, n: int) -> Array:
     """Return the bucket sequence of each hand: that of its parent times n, plus 0 (lowest values) to n - 1. int64 [hands]
@@ -403,13 +395,6 @@ def percentile_buckets(values: Array, weights: Array | None, parents: Array | No
     labels = np.empty(len(value), np.int64)
     labels[order] = parent * n + np.repeat(part, np.diff(np.r_[first, len(value)]))
     return labels
-
-
-def count_limit_infosets(n: int) -> int:
-    """Count the information sets of two-player limit hold'em with n nested buckets a street, both players together."""
-    if n < 1:
-        raise InputError(f"n={n} buckets: must be at least 1")
-    return sum(decisions * n ** (street + 1) for street, decisions in enumerate(LIMIT_HOLDEM_DECISIONS))
 
 
 # --- strength buckets for games with a showdown on the second street; the first street is lossless --------

@@ -6,78 +6,62 @@ and clears them. Features: E[HS], E[HS²] and histograms of hand strength, and O
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.equity.equities import map_chunks, starting_hand_classes
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks, starting_hand_classes
 from riverboat.cards.features import hand_features
 from riverboat.cards.features.hand_features import (
     MAX_STRENGTH,
     RUNOUTS,
+    StrengthFeatures,
     live_deals,
     ochs_on_boards,
     published_ochs_groups,
     runout_features,
+    street_rounds,
 )
 from riverboat.cards.isomorphism import HandIndexer
-from riverboat.cards.notation import Cards, as_board
+from riverboat.cards.notation import Cards, as_postflop_board
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array, map_npy
 from riverboat.core.cache import cache_folder
-from riverboat.core.errors import InputError, RiverboatError, unknown_name_error
+from riverboat.core.errors import RiverboatError, unknown_name_error
 
-FeatureProgress: TypeAlias = Callable[[float], None]
 HISTOGRAM_BINS = 50
 FEATURES_VERSION = 1
 
 
-@dataclass(frozen=True)
-class FeatureTable:
-    """A feature table and its cost."""
+class FeatureTable(NamedTuple):
+    """The cost of a feature table."""
 
-    name: str
     bytes: int
     seconds: float  # measured on one thread of a machine of 2024, for estimates
-    make: Callable[[int, FeatureProgress | None], dict[str, Array]]
-
-
-def _make_street(street: str) -> Callable[[int, FeatureProgress | None], dict[str, Array]]:
-    def make(threads: int, progress: FeatureProgress | None) -> dict[str, Array]:
-        if street == "flop":
-            turn = hand_features.StreetFeatures("turn", **load_feature_table("turn", threads))
-            strengths = hand_features.flop_features_from_turn(turn, threads, progress)
-        else:
-            strengths = hand_features.street_features(street, HISTOGRAM_BINS, threads, progress)
-        return {name: getattr(strengths, name) for name in ("mean", "square", "histogram")}
-
-    return make
-
-
-def _make_strength(threads: int, progress: FeatureProgress | None) -> dict[str, Array]:
-    return {"strength": hand_features.river_strengths(threads, progress)}
-
-
-def _make_ochs(threads: int, progress: FeatureProgress | None) -> dict[str, Array]:
-    # steps of 1/255 are fine enough for 990 opponent hands
-    groups = int(hand_features.published_ochs_groups().max()) + 1
-    out = np.empty((HandIndexer(hand_features.street_rounds("river")).size(), groups), np.uint8)
-    return {"ochs": hand_features.ochs_features("river", threads=threads, progress=progress, out=out)}
 
 
 FEATURE_TABLES = {
-    kind.name: kind
-    for kind in (
-        FeatureTable("preflop", 169 * 8 * HISTOGRAM_BINS, 15.0, _make_street("preflop")),
-        FeatureTable("flop", 1_286_792 * (8 + 2 * HISTOGRAM_BINS), 8.0, _make_street("flop")),
-        FeatureTable("turn", 13_960_050 * (8 + HISTOGRAM_BINS), 22.0, _make_street("turn")),
-        FeatureTable("strength", 123_156_254 * 2, 16.0, _make_strength),
-        FeatureTable("ochs", 123_156_254 * 8, 60.0, _make_ochs),
-    )
+    "preflop": FeatureTable(169 * 8 * HISTOGRAM_BINS, 15.0),
+    "flop": FeatureTable(1_286_792 * (8 + 2 * HISTOGRAM_BINS), 8.0),
+    "turn": FeatureTable(13_960_050 * (8 + HISTOGRAM_BINS), 22.0),
+    "strength": FeatureTable(123_156_254 * 2, 16.0),
+    "ochs": FeatureTable(123_156_254 * 8, 60.0),
 }
+
+
+def _compute_table(name: str, threads: int, progress: ProgressCallback | None) -> dict[str, Array]:
+    """Compute the arrays of a feature table."""
+    if name == "strength":
+        return {name: hand_features.river_strengths(threads, progress)}
+    if name == "ochs":  # steps of 1/255 are fine enough for 990 opponent hands
+        groups = int(published_ochs_groups().max()) + 1
+        out = np.empty((HandIndexer(street_rounds("river")).size(), groups), np.uint8)
+        return {name: hand_features.ochs_features("river", threads=threads, progress=progress, out=out)}
+    if name == "flop":
+        turn = StrengthFeatures(**load_feature_table("turn", threads))
+        return hand_features.flop_features_from_turn(turn, threads, progress)._asdict()
+    return hand_features.street_features(name, HISTOGRAM_BINS, threads, progress)._asdict()
 
 
 def table_folder(name: str) -> Path:
@@ -92,7 +76,7 @@ def has_feature_table(name: str) -> bool:
     return (table_folder(name) / artifacts.MANIFEST).is_file()
 
 
-def load_feature_table(name: str, threads: int = 1, progress: FeatureProgress | None = None) -> dict[str, Array]:
+def load_feature_table(name: str, threads: int = 1, progress: ProgressCallback | None = None) -> dict[str, Array]:
     """Load the arrays of a feature table from the cache, or compute and cache them."""
     folder = table_folder(name)
     if has_feature_table(name):
@@ -100,13 +84,13 @@ def load_feature_table(name: str, threads: int = 1, progress: FeatureProgress | 
             entries, cached = artifacts.read(folder, private=True)
             river = name in ("strength", "ochs")
             keys, street = ({name}, "river") if river else ({"mean", "square", "histogram"}, name)
-            hands = HandIndexer(hand_features.street_rounds(street)).size()
+            hands = HandIndexer(street_rounds(street)).size()
             contents = entries["kind"], entries.get("bins"), {*cached}
             if contents == ("features", HISTOGRAM_BINS, keys) and all(len(cached[key]) == hands for key in keys):
                 return cached
         except (RiverboatError, TypeError):
             pass  # damaged: compute it again
-    arrays = FEATURE_TABLES[name].make(threads, progress)
+    arrays = _compute_table(name, threads, progress)
     try:
         artifacts.discard_leftovers(folder.parent)
         artifacts.write(folder, "features", arrays, {"table": name, "bins": HISTOGRAM_BINS})
@@ -128,39 +112,26 @@ def deal_counts(indexer: HandIndexer, threads: int = 1) -> Array:
 
 def deal_weights(street: str, threads: int = 1) -> Array:
     """Return the number of deals that each canonical hand of a street represents. uint8 [hands]"""
-    return deal_counts(HandIndexer(hand_features.street_rounds(street)), threads)
+    return deal_counts(HandIndexer(street_rounds(street)), threads)
 
 
 # --- features of all hands on one board: a tenth of a second for a flop ------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class BoardFeatures:
-    """Strength features of all hold'em hands on one board; NaN and zeros where the board blocks a hand."""
+def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> StrengthFeatures:
+    """Compute E[HS], E[HS²] and normalized histograms of all hands on a flop, a turn or a river.
 
-    mean: Array  # float64 [1326]: E[HS]
-    square: Array  # float64 [1326]: E[HS²]
-    histogram: Array  # float64 [1326, bins]: river strength, normalized
-
-
-def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> BoardFeatures:
-    """Compute E[HS], E[HS²] and histograms of all hands on a flop, a turn or a river."""
-    cards = np.array([_parse_postflop_board(board)], np.uint8)
+    Hands that the board blocks have NaN and zeros.
+    """
+    cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     live, runouts = live_deals(cards)[0][0], RUNOUTS[cards.shape[1]]
     count, first, second = (table[0] for table in runout_features(cards, bins))
     mean, square = first / (MAX_STRENGTH * runouts), second / (MAX_STRENGTH**2 * runouts)
-    return BoardFeatures(np.where(live, mean, np.nan), np.where(live, square, np.nan), count / runouts)
+    return StrengthFeatures(np.where(live, mean, np.nan), np.where(live, square, np.nan), count / runouts)
 
 
 def board_ochs(board: Cards) -> Array:
     """Compute the strength of all hands on a board against each published OCHS group. float64 [1326, groups]"""
-    cards = np.array([_parse_postflop_board(board)], np.uint8)
+    cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     shares = ochs_on_boards(cards, published_ochs_groups()[starting_hand_classes()])
     return np.asarray(shares[0] / RUNOUTS[cards.shape[1]])
-
-
-def _parse_postflop_board(board: Cards) -> tuple[int, ...]:
-    cards = as_board(board)
-    if not cards:
-        raise InputError("board features need 3 to 5 board cards, such as Td9d6h")
-    return cards

@@ -14,7 +14,6 @@ histogram, and this bound is the earth mover's distance of river strengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import comb
@@ -32,14 +31,14 @@ from riverboat.abstraction.clustering.kmeans import (
     cluster_rank,
 )
 from riverboat.cards._kernels.isomorphism import NOT_IN_DECK
-from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.equity._kernels.runout import next_card_workspace
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 
 SparseHistograms: TypeAlias = kernels.SparseHistograms
 GroundDistances: TypeAlias = kernels.GroundDistances
-PotentialProgress: TypeAlias = Callable[[float], None]
 
 CHUNK_HANDS = 2048
 MAX_NEXT_CLUSTERS = 1 << 16
@@ -55,7 +54,7 @@ def successor_histograms(
     labels: Array,
     hands: Array | None = None,
     threads: int = 1,
-    progress: PotentialProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SparseHistograms:
     """Compute the histogram of each hand over the clusters of the next street.
 
@@ -116,10 +115,7 @@ def successor_histograms(
         chunk_hands = chosen[part]
         start, size = np.empty(len(chunk_hands) + 1, np.int64), len(chunk_hands) * max_clusters
         cluster, mass = np.empty(size, np.int32), np.empty(size, np.float32)
-        scratch = kernels.SuccessorScratch(
-            np.empty(width + num_new_cards, np.uint8), np.empty(len(cards), np.uint8), np.empty(num_new_cards, np.int64),
-            np.empty(4, np.int64), np.empty((4, len(here.rounds)), np.int64), np.zeros(clusters, np.int64),
-        )  # fmt: skip
+        scratch = next_card_workspace(width + num_new_cards, num_new_cards, len(here.rounds), len(cards), clusters)
         out = SparseHistograms(start, cluster, mass)
         unlabeled = kernels.successor_histograms(
             here.tables(), after.tables(), chunk_hands, labels, cards, width, num_new_cards, scratch, out
@@ -384,7 +380,7 @@ def assign_to_means(
     ground: GroundDistances,
     labels: Array | None = None,
     threads: int = 1,
-    progress: PotentialProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[Array, Array, int]:
     """Find the nearest mean of each hand under the greedy distance.
 
@@ -429,13 +425,8 @@ def assign_to_means(
     columns = _mean_embeddings(means, ground)
 
     def work(part: slice) -> int:
-        mean_scratch = kernels.NearestMeanScratch(
-            np.empty(len(columns), np.float32), np.empty(len(means), np.float32), np.empty(len(means), np.int32)
-        )
-        scratch, low, high = _greedy_scratch(ground), part.start, part.stop
-        return int(
-            kernels.nearest_means(points, low, high, means, columns, ground, mean_scratch, scratch, label, distance)
-        )
+        scratch, low, high = _greedy_scratch(ground, len(means)), part.start, part.stop
+        return int(kernels.nearest_means(points, low, high, means, columns, ground, scratch, label, distance))
 
     return label, distance, sum(map_chunks(work, hands, threads, progress, chunk=CHUNK_HANDS))
 
@@ -587,7 +578,7 @@ def _kmeans_plus_plus(
     embedding = np.empty((len(pool), ground.places.shape[1]), np.float32)
     kernels.mean_embeddings(points, ground.places, embedding)
     distance = np.full(len(pool), np.inf, np.float32)
-    scratch, bound, chosen = _greedy_scratch(ground), np.empty(1, np.float32), np.empty(k, np.int64)
+    scratch, chosen = _greedy_scratch(ground, 1), np.empty(k, np.int64)
     chance = weight
     for m in range(k):
         if not chance.sum() > 0:
@@ -595,7 +586,7 @@ def _kmeans_plus_plus(
         chosen[m] = rng.choice(len(pool), p=chance / chance.sum())
         mean = to_dense(select_rows(points, chosen[m : m + 1]), len(ground.distance))
         kernels.update_nearest_distance(
-            points, mean[0], _mean_embeddings(mean, ground), embedding, ground, bound, scratch, distance
+            points, mean[0], _mean_embeddings(mean, ground), embedding, ground, scratch, distance
         )
         chance = weight * np.square(distance, dtype=float)
         report(0, np.nan, 1.0, (m + 1) / k)
@@ -620,7 +611,8 @@ def _check_means(points: SparseHistograms, means: Array, ground: GroundDistances
     return means
 
 
-def _greedy_scratch(ground: GroundDistances) -> kernels.GreedyEmdScratch:
-    clusters = len(ground.distance)
-    left, need = np.empty(clusters, np.float32), np.empty(clusters, np.float32)
-    return kernels.GreedyEmdScratch(left, need, np.empty(clusters, np.int32), np.empty(clusters, np.int32))
+def _greedy_scratch(ground: GroundDistances, means: int = 0) -> kernels.GreedyEmdScratch:
+    clusters, dims = ground.places.shape
+    left, need, place, bound = (np.empty(n, np.float32) for n in (clusters, clusters, dims, means))
+    rank, live, queue = (np.empty(n, np.int32) for n in (clusters, clusters, means))
+    return kernels.GreedyEmdScratch(left, need, rank, live, place, bound, queue)

@@ -23,13 +23,12 @@ from riverboat.abstraction.clustering._kernels import kmeans as kernels
 from riverboat.abstraction.clustering.features import deal_counts
 from riverboat.abstraction.clustering.kmeans import as_weights, check_cluster_options
 from riverboat.cards.deck import FULL_DECK, RANKS, Deck
-from riverboat.cards.equity.equities import map_chunks
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.features.hand_features import live_deals
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 
-PublicProgress: TypeAlias = Callable[[float], None]
 # public bucket, hands, weights -> a label from 0 for each hand
 PrivateClusterer: TypeAlias = Callable[[int, Array, Array], Array]
 
@@ -120,7 +119,7 @@ def transition_counts(buckets: Array, count: int | None = None) -> Array:
     return table.astype(np.uint16 if private < 1 << 16 else np.int32)
 
 
-def public_distances(table: Array, threads: int = 1, progress: PublicProgress | None = None) -> Array:
+def public_distances(table: Array, threads: int = 1, progress: ProgressCallback | None = None) -> Array:
     """Return the distances between public states: the share of private states in different buckets.
 
     Parameters
@@ -570,7 +569,6 @@ def cluster_private(
     cluster: PrivateClusterer,
     out: Array | None = None,
     threads: int = 1,
-    progress: PublicProgress | None = None,
 ) -> PrivateBuckets:
     """Cluster the hands on boards of `cards` cards inside each public bucket.
 
@@ -588,8 +586,6 @@ def cluster_private(
         Array for the labels, uint16 or int32 [layers, hands], which may be memory-mapped.
     threads
         Number of threads.
-    progress
-        Called with the completed share.
 
     Returns
     -------
@@ -642,8 +638,6 @@ def cluster_private(
                 f"public bucket {c}: {first[c + 1]:,} buckets do not fit {labels.dtype}: pass `out` as int32"
             )
         labels[layer[hand_boards, c], hands] = hand_labels + first[c]
-        if progress is not None:
-            progress((c + 1) / public.count)
     return PrivateBuckets(public, cards, layer, labels, first)
 
 

@@ -1,6 +1,6 @@
 """Kernels of the hand isomorphism index (Waugh 2013, "A fast and optimal hand isomorphism algorithm").
 
-Other kernels call `index_deal`, or `deal_round` for each round and then `deal_index`.
+Other kernels call `index_deal`, or `deal_round` for each round and then `deal_index_in_joined_tables`.
 
 An integer holds four fields of 16 bits, one for each suit: a set of cards, or a count per suit. A field never uses its
 top bit, so integers stay positive.
@@ -119,12 +119,6 @@ def deal_round(t, state, cards, at, count):
 
 
 @inline
-def deal_index(t, state):
-    """Return the index of a deal."""
-    return deal_index_in_joined_tables(t, state, 0, 0)
-
-
-@inline
 def deal_index_in_joined_tables(t, state, first_spread, first_family):
     """Return the index of a deal: suits sorted by shape, those of equal shape as a multiset of indices (Waugh 2013).
 
@@ -160,7 +154,7 @@ def index_deal(t, cards, at):
         count = t.rounds[r]
         state = deal_round(t, state, cards, at, count)
         at += count
-    return deal_index(t, state)
+    return deal_index_in_joined_tables(t, state, 0, 0)
 
 
 @kernel

@@ -21,14 +21,13 @@ import numpy as np
 from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, Deck, card_masks
 from riverboat.cards.equity._kernels import showdown_values as kernels
-from riverboat.cards.equity._kernels.showdown_values import CARD_SLOTS, BatchShowdownHands, BatchShowdownWorkspace
-from riverboat.cards.equity.equities import preflop_equities, runouts, starting_hand_classes
+from riverboat.cards.equity._kernels.showdown_values import NO_CARD, BatchShowdownHands
+from riverboat.cards.equity.equities import preflop_equities, runouts, showdown_workspace, starting_hand_classes
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
 MAX_RUNOUTS = 20_000  # runouts over which pairs of hands are compared; more are sampled down to this number
-NO_CARD = 52
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,12 @@ class BatchShowdown:
     def kernel_hands(self) -> BatchShowdownHands:
         """Hands of the deck, as kernels of showdowns read them."""
         hands, tables = self.deck.hands, ranking.rank_tables(self.deck.hole + self.board_cards, self.deck.rules)
-        two = hands.shape[1] == 2
-        second = hands[:, 1] if two else np.full(len(hands), NO_CARD, np.uint8)
-        bits = card_masks(hands)
         key, suits = (part[hands].sum(axis=1, dtype=np.uint64) for part in (tables.key, tables.mask))
-        first, second = (np.ascontiguousarray(column) for column in (hands[:, 0], second))
-        return BatchShowdownHands(
-            first, second, bits, key, suits, self.deck.cards, tables, two, self.deck.hole + self.board_cards
-        )
+        cards = self.deck.hole + self.board_cards
+        two = hands.shape[1] == 2
+        first, second = hands[:, 0].copy(), hands[:, 1].copy() if two else np.full(len(hands), NO_CARD, np.uint8)
+        bits = card_masks(hands)
+        return BatchShowdownHands(hands, first, second, two, bits, key, suits, self.deck.cards, tables, cards)
 
     @cached_property
     def _hand_has_card(self) -> Array:
@@ -71,17 +68,6 @@ class BatchShowdown:
         mask = self.kernel_hands.mask
         disjoint: Array = (mask[:, None] & mask) == 0
         return disjoint
-
-    def make_workspace(self) -> BatchShowdownWorkspace:
-        """Create scratch memory for kernels of showdowns."""
-        hands = self.deck.num_hands
-        return BatchShowdownWorkspace(
-            np.zeros(hands, np.int32), np.zeros(hands, np.int32), np.zeros(257, np.int64), np.zeros(hands, np.uint16),
-            np.zeros(hands, np.uint8), np.zeros(hands, np.uint8), np.zeros(hands, np.uint16),
-            np.zeros(hands * SIMD_WIDTH), np.zeros(hands * SIMD_WIDTH), np.zeros(CARD_SLOTS * SIMD_WIDTH),
-        )  # fmt: skip
-
-    # --- runouts ---
 
     def live_hands(self, board: tuple[int, ...]) -> Array:
         """Return which hands a board does not block. bool [hands]"""
@@ -130,7 +116,8 @@ class BatchShowdown:
         for g in range(groups):
             batch = ranges[g * SIMD_WIDTH : (g + 1) * SIMD_WIDTH]
             vectors[g, :, : len(batch)] = batch.T
-        kernels.accumulate_wins(self.kernel_hands, boards, vectors.reshape(-1), self.make_workspace(), out.reshape(-1))
+        workspace = showdown_workspace(hands, SIMD_WIDTH)
+        kernels.accumulate_wins(self.kernel_hands, boards, vectors.reshape(-1), workspace, out.reshape(-1))
         twice: Array = out.transpose(0, 2, 1).reshape(-1, hands)[:n]
         return twice / (2.0 * len(boards) * self._live_runout_share(len(board)))
 
@@ -153,7 +140,7 @@ class BatchShowdown:
         boards = self.runouts(board) if exact else self.sample_runouts(board, MAX_RUNOUTS, np.random.default_rng(0))
         size = (len(boards), self.deck.num_hands)
         above, below = np.empty(size, np.int16), np.empty(size, np.int16)
-        kernels.rank_hands_on_boards(self.kernel_hands, boards, self.make_workspace(), above, below)
+        kernels.rank_hands_on_boards(self.kernel_hands, boards, showdown_workspace(size[1]), above, below)
         out = np.zeros((self.deck.num_hands,) * 2, np.int16)
         kernels.count_pair_margins(above, below, out)
         half = out.astype(np.float32) / np.float32(len(boards) * self._live_runout_share(len(board)))

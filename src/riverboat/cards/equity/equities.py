@@ -21,14 +21,17 @@ from riverboat.cards import ranking
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, STANDARD_RULES, Deck
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
+from riverboat.cards.equity._kernels.showdown_values import ShowdownWorkspace
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range, can_deal_disjoint_hands, class_extremes
+from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation
-from riverboat.core.errors import InputError, check_bounds, check_threads, short_repr
+from riverboat.core.errors import InputError, check_threads, short_repr
+from riverboat.core.validation import check_integer
 
 HandOrRange: TypeAlias = str | Range
 ProgressCallback: TypeAlias = Callable[[float], None]
@@ -129,7 +132,7 @@ def equity(
             f"board {short_repr(format_cards(known))} has {len(known)} cards: none, three, four or five are dealt"
         )
     check_threads(threads)
-    check_bounds("samples", samples, 1, MAX_SAMPLES)
+    check_integer("samples", samples, 1, MAX_SAMPLES)
     if not 2 <= len(sides) <= 10:
         raise InputError(f"{len(sides)} hands or ranges: two to ten can be compared")
     foreign = [card for card in known if card not in deck.cards]
@@ -230,15 +233,11 @@ def runouts(board: Sequence[int], deck: Deck = FULL_DECK, cards: int = 5) -> Arr
     return np.ascontiguousarray(np.concatenate([known, rest], axis=1))
 
 
-def _is_suit_symmetric(weights: Array) -> bool:
-    """Return whether a range treats all suits alike, so that canonical boards are enough."""
-    return np.array_equal(*class_extremes(weights))
-
-
 def _equity_of_two_ranges(
     first: Array, second: Array, board: tuple[int, ...], deck: Deck, threads: int, progress: ProgressCallback | None
 ) -> Equity:
-    if not board and _is_suit_symmetric(first) and _is_suit_symmetric(second):
+    if not board and all(np.array_equal(*class_extremes(weights)) for weights in (first, second)):
+        # both ranges treat all suits alike: canonical boards are enough
         boards, times = canonical_boards(5, deck)
     else:
         boards = runouts(board, deck) if board else _all_boards(deck)
@@ -305,7 +304,7 @@ def range_wins(
     def work(part: slice) -> tuple[Array, Array]:
         won, met = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
         kernels.range_wins_on_boards(
-            boards[part], board_weights[part], tables, weights, kernels.showdown_scratch(), won, met
+            boards[part], board_weights[part], tables, weights, showdown_workspace(NUM_HANDS), won, met
         )
         return won, met
 
@@ -443,6 +442,34 @@ def starting_hand_classes() -> Array:
     return CLASS_OF_HAND.astype(np.int16)
 
 
+def showdown_workspace(hands: int, width: int = 1) -> ShowdownWorkspace:
+    """Allocate scratch memory for one board.
+
+    Parameters
+    ----------
+    hands
+        Number of hands.
+    width
+        Number of ranges side by side: 1, or `SIMD_WIDTH`.
+
+    Returns
+    -------
+    ShowdownWorkspace
+        Zeros.
+
+    Examples
+    --------
+    >>> showdown_workspace(1326).order.shape
+    (1326,)
+    """
+    return ShowdownWorkspace(
+        np.zeros(hands, np.int32), np.zeros(hands, np.int32), np.zeros(257, np.int64), np.zeros(hands, np.uint16),
+        np.zeros(hands, np.uint8), np.zeros(hands, np.uint8), np.zeros(hands, np.uint16),
+        np.zeros(hands * width), np.zeros(hands * width), np.zeros(53 * width),
+        np.zeros(hands, np.int64), np.zeros(5, np.uint8), np.zeros(52, np.uint8), np.zeros(5, np.int64),
+    )  # fmt: skip
+
+
 def preflop_equities(threads: int = 1, progress: ProgressCallback | None = None) -> Array:
     """Return the exact equity of every class of starting hands against every other, from the cache.
 
@@ -472,9 +499,9 @@ def _compute_preflop_equities(threads: int, progress: ProgressCallback | None) -
     group, tables = starting_hand_classes(), ranking.rank_tables(7)
 
     def work(part: slice) -> Array:
-        twice, below = np.zeros((169, 169), np.int64), np.zeros((53, 169), np.int32)
-        kernels.class_wins_on_boards(boards[part], times[part], group, tables, kernels.showdown_scratch(), below, twice)
-        return twice
+        twice, workspace = np.zeros((169, 11 * SIMD_WIDTH)), showdown_workspace(NUM_HANDS, SIMD_WIDTH)
+        kernels.class_wins_on_boards(boards[part], times[part], group, tables, workspace, twice.reshape(-1))
+        return twice[:, :169]
 
     twice = np.sum(map_chunks(work, len(boards), threads, progress, chunk=2048), axis=0)
     return np.asarray(twice / (2.0 * math.comb(48, 5) * count_class_pairs()))

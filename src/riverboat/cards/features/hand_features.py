@@ -11,24 +11,23 @@ the features of the hands of one board, and the current strength of hands on inc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from math import comb
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck, card_masks
 from riverboat.cards.equity._kernels import runout
 from riverboat.cards.equity._kernels import showdown as kernels
-from riverboat.cards.equity._kernels.showdown import HandStrengthTables, HandStrengthWorkspace
-from riverboat.cards.equity.equities import map_chunks, starting_hand_classes
+from riverboat.cards.equity._kernels.showdown import HandStrengthTables
+from riverboat.cards.equity.equities import ProgressCallback, map_chunks, showdown_workspace, starting_hand_classes
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.ranking import rank_tables
+from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
-
-ProgressCallback: TypeAlias = Callable[[float], None]
 
 BOARD_CARDS = {"preflop": 0, "flop": 3, "turn": 4, "river": 5}
 RUNOUTS = {3: 1081, 4: 46, 5: 1}  # runouts that a hand does not block, by the number of board cards
@@ -54,28 +53,24 @@ OCHS_GROUPS = """
 """.strip()
 
 
-@dataclass(frozen=True, eq=False)
-class StreetFeatures:
-    """Strength features of every canonical hand of a street.
+class StrengthFeatures(NamedTuple):
+    """Strength features of every canonical hand of a street, or of every hand on one board.
 
     Attributes
     ----------
-    street
-        Name of the street.
     mean
-        float32 [hands]: E[HS], the mean of river strength over all runouts.
+        float [hands]: E[HS], the mean of river strength over all runouts.
     square
-        float32 [hands]: E[HS²].
+        float [hands]: E[HS²].
     histogram
-        uint8 or uint16 [hands, bins]: number of runouts by river strength; empty on the river.
+        [hands, bins]: number of runouts by river strength, or their share; empty for all hands of the river.
 
     Examples
     --------
-    >>> StreetFeatures("flop", np.zeros(2), np.zeros(2), np.zeros((2, 50))).histogram.shape
+    >>> StrengthFeatures(np.zeros(2), np.zeros(2), np.zeros((2, 50))).histogram.shape
     (2, 50)
     """
 
-    street: str
     mean: Array  # float32 [hands]: E[HS]
     square: Array  # float32 [hands]: E[HS²]
     histogram: Array  # uint8 or uint16 [hands, bins]: number of runouts by river strength
@@ -182,7 +177,7 @@ def strengths_on_boards(boards: Array) -> Array:
     990
     """
     out = np.empty((len(boards), NUM_HANDS), np.uint16)
-    arrays = np.ascontiguousarray(boards, np.uint8), rank_tables(7), kernels.showdown_scratch()
+    arrays = np.ascontiguousarray(boards, np.uint8), rank_tables(7), showdown_workspace(NUM_HANDS)
     kernels.strengths_on_boards(*arrays, out)
     return out
 
@@ -210,7 +205,7 @@ def runout_features(boards: Array, bins: int) -> tuple[Array, Array, Array]:
     """
     count, size = np.zeros((len(boards), NUM_HANDS, bins), np.uint16), (len(boards), NUM_HANDS)
     total, total_square = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    arrays = np.ascontiguousarray(boards, np.uint8), rank_tables(7), kernels.showdown_scratch()
+    arrays = np.ascontiguousarray(boards, np.uint8), rank_tables(7), showdown_workspace(NUM_HANDS)
     kernels.runout_features(*arrays, strength_bins(bins), count, total, total_square)
     return count, total, total_square
 
@@ -237,9 +232,9 @@ def ochs_on_boards(boards: Array, group: Array) -> Array:
     0.5
     """
     groups = int(group.max()) + 1
-    out, won = np.zeros((len(boards), NUM_HANDS, groups)), np.zeros((NUM_HANDS, groups))
+    out = np.zeros((len(boards), NUM_HANDS, groups))
     arrays = np.ascontiguousarray(boards, np.uint8), group, rank_tables(7)
-    kernels.ochs_on_boards(*arrays, kernels.showdown_scratch(groups), won, out)
+    kernels.ochs_on_boards(*arrays, showdown_workspace(NUM_HANDS, SIMD_WIDTH), out)
     return out
 
 
@@ -277,7 +272,7 @@ def river_strengths(threads: int = 1, progress: ProgressCallback | None = None) 
 
 def street_features(
     street: str, bins: int = 50, threads: int = 1, progress: ProgressCallback | None = None
-) -> StreetFeatures:
+) -> StrengthFeatures:
     """Compute E[HS], E[HS²] and the histogram of river strength of every canonical hand of a street.
 
     Parameters
@@ -293,7 +288,7 @@ def street_features(
 
     Returns
     -------
-    StreetFeatures
+    StrengthFeatures
         Features, indexed by `HandIndexer(street_rounds(street))`.
 
     Raises
@@ -311,7 +306,7 @@ def street_features(
     if street == "river":
         shares = river_strengths(threads, progress).astype(np.float32) / MAX_STRENGTH
         # each hand has one runout: the mean has all information
-        return StreetFeatures("river", shares, shares * shares, np.zeros((0, bins), np.uint8))
+        return StrengthFeatures(shares, shares * shares, np.zeros((0, bins), np.uint8))
     if street == "preflop":
         return _preflop_features(bin_of, bins, threads, progress)
     indexer = HandIndexer(street_rounds(street))
@@ -329,12 +324,12 @@ def street_features(
         histogram[index] = count[live]
 
     map_chunks(work, len(boards), threads, progress, chunk=4 if street == "flop" else 32)
-    return StreetFeatures(street, mean, square, histogram)
+    return StrengthFeatures(mean, square, histogram)
 
 
 def flop_features_from_turn(
-    turn: StreetFeatures, threads: int = 1, progress: ProgressCallback | None = None
-) -> StreetFeatures:
+    turn: StrengthFeatures, threads: int = 1, progress: ProgressCallback | None = None
+) -> StrengthFeatures:
     """Compute the features of the flop from those of the turn: equal to those over all runouts, and several times faster.
 
     Parameters
@@ -348,37 +343,32 @@ def flop_features_from_turn(
 
     Returns
     -------
-    StreetFeatures
+    StrengthFeatures
         Features of the flop.
 
     Examples
     --------
-    >>> flop_features_from_turn(street_features("turn")).street  # doctest: +SKIP
-    'flop'
+    >>> flop_features_from_turn(street_features("turn")).histogram.shape  # doctest: +SKIP
+    (1286792, 50)
     """
     flop_indexer, turn_indexer = (HandIndexer(street_rounds(street)) for street in ("flop", "turn"))
     size, bins = flop_indexer.size(), turn.histogram.shape[1]
     mean, square = np.empty(size, np.float32), np.empty(size, np.float32)
     histogram = np.empty((size, bins), np.uint16)
-    turn_sums = runout.StrengthSums(turn.mean, turn.square, turn.histogram)
 
     def work(part: slice) -> None:
         hands = part.stop - part.start
-        out = runout.StrengthSums(np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64))
-        workspace = runout.NextCardWorkspace(
-            np.zeros(6, np.uint8), np.zeros(4, np.int64), np.zeros((4, 2), np.int64), np.zeros(52, np.int64)
-        )
-        runout.sum_over_next_cards(
-            flop_indexer.tables(), turn_indexer.tables(), part.start, 5, workspace, turn_sums, out
-        )
+        out = StrengthFeatures(np.zeros(hands), np.zeros(hands), np.zeros((hands, bins), np.int64))
+        workspace = runout.next_card_workspace(6, 1, 2)
+        runout.sum_over_next_cards(flop_indexer.tables(), turn_indexer.tables(), part.start, 5, workspace, turn, out)
         mean[part], square[part] = out.mean, out.square
         histogram[part] = out.histogram // 2  # each runout is counted once per order of its two cards
 
     map_chunks(work, size, threads, progress, chunk=4096)
-    return StreetFeatures("flop", mean, square, histogram)
+    return StrengthFeatures(mean, square, histogram)
 
 
-def _preflop_features(bin_of: Array, bins: int, threads: int, progress: ProgressCallback | None) -> StreetFeatures:
+def _preflop_features(bin_of: Array, bins: int, threads: int, progress: ProgressCallback | None) -> StrengthFeatures:
     """Compute the features of the 169 starting hands over all boards."""
     boards, times = canonical_boards(5)
     index = HandIndexer((2,)).index(_HAND_CARDS)
@@ -401,7 +391,7 @@ def _preflop_features(bin_of: Array, bins: int, threads: int, progress: Progress
     total = histogram.sum(axis=1)
     mean = np.asarray(first) / (MAX_STRENGTH * total)
     square = np.asarray(second) / (MAX_STRENGTH**2 * total)
-    return StreetFeatures("preflop", mean.astype(np.float32), square.astype(np.float32), histogram)
+    return StrengthFeatures(mean.astype(np.float32), square.astype(np.float32), histogram)
 
 
 def ochs_features(
@@ -540,28 +530,37 @@ def pad_streets(parts: Iterable[StreetPart]) -> tuple[StreetPart, ...]:
     return streets + streets[-1:] * (MAX_STREETS - len(streets))
 
 
-def hand_strength_workspace(hands: int) -> HandStrengthWorkspace:
-    """Allocate scratch memory to sort hands.
+def board_wins(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
+    """Count 2 × wins + ties of every hand on a board against all hands that share no card with it.
 
     Parameters
     ----------
-    hands
-        Number of hands of the deck.
+    board
+        Card numbers, up to seven with the hole cards.
+    deck
+        Deck of the game.
 
     Returns
     -------
-    HandStrengthWorkspace
-        Arrays for kernels.
+    int64 [hands]
+        In the order of `deck.hands`; 0 for blocked hands.
+
+    Raises
+    ------
+    InputError
+        If the cards are not in the deck or not different.
 
     Examples
     --------
-    >>> hand_strength_workspace(1326).order.shape
-    (1326,)
+    >>> int(board_wins([48, 44, 40, 36, 1]).max())
+    1980
     """
-    return HandStrengthWorkspace(
-        np.zeros(hands, np.uint16), np.zeros(hands, np.int32), np.zeros(hands, np.int32),
-        np.zeros(257, np.int64), np.zeros(52, np.int64), np.zeros(hands, np.int64),
-    )  # fmt: skip
+    cards = np.array([*board], np.uint8)
+    if len(set(cards.tolist())) < len(cards) or not np.isin(cards, deck.cards).all() or deck.hole + len(cards) > 7:
+        raise InputError(f"board {cards.tolist()}: different cards of the deck, up to seven with the hole cards")
+    tables, workspace = hand_strength_tables(deck, (len(cards),)), showdown_workspace(deck.num_hands)
+    kernels.hand_strength_of_all(tables, 0, cards.reshape(1, -1), 0, len(cards), workspace)
+    return workspace.twice
 
 
 def board_hand_strengths(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
@@ -589,14 +588,8 @@ def board_hand_strengths(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
     >>> board_hand_strengths([42], Deck("JQK", "hs", hole=1)).tolist()
     [0.125, 0.125, 0.0, 1.0, 0.625, 0.625]
     """
-    cards = np.array([*board], np.uint8)
-    if len(set(cards.tolist())) < len(cards) or not np.isin(cards, deck.cards).all() or deck.hole + len(cards) > 7:
-        raise InputError(f"board {cards.tolist()}: different cards of the deck, up to seven with the hole cards")
-    workspace = hand_strength_workspace(deck.num_hands)
-    twice_hands = kernels.hand_strength_of_all(
-        hand_strength_tables(deck, (len(cards),)), 0, cards.reshape(1, -1), 0, len(cards), workspace
-    )
-    shares: Array = workspace.twice / twice_hands
+    cards = [*board]
+    shares: Array = board_wins(cards, deck) / (2 * comb(len(deck.cards) - len(cards) - deck.hole, deck.hole))
     return shares
 
 

@@ -32,7 +32,12 @@ from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.equity.batch_equities import BatchShowdown
-from riverboat.cards.equity.equities import count_class_pairs, preflop_equities, starting_hand_classes
+from riverboat.cards.equity.equities import (
+    count_class_pairs,
+    preflop_equities,
+    showdown_workspace,
+    starting_hand_classes,
+)
 from riverboat.cards.features.hand_features import pad_streets
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.core.arrays import Array
@@ -260,7 +265,7 @@ class Aivat:
         workspace = kernels.AivatWorkspace(
             np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)),
             np.zeros(shown[-1], np.uint8),
-            self._showdown.make_workspace(),
+            showdown_workspace(rules.deck.num_hands),
         )
         second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
         out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)

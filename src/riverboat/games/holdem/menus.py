@@ -25,8 +25,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr
 from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.core.schema import check_keys
 from riverboat.games.holdem.bet_sizes import (
     NO_THRESHOLDS,
     BetSizes,
@@ -337,10 +338,8 @@ def load_menu(path: str | Path) -> ActionMenu:
     """
     path = Path(path)
     text = read_toml_text(path, "menu file")
-    try:
+    with located_errors(path):
         return parse_menu(text)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def parse_menu(text: str) -> ActionMenu:
@@ -397,13 +396,13 @@ def menu_from_table(table: Any, where: str = "menu") -> ActionMenu:
     """
     if not isinstance(table, Mapping):
         raise InputError(f"{where} = {short_repr(table)}: must be a table, [{where}]")
-    _check_keys(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
+    check_keys(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
     by_seat = []
     for seat in SEATS:
         own = table.get(seat, {})
         if not isinstance(own, Mapping):
             raise InputError(f"{where}.{seat} = {short_repr(own)}: must be a table, [{where}.{seat}]")
-        _check_keys(own, STREETS, f"{where}.{seat}")
+        check_keys(own, STREETS, f"{where}.{seat}")
         by_seat.append(_parse_streets(table, own, where, seat))
     shares = {key: parse_share(table[key], f"{where}.{key}") for key in THRESHOLDS if key in table}
     most, donk_bets = parse_most_raises(table.get("most_raises"), where), table.get("donk_bets", True)
@@ -418,7 +417,7 @@ def _parse_donks(table: Any, where: str) -> tuple[MenuLevel | None, ...]:
     """Parse the sizes of bets into the last street's aggressor, from the flop on."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where}.donk = {short_repr(table)}: must be a table, [{where}.donk]")
-    _check_keys(table, STREETS[1:], f"{where}.donk")
+    check_keys(table, STREETS[1:], f"{where}.donk")
     levels: list[MenuLevel | None] = [None]
     for name in STREETS[1:]:
         key = f"{where}.donk.{name}"
@@ -480,12 +479,6 @@ def trim_repeats(entries: Sequence[T]) -> tuple[T, ...]:
     while end > 1 and entries[end - 1] == entries[end - 2]:
         end -= 1
     return tuple(entries[:end])
-
-
-def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise InputError(f"{where}: {unknown_name_error('key', key, keys)}")
 
 
 def _parse_streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[MenuLevels, ...]:

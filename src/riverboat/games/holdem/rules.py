@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.cards.deck import Deck
-from riverboat.core.errors import GameFileError, InputError, short_repr, unknown_name_error
+from riverboat.core.errors import GameFileError, InputError, located_errors, short_repr, unknown_name_error
 from riverboat.core.files import read_text
 from riverboat.games.holdem.betting_rules import (
     IN_PROGRESS,
@@ -459,7 +459,7 @@ def _rules_from_entries(
     if "maxRaises" in entries:
         options["most_raises"] = numbers("maxRaises", rounds)
     options |= {key: numbers(entry, 1)[0] for key, entry in _EXTENSION_KEYS.items() if entry in entries}
-    try:
+    with located_errors(where):
         if "rake" in entries:
             options["rake"] = Rake(*entries["rake"][1][:2])
         return PokerRules(
@@ -473,8 +473,6 @@ def _rules_from_entries(
             name=name,
             **options,
         )
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 _EXTENSION_KEYS = {"ante": "ante", "pot": "pot", "least_bet": "leastBet", "begins": "begins"}

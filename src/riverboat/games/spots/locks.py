@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.cards.notation import format_cards, format_hand
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.games.boards.board_game import ANY_CARD, DealtCards
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ def _deals_within(inner: DealtCards, outer: DealtCards) -> bool:
 def _lock_scope(spot: Spot, lock: NodeLock, where: str) -> LockScope:
     """Return the scope of a lock, or raise InputError if it does not fit the tree."""
     betting = spot.betting
-    try:
+    with located_errors(where):
         node, dealt = betting.find(lock.line, any_card=True)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
     board = spot.board
     for cards in dealt:
         if cards == ANY_CARD:

@@ -22,14 +22,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
-from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.core import files
+from riverboat.core.errors import InputError, located_errors, unknown_name_error
+from riverboat.core.schema import UserEntries
 from riverboat.games.holdem.menus import ActionMenu, menu_from_table
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers import schedules
@@ -37,10 +36,15 @@ from riverboat.solvers.mccfr.tables import DTYPES, Pruning, Weighting
 from riverboat.solvers.mccfr.trainer import TRAVERSALS
 from riverboat.solvers.mccfr.traversers import MAX_RUNOUTS
 
-KEYS = ("name", "about", "worth", "game", "abstraction", "menu", "training")
+DEFAULTS: dict[str, Any] = {
+    "name": "recipe", "about": "", "worth": "", "game": None, "abstraction": "lossless", "menu": None, "training": {},
+}  # fmt: skip
 MAX_NUMBER = 2**53  # largest number in a recipe
 DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
-TRAINING_KEYS = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
+TRAINING_DEFAULTS: dict[str, Any] = {
+    "time": None, "weighting": "none", "period": 1 << 20, "until": 0, "prune": None, "prune_after": 0, "dtype": "float32",
+    "traversal": "external", "runouts": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,11 +127,7 @@ def presets() -> list[str]:
     >>> "demo" in presets()
     True
     """
-    return sorted(p.name.removesuffix(".toml") for p in _shipped_recipes().iterdir() if p.name.endswith(".toml"))
-
-
-def _shipped_recipes() -> Any:
-    return files("riverboat.solvers.mccfr") / "recipes"
+    return list(files.preset_files("riverboat.solvers.mccfr"))
 
 
 def load_train_recipe(source: str | Path) -> TrainRecipe:
@@ -154,16 +154,7 @@ def load_train_recipe(source: str | Path) -> TrainRecipe:
     >>> load_train_recipe("demo").name
     'demo'
     """
-    if str(source) in presets():
-        return parse_train_recipe((_shipped_recipes() / f"{source}.toml").read_text(encoding="utf-8"), str(source))
-    path = Path(source)
-    if not path.is_file():
-        raise InputError(f"recipe {str(source)!r}: no such file, and no preset (presets: {', '.join(presets())})")
-    text = read_toml_text(path, "recipe")
-    try:
-        return parse_train_recipe(text, path.stem, path.parent)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    return files.load_recipe(source, "riverboat.solvers.mccfr", parse_train_recipe)
 
 
 def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = None) -> TrainRecipe:
@@ -194,86 +185,50 @@ def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = No
     >>> parse_train_recipe('game = "leduc"\\n[training]\\ntraversal = "pcs"').traversal
     'pcs'
     """
-    table = parse_toml(text)
-    _check_keys(table, KEYS, "recipe")
-    if "game" not in table:
+    table = UserEntries("recipe", files.parse_toml(text), DEFAULTS | {"name": name})
+    if table["game"] is None:
         raise InputError("no game: write game = 'nolimit-200bb', or the path of an ACPC game file")
-    game = _text(table, "game", "")
+    game = table.text("game")
     rules = read_game(folder / game if folder is not None and (folder / game).is_file() else game)
-    if rules.limit and "menu" in table:
+    if rules.limit and table["menu"] is not None:
         raise InputError(f"[menu]: {rules.name} is a limit game, its bets are in the rules; leave it out")
-    if not rules.limit and "menu" not in table:
+    if not rules.limit and table["menu"] is None:
         raise InputError(f"no [menu]: {rules.name} is a no-limit game; write flop = ['50%, 100%', 'a'] and so on")
     menu = None if rules.limit else menu_from_table(table["menu"])
-    training = table.get("training", {})
-    if not isinstance(training, Mapping):
-        raise InputError(f"training = {short_repr(training)}: must be a table, [training]")
-    _check_keys(training, TRAINING_KEYS, "[training]")
-    dtype = _text(training, "dtype", "float32", "[training] ")
+    training = UserEntries("[training]", table["training"], TRAINING_DEFAULTS)
+    dtype = training.text("dtype")
     if dtype not in DTYPES:
         raise unknown_name_error("dtype", dtype, DTYPES)
-    traversal = _text(training, "traversal", "external", "[training] ")
+    traversal = training.text("traversal")
     if traversal not in TRAVERSALS:
         raise unknown_name_error("traversal", traversal, TRAVERSALS)
-    if traversal != "external" and "prune" in training:
+    if traversal != "external" and training["prune"] is not None:
         raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling supports pruning")
-    runouts = _whole_number(training, "runouts", 0)
+    runouts = training.integer("runouts", 0, MAX_NUMBER)
     if traversal not in ("external", "chance", "pure") and runouts:
         raise InputError(
             f"[training] runouts with traversal = {traversal!r}: not supported, all hands of a board are paid on that board"
         )
     if runouts > MAX_RUNOUTS:
         raise InputError(f"[training] runouts = {runouts}: at most {MAX_RUNOUTS} boards")
-    clock = _whole_number(training, "period", 1 << 20), _whole_number(training, "until", 0) or None
-    schedule = _text(training, "weighting", "none", "[training] ")
-    try:
+    clock = training.integer("period", 0, MAX_NUMBER), training.integer("until", 0, MAX_NUMBER) or None
+    schedule = training.text("weighting")
+    with located_errors("[training] weighting, period"):
         if schedule != "none":
             schedules.parse(schedule, imports=False)  # a file must not choose which code runs
         weighting = Weighting(schedule, *clock)
-    except InputError as error:
-        raise InputError(f"[training] weighting, period: {error}") from None
-    pruning, prune_after = None, _whole_number(training, "prune_after", 0)
-    if "prune_after" in training and "prune" not in training:
+    pruning, prune_after = None, training.integer("prune_after", 0, MAX_NUMBER)
+    if prune_after and training["prune"] is None:
         raise InputError(f"[training] prune_after = {prune_after}: has no effect without prune; add prune = 300")
-    if "prune" in training:
-        threshold = training["prune"]
-        if not isinstance(threshold, (int, float)) or isinstance(threshold, bool) or not 0 < threshold <= MAX_NUMBER:
-            raise InputError(f"[training] prune = {short_repr(threshold)}: must be a number of big blinds above zero")
-        pruning = Pruning(-float(threshold) * rules.big_blind, prune_after)
-    return TrainRecipe(
-        rules,
-        menu,
-        _text(table, "abstraction", "lossless"),
-        weighting,
-        pruning,
-        dtype,
-        _text(training, "time", "", "[training] ") if "time" in training else None,
-        traversal,
-        runouts,
-        _text(table, "name", name),
-        _text(table, "about", ""),
-        _text(table, "worth", ""),
-    )
-
-
-def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str):
-        raise InputError(f"{where}{key} = {short_repr(value)}: must be a text in quotes")
-    return value
-
-
-def _whole_number(table: Mapping[str, Any], key: str, default: int) -> int:
-    value = table.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_NUMBER:
-        raise InputError(f"[training] {key} = {short_repr(value)}: must be a whole number from 0")
-    return value
-
-
-def _check_keys(table: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in names:
-            raise unknown_name_error(f"entry of {where}", key, names)
+    if training["prune"] is not None:
+        threshold = training.number("prune", 0.0, MAX_NUMBER)
+        if not threshold:
+            raise InputError("[training] prune = 0: must be a number of big blinds above zero")
+        pruning = Pruning(-threshold * rules.big_blind, prune_after)
+    time = training.text("time") if training["time"] is not None else None
+    names = table.text("name"), table.text("about", multiline=True), table.text("worth", multiline=True)
+    abstraction = table.text("abstraction")
+    return TrainRecipe(rules, menu, abstraction, weighting, pruning, dtype, time, traversal, runouts, *names)
 
 
 # --- card abstraction by training time ---

@@ -13,12 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.cards.equity._kernels.showdown import (
-    HandStrengthTables,
-    HandStrengthWorkspace,
-    hand_strength,
-    hand_strength_of_all,
-)
+from riverboat.cards.equity._kernels.showdown import HandStrengthTables, hand_strength, hand_strength_of_all
+from riverboat.cards.equity._kernels.showdown_values import ShowdownWorkspace
 from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
 from riverboat.games.holdem._kernels import (
@@ -249,7 +245,7 @@ class BeliefWorkspace(NamedTuple):
     visited: Array  # int64 [most buckets]: last decision for which a bucket has a row
     leader: Array  # int32 [most buckets]: the hand with that row
     ranked: Array  # int64 [2]: street of the current strengths or -1; twice the number of opposing hands
-    sorter: HandStrengthWorkspace
+    sorter: ShowdownWorkspace
 
 
 class PublicQueryResult(NamedTuple):

@@ -25,7 +25,7 @@ from riverboat.api.options import parse_target
 from riverboat.api.solve import check_schedule, solve
 from riverboat.cli.terminal import parse_duration
 from riverboat.core import files
-from riverboat.core.errors import InputError, RiverboatError, short_repr
+from riverboat.core.errors import InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_toml_text
 from riverboat.core.formatting import format_bytes
 from riverboat.formats import spot_file
@@ -101,10 +101,8 @@ def check_files(notes: Path, run: Path) -> None:
     for link in (path for folder in (notes, run) for path in (folder, *folder.rglob("*")) if path.is_symlink()):
         raise InputError(f"{link}: is a link, through which a job could write elsewhere; remove it")
     file = notes / SPOT_FILE
-    try:
+    with located_errors(file):
         spot_file.loads(read_toml_text(file, "spot file"), None)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
 
 
 QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = (

@@ -41,28 +41,12 @@ class GroundDistances(NamedTuple):
 
 
 class GreedyEmdScratch(NamedTuple):
-    """Scratch memory for greedy distances."""
+    """Scratch memory for greedy distances, and for the search of the nearest mean."""
 
     left: Array  # float32 [clusters]: remaining mass of the mean
     need: Array  # float32 [clusters]: remaining mass of the point's entries
     rank: Array  # int32 [clusters]: position of each entry in its sorted clusters
     open: Array  # int32 [clusters]: entries with remaining mass
-
-
-class SuccessorScratch(NamedTuple):
-    """Scratch memory for enumerating the next cards of a hand."""
-
-    deal: Array  # uint8 [width + fresh]
-    left: Array  # uint8 [cards]
-    pick: Array  # int64 [fresh]
-    suits: Array  # int64 [4]
-    colex: Array  # int64 [4, rounds]
-    counts: Array  # int64 [clusters], zeros
-
-
-class NearestMeanScratch(NamedTuple):
-    """Scratch memory for the search of the nearest mean."""
-
     place: Array  # float32 [dims]
     bound: Array  # float32 [means]
     queue: Array  # int32 [means]
@@ -77,7 +61,7 @@ def successor_histograms(
     deck,  # uint8 [cards]
     width,  # cards of a deal on this street
     num_new_cards,  # cards dealt between the streets
-    scratch,  # SuccessorScratch
+    scratch,  # NextCardWorkspace
     out,  # SparseHistograms OUT, large enough for all entries
 ):
     """Compute the histogram of each hand over the clusters that the next cards lead to.
@@ -232,7 +216,6 @@ def nearest_means(
     means,  # float32 [means, clusters]
     mean_columns,  # float32 [dims, means]: places of the means
     g,  # GroundDistances
-    mean_scratch,  # NearestMeanScratch
     scratch,  # GreedyEmdScratch
     label,  # int32 [hands] INOUT: initial guess or -1; then the nearest mean, the lowest index in a tie
     distance,  # float32 [hands] OUT: distance to it
@@ -241,7 +224,7 @@ def nearest_means(
 
     Means whose lower bound is too large are skipped.
     """
-    place, bound, queue = mean_scratch.place, mean_scratch.bound, mean_scratch.queue
+    place, bound, queue = scratch.place, scratch.bound, scratch.queue
     evaluated = 0
     for i in range(first, last):
         mean_embedding(h, i, g.places, place)
@@ -285,14 +268,13 @@ def update_nearest_distance(
     column,  # float32 [dims, 1]: its place
     embedding,  # float32 [hands, dims]: places of the hands
     g,  # GroundDistances
-    bound,  # float32 [1] scratch
-    scratch,  # GreedyEmdScratch
+    scratch,  # GreedyEmdScratch for one mean
     distance,  # float32 [hands] INOUT: distance to the nearest mean so far
 ):
     """Update the distances to the nearest mean after a new mean: one step of k-means++."""
     for i in range(len(distance)):
-        lower_bounds(g, embedding[i], column, bound)
-        if bound[0] < distance[i]:
+        lower_bounds(g, embedding[i], column, scratch.bound)
+        if scratch.bound[0] < distance[i]:
             distance[i] = min(distance[i], greedy_emd(h, i, mean, g, scratch, distance[i]))
 
 

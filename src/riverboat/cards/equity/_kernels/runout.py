@@ -25,18 +25,44 @@ class PotShares(NamedTuple):
 class NextCardWorkspace(NamedTuple):
     """Scratch memory for enumerating the next cards of a hand."""
 
-    deal: Array  # uint8 [width + 1]
+    deal: Array  # uint8 [width + fresh]
+    left: Array  # uint8 [cards]
+    pick: Array  # int64 [fresh]
     suits: Array  # int64 [4]
     colex: Array  # int64 [4, rounds]
-    following: Array  # int64 [52]
+    counts: Array  # int64 [clusters], zeros
 
 
-class StrengthSums(NamedTuple):
-    """Mean, mean square and histogram of the strength of many hands."""
+def next_card_workspace(deal: int, fresh: int, rounds: int, cards: int = 52, clusters: int = 0) -> NextCardWorkspace:
+    """Allocate scratch memory for deals of `deal` cards in all, `fresh` of them dealt next.
 
-    mean: Array  # float [hands]
-    square: Array  # float [hands]
-    histogram: Array  # int [hands, bins]
+    Parameters
+    ----------
+    deal
+        Cards of a hand and its board, with the next cards.
+    fresh
+        Cards that are dealt next.
+    rounds
+        Rounds of cards before them.
+    cards
+        Cards of the deck.
+    clusters
+        Clusters of the next street.
+
+    Returns
+    -------
+    NextCardWorkspace
+        Zeros.
+
+    Examples
+    --------
+    >>> next_card_workspace(6, 1, 2).colex.shape
+    (4, 2)
+    """
+    return NextCardWorkspace(
+        np.zeros(deal, np.uint8), np.zeros(cards, np.uint8), np.zeros(fresh, np.int64), np.zeros(4, np.int64),
+        np.zeros((4, rounds), np.int64), np.zeros(clusters, np.int64),
+    )  # fmt: skip
 
 
 @inline
@@ -215,26 +241,22 @@ def sum_over_next_cards(
     first,  # process canonical hands first, first + 1, … of this street
     width,  # cards per deal on this street
     workspace,  # NextCardWorkspace
-    known,  # StrengthSums of the next street's hands
-    out,  # StrengthSums OUT
+    known,  # StrengthFeatures of the next street's hands
+    out,  # StrengthFeatures OUT
 ):
     """Average the strengths of each hand over all next cards, and sum the histograms."""
-    deal, following = workspace.deal, workspace.following
+    deal = workspace.deal
     for i in range(len(out.mean)):
         unindex_deal(street_tables, first + i, workspace.suits, workspace.colex, deal, 0)
-        cards = 0
-        for c in range(52):
-            free = True
-            for k in range(width):
-                free = free and deal[k] != c
-            if free:
-                deal[width] = c
-                following[cards] = index_deal(next_tables, deal, 0)
-                cards += 1
+        dead = np.uint64(0)
+        for k in range(width):
+            dead |= np.uint64(1) << np.uint64(deal[k])
+        cards = list_free_cards(dead, workspace.left)
         out.mean[i] = 0.0
         out.square[i] = 0.0
         for c in range(cards):
-            j = following[c]
+            deal[width] = workspace.left[c]
+            j = index_deal(next_tables, deal, 0)
             out.mean[i] += known.mean[j]
             out.square[i] += known.square[j]
             for b in range(known.histogram.shape[1]):

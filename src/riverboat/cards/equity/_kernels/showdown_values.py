@@ -149,64 +149,84 @@ def compatible_reach(first, second, two_cards, k, reach, sums, total):
 
 # --- batches of ranges, and pairs of hands ---
 
-CARD_SLOTS = 53  # 52 cards and the placeholder for the second card of one-card hands
+NO_CARD = 52  # second card of one-card hands
 PAIR_BLOCK_ROWS = 8  # rows of pairs processed together, so that the strengths of a board stay in cache
 
 
 class BatchShowdownHands(NamedTuple):
     """Hands of a deck and the tables that rank them on complete boards."""
 
-    first: Array  # uint8 [hands]
-    second: Array  # uint8 [hands]: 52 for hands of one card
+    hands: Array  # uint8 [hands, hole]
+    first: Array  # uint8 [hands]: its columns
+    second: Array  # uint8 [hands]: NO_CARD for hands of one card
+    two: bool  # whether hands have two cards
     mask: Array  # uint64 [hands]: a bit for each card
     key: Array  # uint64 [hands]: sums of ranking keys
     suits: Array  # uint64 [hands]: sums of ranking masks
     deck: Array  # uint8 [cards]
     ranks: RankTables
-    two: bool  # whether hands have two cards
     cards: int  # number of cards of hand and board together
 
 
-class BatchShowdownWorkspace(NamedTuple):
-    """Scratch memory for one board."""
+class ShowdownWorkspace(NamedTuple):
+    """Scratch memory for one board and its runouts. Reach, wins and sums are scalars or vectors of sixteen."""
 
-    hand: Array  # int32 [hands]: hands that the board does not block, from weak to strong
+    order: Array  # int32 [hands]: hands that the board does not block, from weak to strong
     spare: Array  # int32 [hands]
     digits: Array  # int64 [257]
     strength: Array  # uint16 [hands]
-    first: Array  # uint8 [hands]: cards and strength, in the order of `hand`
+    first: Array  # uint8 [hands]: cards and strength, in the order of `order`
     second: Array  # uint8 [hands]
     rank: Array  # uint16 [hands]
-    reach: Array  # float64 [hands · 16]
-    beats: Array  # float64 [hands · 16]
-    sums: Array  # float64 [CARD_SLOTS · 16]
+    reach: Array  # float64 [hands · width]
+    beats: Array  # float64 [hands · width]
+    sums: Array  # float64 [53 · width]: by card, and for NO_CARD
+    twice: Array  # int64 [hands]: 2 × wins + ties
+    full: Array  # uint8 [5]: a board and its runout
+    left: Array  # uint8 [52]: cards that are not on the board
+    chosen: Array  # int64 [5]: positions of the runout's cards in `left`
 
 
 @inline
-def rank_live_hands(hands, board, size, hand, strength):
+def rank_live_hands(hands, board, size, order, strength):
     """Rank and list the hands that a board of `size` cards does not block; return their number."""
     live = 0
     key, mask, taken = board_keys(hands.ranks, board, size)
     for h in range(len(hands.mask)):
         if hands.mask[h] & taken == U(0):
             strength[h] = rank_by_keys(hands.ranks, key + hands.key[h], mask + hands.suits[h], hands.cards)
-            hand[live] = h
+            order[live] = h
             live += 1
     return live
 
 
 @inline
-def sort_live_hands(held, board, s):
-    """List the hands that a complete board does not block, from weak to strong, with cards and strength.
-
-    Returns their number.
-    """
-    live = rank_live_hands(held, board, len(board), s.hand, s.strength)
-    sort_by_strength(s.hand, live, s.strength, s.spare, s.digits)
+def sort_live_hands(
+    hands,  # uint8 [hands, hole]
+    live,  # number of hands that the board does not block
+    s,  # ShowdownWorkspace: order and strength IN, order, first, second and rank OUT
+):
+    """Sort the live hands from weak to strong, and list their cards and strengths in this order."""
+    sort_by_strength(s.order, live, s.strength, s.spare, s.digits)
     for k in range(live):
-        h = s.hand[k]
-        s.first[k], s.second[k], s.rank[k] = held.first[h], held.second[h], s.strength[h]
-    return live
+        h = s.order[k]
+        s.first[k], s.second[k] = hands[h, 0], hands[h, 1] if hands.shape[1] == 2 else NO_CARD
+        s.rank[k] = s.strength[h]
+
+
+@inline
+def count_wins(
+    deck,  # uint8 [cards]
+    two_cards,
+    live,
+    s,  # ShowdownWorkspace with sorted hands: twice OUT
+):
+    """Count 2 × wins + ties of every live hand against all hands that share no card with it."""
+    for k in range(live):
+        s.reach[k] = 1.0
+    showdown_wins(deck, s.first, s.second, s.rank, two_cards, live, s.reach, s.sums, s.beats, 0.0)
+    for k in range(live):
+        s.twice[s.order[k]] = np.int64(s.beats[k])
 
 
 @kernel
@@ -214,21 +234,22 @@ def accumulate_wins(
     held,  # BatchShowdownHands
     boards,  # uint8 [boards, cards]: complete
     ranges,  # float64 [groups · hands · 16]: weights of a hand in sixteen ranges, side by side
-    workspace,  # BatchShowdownWorkspace
+    workspace,  # ShowdownWorkspace
     out,  # float64 [groups · hands · 16] INOUT: 2 × weight beaten + weight tied, over all boards
 ):
     """Add up, for every hand and every range, the weight of the range's hands that it beats, over all boards."""
     s, hands, zero = workspace, len(held.mask), broadcast(workspace.sums, np.float64(0))
     groups = len(ranges) // (hands * SIMD_WIDTH)
     for b in range(len(boards)):
-        live = sort_live_hands(held, boards[b], s)
+        live = rank_live_hands(held, boards[b], boards.shape[1], s.order, s.strength)
+        sort_live_hands(held.hands, live, s)
         for g in range(groups):
             base = U(g * hands)
             for k in range(live):
-                store(s.reach, U(k) * L, load(ranges, (base + U(s.hand[k])) * L))
+                store(s.reach, U(k) * L, load(ranges, (base + U(s.order[k])) * L))
             showdown_wins(held.deck, s.first, s.second, s.rank, held.two, live, s.reach, s.sums, s.beats, zero)
             for k in range(live):
-                at = (base + U(s.hand[k])) * L
+                at = (base + U(s.order[k])) * L
                 store(out, at, load(out, at) + load(s.beats, U(k) * L))
 
 
@@ -236,7 +257,7 @@ def accumulate_wins(
 def rank_hands_on_boards(
     held,  # BatchShowdownHands
     boards,  # uint8 [boards, cards]: complete
-    workspace,  # BatchShowdownWorkspace
+    s,  # ShowdownWorkspace
     above,  # int16 [boards, hands] OUT: strength; 32767 if the board blocks the hand
     below,  # int16 [boards, hands] OUT: strength; -1 if the board blocks the hand
 ):
@@ -244,10 +265,9 @@ def rank_hands_on_boards(
     for b in range(len(boards)):
         for h in range(above.shape[1]):
             above[b, h], below[b, h] = 32767, -1
-        live = rank_live_hands(held, boards[b], boards.shape[1], workspace.hand, workspace.strength)
-        for k in range(live):
-            h = workspace.hand[k]
-            above[b, h] = below[b, h] = workspace.strength[h]
+        for k in range(rank_live_hands(held, boards[b], boards.shape[1], s.order, s.strength)):
+            h = s.order[k]
+            above[b, h] = below[b, h] = s.strength[h]
 
 
 @kernel

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.cards.equity._kernels.showdown_values import (
-    BatchShowdownWorkspace,
+    ShowdownWorkspace,
     compatible_reach,
+    rank_live_hands,
     showdown_wins,
     sort_live_hands,
     sum_reach,
@@ -196,7 +197,7 @@ class AivatWorkspace(NamedTuple):
 
     real: Array  # float64 [NUM_ROWS, hands]
     board: Array  # uint8 [cards]: a runout
-    showdown: BatchShowdownWorkspace
+    showdown: ShowdownWorkspace
 
 
 # --- Sums over pairs of hands ---
@@ -261,12 +262,13 @@ def compute_showdown_edges(cards, board, weights, workspace):
     """Compute wins minus losses of each hand on a complete board, into EDGE; blocked hands get 0."""
     s, edge = workspace.showdown, workspace.real[EDGE]
     edge[:] = 0.0
-    live = sort_live_hands(cards, board, s)
+    live = rank_live_hands(cards, board, len(board), s.order, s.strength)
+    sort_live_hands(cards.hands, live, s)
     for k in range(live):
-        s.reach[k] = weights[s.hand[k]]
+        s.reach[k] = weights[s.order[k]]
     total = showdown_wins(cards.deck, s.first, s.second, s.rank, cards.two, live, s.reach, s.sums, s.beats, 0.0)
     for k in range(live):
-        edge[s.hand[k]] = s.beats[k] - compatible_reach(s.first, s.second, cards.two, k, s.reach, s.sums, total)
+        edge[s.order[k]] = s.beats[k] - compatible_reach(s.first, s.second, cards.two, k, s.reach, s.sums, total)
 
 
 # --- Board cards of the second street ---
