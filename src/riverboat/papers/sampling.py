@@ -25,7 +25,7 @@ from riverboat.evaluation.matches.duel import duel
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import iterate_doubling_times
 from riverboat.papers.rows import ComparisonRow, new_row
 from riverboat.papers.tartanian7.blade_levels import LevelTrainer
@@ -125,18 +125,7 @@ def compare_samplers(seconds: float, checks: int, seed: int) -> ExperimentReport
                 curves += exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
         share = last["PCS"].abstract_exploitability / last["CS"].abstract_exploitability
         rows.append(new_row(f"{name}: exploitability of PCS at the end, shares of CS", share, note=EQUAL_TIME_NOTE))
-    notes = (
-        "Exploitability in the real game, exact, in thousandths of a big blind (Leduc: of an ante) a hand; time is "
-        "that of one core, without the measuring.",
-        "ES, CS: an iteration is one deal; PCS: one board with all hands of both players; all update both players. A "
-        "visit is a decision with one hand: a decision counts once for every hand that PCS carries there.",
-        "Figure 3 has limit hold'em of four rounds with 5 to 12 percentile buckets and best responses in the abstract "
-        "game (pcs-figure-3): with 5 buckets CS converges faster, and PCS overtakes it as buckets grow. The same "
-        "holds here: in the runs tried PCS ended at 0.93 to 1.14 times the exploitability of CS with 5 parts, and at "
-        "0.59 to 0.73 with 12. A deal visits one bucket of each seat on a street and a board all of them, which pays "
-        "where they are many.",
-    )
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("blueprint-convergence"), curves, log=True)
 
 
 def _point_note(p: ConvergencePoint) -> str:
@@ -197,5 +186,4 @@ def compare_baselines(deals: tuple[int, ...], runs: int, seed: int) -> Experimen
             rows.append(new_row(label, fmean(values), half_width=half_width, note=f"{runs} runs"))
         panel = "exploitability against deals"
         curves.append(Curve(name, deals, [fmean(values) for values in exploitability], panel))
-    notes = ("Exact exploitability in thousandths of an ante a hand; intervals are two standard errors over the runs.",)
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("baselines"), curves, log=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS
 from riverboat.games.small.poker import leduc
 from riverboat.games.small.toy_games import HalfStreet, bet_grid, clairvoyance, half_street_kuhn
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, printed_row
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import quality
@@ -97,14 +97,7 @@ def run_clairvoyance(full: bool, seed: int) -> ExperimentReport:
     """Compute all 49 entries of table 2."""
     columns = {stack: clairvoyance_exploitabilities(stack) for stack in STACKS}
     rows, curves = table_rows(CLAIRVOYANCE_TABLE, columns, 2, CLAIRVOYANCE_EXPLAINED)
-    notes = (
-        "Exploitability of player 2 in pots: the value of an exact best response above the value of the game.",
-        "Tie rule: a bet on the threshold is translated to the smaller size by Det-Arith and Det-psHar, although the "
-        "paper's text says otherwise, and to the larger by Det-Geo. With the text's rule Det-Arith would have 0.125 "
-        "for a stack of 1 and Det-psHar 0.3083 for 5.",
-        "A bet that is translated to a check is called.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("translation-clairvoyance"), curves)
 
 
 # --- No-limit Leduc ---
@@ -193,18 +186,7 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
                 printed_row(f"{title}, {COLUMN_LABELS[k]}", papers[k], ours, digits=3, half_width=width, certified=True,
                             rivals=rivals, explained=LEDUC_EXPLAINED[m][k])
             )  # fmt: skip
-    notes = (
-        f"In chips. Best responses are exact; the value of the full game, {value:.4f} ± {half:.4f} to player 1, is "
-        "certified, and the average does not depend on it.",
-        "Place 1 is least exploitable. Figures are those of the linear program's equilibrium of the small game; with "
-        "other equilibria they differ, and Rand-psHar stays the least and Det-Arith the most exploitable. Only the "
-        "order is compared: the paper does not say which equilibrium it used.",
-        "Tie rule: a bet on the threshold is translated to the larger size, as the paper's text says. In whole chips "
-        "half-pot bets meet it: with the other rule Det-Arith is far more exploitable.",
-        "A bet that was translated to a check or call is called; all-in is translated to all-in; own bets take the "
-        "nearest size in the real pot.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("translation-leduc", value=value, half=half))
 
 
 # --- No-limit Kuhn poker ---
@@ -280,13 +262,4 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
         explained = KUHN_EXPLAINED if size == 0.4 else {}
         table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
         rows, curves = rows + table_results, curves + table_curves
-    notes = (
-        "Exploitability of player 2 in pots, exact. The equilibrium of the small game is not unique; the king calls "
-        "all-in with 2 / (n + 1), the least that is an equilibrium, and always for n = 3. These choices were found by "
-        "trial: the paper does not state them.",
-        "Rand-psHar loses least and Det-Arith or Det-psHar most, as in the paper; and the menu with the equilibrium's "
-        "own size, 0.4 pots, does worse for large stacks.",
-        "Tie rule: as in the clairvoyance game. The paper's figures for Det-Arith with 0.4 pots need the larger size "
-        "at the upper threshold for some stacks: bets such as 10.2 are not exact in binary.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("translation-kuhn"), curves)

@@ -16,7 +16,7 @@ from riverboat.abstraction.cards.percentile_buckets import hand_values, percenti
 from riverboat.core.cache import cached_arrays
 from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.papers.training import (
     AbstractGame,
@@ -96,13 +96,7 @@ def run_overfitting(full: bool, seed: int) -> ExperimentReport:
             note=f"least, {least.real_exploitability:.4g}, after {least.iterations:,} iterations",
         ),
     ]
-    notes = (
-        "Exploitability in mbb a hand, exact in both games: all 1,755 flops, all hands. An iteration is one flop with "
-        "all hands of both seats (PCS), and later ones count more (linear).",
-        f"Two rounds, at most four bets a round, {BUCKETS} percentile buckets of E[HS²] on each street: 5 before the "
-        "flop and 25 on it, with perfect recall.",
-    )
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("proposal-figure-6", buckets=BUCKETS), curves, log=True)
 
 
 # --- CFR-BR against CFR ---
@@ -133,11 +127,4 @@ def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
         new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
         new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
     ]
-    notes = (
-        "Exploitability in mbb a hand, exact: all flops, all hands. An iteration is one flop with all hands.",
-        "The opponent of CFR-BR sees its cards. Before the flop it updates by regret matching; on the flop, with no "
-        "chance left, it plays its best response to the current strategy.",
-        "The published figures are of an abstraction with imperfect recall and many more buckets, so they are not "
-        "compared.",
-    )
-    return ExperimentReport(rows, notes, curves + br_curves, log=True)
+    return ExperimentReport(rows, format_notes("cfr-br"), curves + br_curves, log=True)

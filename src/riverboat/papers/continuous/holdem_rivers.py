@@ -22,7 +22,7 @@ from riverboat.continuous.solver import solve as solve_game
 from riverboat.continuous.solver import solve_model
 from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.arrays import Array
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import (
     LIMIT_SIZES,
     POT,
@@ -237,19 +237,14 @@ def run(full: bool, seed: int) -> ExperimentReport:
     rows.append(finding_row("limit rivers: a third model is needed", 1.0, float(third)))
     lines = sorted({river.line for river in turns})
     training = f"{agent.strategy.provenance.get('iterations', 0):,} iterations"
-    return ExperimentReport(
-        rows,
-        (
-            f"Turns: {count} rivers sampled from {-(-count // RIVERS_PER_TURN)} solved turns, lines by their "
-            f"frequency ({', '.join(lines)}). Matches: {count} rivers that {agent.name} ({training}) reached in "
-            f"self-play with at least one bet before; {num_short} more were left out for lack of chips. Both ranges "
-            "by Bayes.",
-            "Limit: a quarter of the pot and one raise. Else half of the pot and one raise by the pot, the smallest "
-            "sizes of the agent's menu; its strategy is queried at every line of that betting.",
-            f"A model applies where its certified epsilon is at most {100 * EPSILON_TOLERANCE:g} % of the pot with "
-            "independent ranks. The proposal says that three models cover all rivers and no two do, without a figure "
-            "or a tolerance.",
-            "The threshold player takes the first model within 0.1 %, else the best. What one player wins from "
-            "another is the expectation over all hands of both ranges; intervals are over rivers.",
-        ),
+    notes = format_notes(
+        "continuous-holdem-rivers",
+        count=count,
+        turns=-(-count // RIVERS_PER_TURN),
+        lines=", ".join(lines),
+        agent=agent,
+        training=training,
+        num_short=num_short,
+        percent=100 * EPSILON_TOLERANCE,
     )
+    return ExperimentReport(rows, notes)

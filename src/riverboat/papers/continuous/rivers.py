@@ -24,7 +24,7 @@ from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve,
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
 from riverboat.core.arrays import Array
 from riverboat.core.errors import RiverboatError
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
 from riverboat.reports.plots.continuous import plot_profiles
 from riverboat.solvers.exact.lp import solve_lp
@@ -205,8 +205,4 @@ def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
         new_row("error of the value: power of the number of steps", rate, note="about -2"),
     ]
     curve = Curve("error of the value", sizes, errors)
-    notes = (
-        "the equations of indifference, solved by hand: c = (3P + 2) / ((2P + 1)(P + 2)), b = (1 + c) / 2, "
-        "a = (1 - c) / (2 (P + 1))",
-    )
-    return ExperimentReport(rows, notes, (curve,), log=True)
+    return ExperimentReport(rows, format_notes("continuous-von-neumann"), (curve,), log=True)

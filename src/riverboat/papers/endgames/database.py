@@ -18,7 +18,7 @@ from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block
 from riverboat.games.holdem.betting import BettingState
 from riverboat.papers.endgames.leaf_values import GAME, MENU, train_small_blueprint
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import make_base_agent
 from riverboat.papers.rows import ComparisonRow, mean_row, new_row
 from riverboat.solvers.boards.batches import solve_many
@@ -251,15 +251,13 @@ def run(full: bool, seed: int) -> ExperimentReport:
         note = f"at most {micros.max():.0f}"
         rows.append(new_row(f"{name} {size_label}, microseconds (median)", np.median(micros), note=note))
     rows += _turn_rows(count, seconds, seed, 400 if full else 60)
-    notes = (
-        f"Values: {held_out} held-out rivers of the blueprint in self-play, solved to "
-        "0.2 % of the pot; |error| over both ranges. Intervals are over rivers.",
-        f"Turns: 15 cards, {count} turns after {TURN_LINE!r}, both solvers {seconds:g} s of CPU time for each seat; "
-        "finally rivers are solved for the resulting ranges. A solver that stops spends all its numbers on the turn, "
-        "where every hand has its own; one that continues with as many numbers needs half of them for rivers, which "
-        "all cards share, and so has few buckets on both streets.",
-        f"Look-ups among {NUM_TIMED_ENTRIES:,} are timed on mixtures of the database's distributions; times depend on "
-        "the load of the machine.",
+    notes = format_notes(
+        "endgame-database",
+        held_out=held_out,
+        count=count,
+        turn_line=TURN_LINE,
+        seconds=seconds,
+        num_timed_entries=NUM_TIMED_ENTRIES,
     )
     return ExperimentReport(rows, notes, (curve,))
 

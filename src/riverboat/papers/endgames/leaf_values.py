@@ -22,7 +22,7 @@ from riverboat.evaluation.matches.match import play_match
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.papers.training import train_blueprint
 from riverboat.strategies.blueprint import Blueprint
@@ -168,16 +168,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
     note = "the flop searched, later streets solved for its ranges"
     rows.insert(0, finding_row(label, 0.5, searched / base, "<=", note=note))
     first = _random_flop(np.random.default_rng([seed, 1]))
-    notes = (
-        f"15 cards (five ranks, three suits), 15 big blinds; {flops} flops, the first one {format_cards(first)}. "
-        "Exploitability is half of what both seats could gain by exact best responses from the flop on, with the "
-        "blueprint's ranges.",
-        f"Each searched street takes {seconds:g} s of CPU time, leaf values included. Unless the name says otherwise, "
-        "later streets are solved for the ranges that the search leads to, as search=flop does at the table; `then "
-        "the blueprint`: the blueprint plays them.",
-        "Won of the blueprint: the mean over both seats, exact: a match without luck. Intervals are over flops.",
-        f"The learnt value is a polynomial with 16 weights, fitted to {NUM_TRAINING_TURNS} turns solved "
-        "for ranges around the blueprint's; that time is not counted.",
-        "Re-solved and maxmargin: with a gadget at the root of the flop, whose values come from the same leaf values.",
+    notes = format_notes(
+        "midgame-leaves", flops=flops, first=format_cards(first), seconds=seconds, num_training_turns=NUM_TRAINING_TURNS
     )
     return ExperimentReport(rows, notes)

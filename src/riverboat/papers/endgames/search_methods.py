@@ -25,7 +25,7 @@ from riverboat.evaluation.matches.match import FULL_POT, PairSampling, play_matc
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, new_row
 from riverboat.papers.training import train_blueprint
 from riverboat.strategies.public_strategy import PublicPolicy
@@ -103,11 +103,8 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
     for search_method in COMPARED_METHODS:
         agent = make_searching_agent(base, street, search_method, size.iterations)
         rows += method_rows(search_method, agent, base, first, size, seed)
-    notes = (
-        f"{base.rules.name}: search from the {street} on, {size.hands:,} hands against its own blueprint with AIVAT, "
-        f"thinned by the pot; local best response with {ACTIONS} from the {street} on, {size.deals} deals of "
-        f"{2 * size.hands_per_deal} hands, the same for all. mbb/g with 95 % intervals.",
-        "A local best response is a lower bound on exploitability; below zero this opponent loses. No paper prints these.",
+    notes = format_notes(
+        "search-methods", base=base, street=street, size=size, actions=ACTIONS, deal_hands=2 * size.hands_per_deal
     )
     return ExperimentReport(rows, notes)
 

@@ -10,7 +10,7 @@ import numpy as np
 from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, PublicGame, PublicState
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import best_response, quality
@@ -239,20 +239,7 @@ def run_coin_toss(full: bool, seed: int) -> ExperimentReport:
         spec_rows, spec_curves = second_round_rows(spec)
         rows, curves = rows + spec_rows, curves + spec_curves
     rows += random_base_rows("leduc", 300 if full else 3, seed)
-    notes = (
-        "The paper does not specify the payoffs of a wrong guess and Forfeit: +1 to player 0 follows from the values "
-        "of Right.",
-        "Re-solve has no unique solution on Coin Toss; the linear program's is shown.",
-        "Best possible: the endgame solved with the rest of the game fixed; on Coin Toss it is the paper's "
-        "reach-maxmargin with the improvement that Heads, with value 0.5 on Left anyway, needs no protection below "
-        "that.",
-        "Reach-maxmargin: gifts from the base strategy, split over the later endgames by weight, so that no value "
-        "of the opponent on the path rises. Both players are refined, each against the base strategy.",
-        "The paper prints no figures for Leduc. Its table for flop hold'em has the order base, re-solve, maxmargin, "
-        "reach-maxmargin, and unsafe once best and once far above the base.",
-        "Curves: base, unsafe, re-solve, maxmargin, reach-maxmargin, best possible, gifts not split.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("coin-toss"), curves)
 
 
 # --- Safety bound (theorem 2) on Leduc's second round ---
@@ -310,11 +297,4 @@ def safety_bound_rows(spec: str) -> list[ComparisonRow]:
 def run_bound(full: bool, seed: int) -> ExperimentReport:
     """Check Leduc; with `full` also Leduc with five ranks."""
     rows = safety_bound_rows("leduc") + (safety_bound_rows("leduc:ranks=5,suits=2") if full else [])
-    notes = (
-        "What a player concedes is the opponent's best-response value, in chips per hand, which includes the value of "
-        "the game. The paper's column is the bound: the value before, less the largest N · M of an information set "
-        "that the best response to the refined strategy reaches.",
-        "All endgames of the second round are refined at once, and their gains add up: the bound, which counts one "
-        "information set, is far below their total.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("endgame-bound"))

@@ -17,7 +17,7 @@ from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.devices import AUTO, CPU
 from riverboat.games.boards.holdem import Holdem
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.solvers.schedules import dcfr
@@ -181,19 +181,15 @@ def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentR
         title = "all hands: unsafe / base, where the base is nearly an equilibrium"
         note = "the paper's large game has 9.58: unsafe can be worse than the base"
         rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
-    notes = (
-        f"{size.game}: {size.base} iterations for the base ({size.fine or size.base} with all hands), "
-        f"{size.iterations} for each endgame, {SCHEDULE}. mbb/g, exact in the whole game. {parts.note}",
-        "The paper gives counts of its games and no menus; its figures in mbb/h are a tenth of those of the later "
-        "version where the experiment is the same. Orders and ratios are compared, not digits.",
-        "Reach-maxmargin in the paper's own form has its margin at the opponent's first decision and everything the "
-        "opponent gave up since then in it; a move off the path counts as the least that the opponent can be held to "
-        "there. With whole gifts it is proved for one endgame; all of them together may spend a gift twice, split "
-        "they cannot.",
-        "Gadgets' own: the most that their solutions' exploitability lets best responses gain, both players' mean.",
-        f"Curve: {', '.join(map(_method_title, coarse))}.",
-    )
     curve = Curve(buckets, range(len(coarse)), [f.exploitability for f in coarse.values()])
+    notes = format_notes(
+        "endgame-table-1-small",
+        size=size,
+        fine_iterations=size.fine or size.base,
+        schedule=SCHEDULE,
+        parts=parts,
+        methods=", ".join(map(_method_title, coarse)),
+    )
     return ExperimentReport(rows, notes, (curve,))
 
 

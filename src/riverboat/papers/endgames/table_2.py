@@ -19,7 +19,7 @@ from riverboat.games.boards.holdem import Holdem
 from riverboat.games.boards.subtrees import BoardSubgame
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.endgames.table_1 import SCHEDULE
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
@@ -161,15 +161,5 @@ def run(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport
     recipe = f"{CACHE_VERSION} {spec} {table.base_iterations} {table.iterations} {SCHEDULE}"
     parts = ExperimentParts("endgame-nested", recipe, use_cache=full, part=part)
     rows, curves, solved = compare_methods(table, parts)
-    notes = (
-        f"{spec}: {size['base']} iterations for the base, {size['iterations']} for each of {solved:,} endgames per "
-        f"method. mbb/g, the exact best-response value of the opponent, averaged over seats. {parts.note}",
-        "The least margin is over all hands of all endgames, including rarely reached ones; it includes gifts for "
-        "reach-maxmargin. Only if it is not negative nested play is an equilibrium of the larger game. For hands with "
-        "almost no compatible opponent hands it is float32 rounding; shortfalls are weighted by compatible hands.",
-        "A preflop endgame contains all flops; on the flop each board has its own endgame. Inexpensive ones begin "
-        "after the bet, with the opponent's best value without the bet as the alternative; expensive ones begin at "
-        "its decision.",
-        "The paper plays 52 cards (720.6 million information sets); decks here are smaller: orders and ratios are compared.",
-    )
+    notes = format_notes("endgame-table-2", spec=spec, size=size, solved=solved, parts=parts)
     return ExperimentReport(rows, notes, curves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import new_row, printed_row
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.trace import trace
@@ -36,11 +36,5 @@ def run_kuhn_trace(full: bool, seed: int) -> ExperimentReport:
     fair = 0.0  # the value it must be distinguished from
     value = (low + high) / 2
     rows.append(printed_row("value of the game", KUHN_VALUE, value, interval=(low, high), rivals=(fair,), note=note))
-    notes = (
-        "The essay calls the players 1 and 2; here they are 0 and 1. Regrets are given the deal, without its "
-        "probability of 1/6. Its figure prints the steps of this deal; values and regrets follow from uniform play by "
-        "arithmetic, and the tests compute them by hand.",
-        "Slip of the text: the size of no-limit hold'em is given as 100^165; it is about 10^165 (6.3 × 10^164 "
-        "states, Johanson 2013).",
-    )
+    notes = format_notes("essay-kuhn-trace")
     return ExperimentReport(rows, notes, (Curve("exploitability by iterations", iterations, errors),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from riverboat.games.small.normal_form import rock_paper_scissors
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ExplainedDifference, new_row, printed_row
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.trace import regret_matching
@@ -40,8 +40,4 @@ def run_rps(full: bool, seed: int) -> ExperimentReport:
     rows.append(printed_row("value of the game", 0.0, value, interval=(low, high), rivals=one_sided, note="certified"))
     average = solver.average()["player 0"]
     rows += [new_row(f"average strategy: {move}", average[move], note="1/3 in equilibrium") for move in MOVES]
-    notes = (
-        "The essay's algorithm 1 normalises raw regrets; regret matching normalises their positive parts, else an "
-        "action with negative regret would have a negative probability.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("essay-rps"))

@@ -14,7 +14,7 @@ from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.spots.spot import Spot
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import finding_row, new_row
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.solution import Solution
@@ -130,12 +130,8 @@ def run(full: bool, seed: int) -> ExperimentReport:
         ),
         new_row("largest exploitability, % of the pot", rivers.exploitability),
     ]
-    notes = (
-        f"{NUM_RIVERS:,} rivers in which the first player bets sometimes: 120 hands in each range, drawn by strength "
-        f"with a tilt, one bet of {', '.join(map(str, BET_SIZES))} % of the pot, no raise; {ITERATIONS} iterations or "
-        "more of CFR.",
-        "MDF is P / (P + b). A note on the paper writes b / (P + b), which is how often a bluff may fail; it is far "
-        "off. The published correction, MDF - RA / 2 + 1 / 4, holds in direction and nearly in size.",
+    notes = format_notes(
+        "explain-defence", num_rivers=NUM_RIVERS, bet_sizes=", ".join(map(str, BET_SIZES)), iterations=ITERATIONS
     )
     order = np.argsort(rivers.range_advantage)
     parts = [p for p in np.array_split(order, 10) if len(p)]

@@ -6,7 +6,7 @@ from riverboat.explain.explanation import RuleExplanation, explain
 from riverboat.explain.fidelity import purify_decisions
 from riverboat.explain.small_game_decisions import exploitability_cost, small_game_decisions
 from riverboat.games.small.poker import kuhn, leduc
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import finding_row, new_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.trees.public import PublicTree
@@ -36,12 +36,8 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
         theorem_row("exploitability when purified", 2 / 9, pure),
         *(new_row(f"exploitability with {n:g} rules", x) for n, x in zip(lengths, costs, strict=True)),
     ]
-    notes = (
-        f"The rules: {'; '.join(str(rule) for rule in explanation.rules.rules)}. "
-        "A raise that cannot be made is a call, a fold that is free is a check.",
-        "Purified, the second player never bluffs and never calls with the queen; its opponent then earns 1/6, not -1/18.",
-    )
     curve = Curve("exploitability by rules", lengths, costs)
+    notes = format_notes("explain-kuhn", rules="; ".join(str(rule) for rule in explanation.rules.rules))
     return ExperimentReport(rows, notes, (curve,))
 
 

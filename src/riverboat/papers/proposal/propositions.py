@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.small.normal_form import rock_paper_scissors
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, new_row, theorem_row
 from riverboat.solvers.exact.matrix_games import solve_matrix_games
 from riverboat.solvers.tabular.best_response import quality
@@ -180,11 +180,4 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
         ("two ways in, one used", SimultaneousEndgame(two_entries, ((0, 1), (2, 3)), (1.0, 0.0)), 0.1),
     ):
         rows += _proposition_6_rows(title, endgame, delta, rng)
-    notes = (
-        "3 is interpreted as: purification may gain or lose without bound. 5 as: an endgame solved with equilibrium "
-        "ranges may leave the equilibrium. 6 as: if losing more than ε implies losing more than δ in the endgame, "
-        "δ-equilibria of the endgame are ε-equilibria.",
-        "Rock-paper-scissors shows why 6 needs its premise: with δ = 0 the least ε is 1, the maximum. With one entry "
-        "both games are the same, and ε is δ.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("propositions"))

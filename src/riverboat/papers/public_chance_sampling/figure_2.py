@@ -9,7 +9,7 @@ from __future__ import annotations
 from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
 from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
     SAMPLERS,
     claim_rows,
@@ -55,16 +55,7 @@ def figure_2_report(kind: str, million_infosets: int, seconds: float, checks: in
         *sampler_rows(runs, "mbb a hand"),
         *claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
     ]
-    notes = (
-        f"{kind} hold'em, no abstraction. Exploitability in mbb a hand, exact: all flops, all hands. Vanilla CFR; "
-        f"time is that of one core, without the measuring. Seeds: {len(seeds)}; figures are geometric means, "
-        "intervals the least and the most.",
-        "An iteration is one deal (CS), one board with all hands of both seats (PCS), or a board with all hands of "
-        "one seat against a drawn hand of the other, for each seat in turn (OPCS, SPCS). The paper finds that PCS "
-        "converges fastest.",
-        "Until PCS and OPCS have drawn each of the 1,755 flops once or twice, all of them are near where they began, "
-        "and their order says nothing: there OPCS is ahead of PCS in [2-4].",
-    )
+    notes = format_notes("pcs-figure-2a", kind=kind, seeds=len(seeds))
     return ExperimentReport(rows, notes, sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
 
 

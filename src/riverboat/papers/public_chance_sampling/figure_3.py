@@ -15,7 +15,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
 from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
-from riverboat.papers.framework import ExperimentParts, ExperimentReport
+from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.class_game import (
     ClassGame,
     class_game_from_boards,
@@ -116,15 +116,8 @@ def run(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0)
     if smallest < largest:
         name = f"PCS gains on CS as buckets grow: share of CS with {largest} buckets, shares of that with {smallest}"
         rows.append(finding_row(name, 1.0, shares[largest] / shares[smallest], "<="))
-    notes = (
-        "Limit hold'em, four rounds. Exploitability in the abstract game, in mbb a hand: responders see buckets as "
-        f"well. Joint counts are of {num_boards:,} boards with all their pairs of hands, "
-        f"{num_boards * 1081 * 990:.2g} in all: best responses fit their noise a little, so figures are slightly too "
-        "high, equally for both.",
-        "Vanilla CFR; time is that of one core, without the measuring. The paper finds that CS is faster with 5 "
-        "buckets and that PCS overtakes it as buckets grow. PCS draws boards in blocks of 64, some 12 s each: so its "
-        "checks come late.",
-        f"{total_seconds:g} s for each run. {parts.note}",
+    notes = format_notes(
+        "pcs-figure-3", num_boards=num_boards, pairs=num_boards * 1081 * 990, total_seconds=total_seconds, parts=parts
     )
     return ExperimentReport(rows, notes, curves, log=True)
 

@@ -23,7 +23,7 @@ from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.duel import duel
 from riverboat.games.boards.holdem import HOLDEM_BOARD, holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
     format_seconds,
     iterate_doubling_times,
@@ -114,14 +114,11 @@ def run(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0)
         name = f"PCS less CS after {format_seconds(results['CS'][k].seconds)}, mbb a hand"
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
-    notes = (
-        f"Limit hold'em of four rounds, {' – '.join(f'{n:,}' for n in cards.counts)} buckets with imperfect recall, "
-        f"{infosets:,} information sets. The opponent is trained in the same game by external sampling for "
-        f"{opponent_seconds:.0f} s of one core.",
-        f"{match_hands:,} hands per check, in duplicate pairs, the same deals for all. Time is that of one core, "
-        "without matches. PCS draws boards in blocks of 64, about 13 s each, so it determines the times of checks.",
-        "In the paper PCS is ahead of CS at equal time, in a game several times as large and against another opponent. "
-        "Matches use another seed than training: with the same seed CS plays the deals of its training, "
-        "which gains about 50 mbb/g after 700,000 of them, and hides that PCS is ahead.",
+    notes = format_notes(
+        "pcs-figure-4",
+        buckets=" – ".join(f"{n:,}" for n in cards.counts),
+        infosets=infosets,
+        opponent_seconds=opponent_seconds,
+        match_hands=match_hands,
     )
     return ExperimentReport(rows, notes, curves)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from riverboat.core.errors import InputError
-from riverboat.papers.framework import ExperimentParts, ExperimentReport
+from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
     TrainingCheck,
     cached_run,
@@ -114,14 +114,8 @@ def run_figure_6(
     if not parts.missing:
         rows += claim_rows(runs, "loss to the equilibrium", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
-    notes = (
-        f"{name}: loss of the average strategy over both seats against an equilibrium, or nearly one, exact: all "
-        "pairs of rolls, no sampling. It is at most the exploitability. Time is CPU time of one core, without the "
-        "measuring.",
-        "The paper's game is Bluff(2,2), which --full runs (8.4 GB of tables).",
-        f"{total_seconds:g} s for each run. {parts.note}",
-    )
     panel = f"{name}: matches lost to an ε-equilibrium against seconds"
+    notes = format_notes("pcs-figure-6", name=name, total_seconds=total_seconds, parts=parts)
     return ExperimentReport(rows, notes, sampler_curves(runs, panel), log=True)
 
 
@@ -145,14 +139,14 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
     if not parts.missing:
         rows += claim_rows(runs, "exploitability", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
-    notes = [
-        f"{name}, {tree.infoset_count:,} information sets, vanilla CFR. Exploitability in matches (won +1, lost -1), "
-        "exact; time is that of one core, without the measuring. A visit is a public node entered.",
-        f"The paper's game is Bluff(2,2), {NUM_PAPER_INFOSETS:,} information sets, which --full runs (5.6 GB of "
-        "tables). There too PCS is below CS at equal time: one traversal with vectors replaces one for each pair of "
-        f"rolls, {rolls} here.",
-        f"{total_seconds:g} s for each run. {parts.note}",
-    ]
-    if full:
-        notes.append("In Bluff(2,1), the default size, PCS was at 0.060 after 8 s and CS at 0.223: ten times as fast.")
-    return ExperimentReport(rows, notes, sampler_curves(runs, f"{name}: exploitability against seconds"), log=True)
+    notes = format_notes(
+        "pcs-figure-5",
+        name=name,
+        tree=tree,
+        num_paper_infosets=NUM_PAPER_INFOSETS,
+        rolls=rolls,
+        total_seconds=total_seconds,
+        parts=parts,
+    )
+    curves = sampler_curves(runs, f"{name}: exploitability against seconds")
+    return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)

@@ -22,7 +22,7 @@ from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import new_row
 from riverboat.strategies.blueprint import Blueprint
 
@@ -284,9 +284,4 @@ def compare_levels(deals: tuple[int, ...], seed: int) -> ExperimentReport:
             note = f"{solver.machines} machines, {solver.messages / solver.iterations:.1f} messages a deal"
             rows.append(new_row(f"{name}: {count:,} deals", exploitability[-1], note=note))
         curves.append(Curve(name, deals, exploitability, "exploitability against deals"))
-    notes = (
-        "Exact exploitability in thousandths of an ante a hand. A deal of hands visits every machine, which draws a "
-        "card of its own: with more levels a deal shows more boards.",
-        "Not weighted: updates as in the paper's pseudocode, without the number of cards that each machine could draw.",
-    )
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("blade-levels"), curves, log=True)

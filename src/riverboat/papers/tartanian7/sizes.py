@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.notation import parse_cards
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, new_row, printed_row
 
 NODES = 6_104_546  # of the betting tree, including terminals
@@ -91,10 +91,5 @@ def machine_rows() -> list[ComparisonRow]:
 
 def run_sizes(full: bool, seed: int) -> ExperimentReport:
     """Check all counts."""
-    notes = (
-        "Cards are enumerated with the deck. The betting tree is not published: its number of nodes is taken from the "
-        "paper, and the other sizes of both games follow from it to all printed digits. So one betting tree served "
-        "both games.",
-        f"The number of flops that two hands leave is the same for all hands: C(48, 3) = {comb(48, 3):,}.",
-    )
+    notes = format_notes("tartanian7-sizes", flops=comb(48, 3))
     return ExperimentReport((*card_rows(), *game_rows(), *machine_rows()), notes)
