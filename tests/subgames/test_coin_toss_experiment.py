@@ -6,14 +6,13 @@ import pytest
 
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.endgames.small_games import (
-    BlindPokerAbstraction,
-    _blind_infoset,
+    base_strategies,
     coin_toss_rows,
     random_base_rows,
     run_coin_toss,
     second_round_rows,
 )
-from riverboat.testing import check_game
+from riverboat.trees.public import PublicTree
 
 
 def test_coin_toss() -> None:
@@ -40,12 +39,11 @@ def test_random_bases() -> None:
     assert all(row.passes for row in rows)
 
 
-def test_blind_game() -> None:
-    game = game_from_spec("leduc:ranks=3,suits=2")
-    found = check_game(BlindPokerAbstraction(game), limit=50_000)  # type: ignore[arg-type]
-    assert found.complete
-    assert found.zero_sum
-    assert _blind_infoset("Ks:crc/Qh/cr") == "K:crc/cr"
+def test_blind_base() -> None:
+    """Hands of a rank play alike, whatever the public card."""
+    tree = PublicTree(game_from_spec("leduc:ranks=3,suits=2"))  # type: ignore[arg-type]
+    blind = base_strategies(tree)["abstraction blind to the public card"]
+    assert blind["Ks:crc/Qh/cr"] == blind["Kh:crc/Js/cr"] != blind["Js:crc/Qh/cr"]
 
 
 @pytest.mark.slow

@@ -85,6 +85,12 @@ def experiment_descriptions() -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files("riverboat.papers").joinpath("experiments.toml").read_text(encoding="utf-8"))
 
 
+def load_figures(experiment: str, table: str = "printed") -> dict[str, Any]:
+    """Return a table of `experiments.toml`: the printed figures of an experiment, or its `explained` differences."""
+    figures: dict[str, Any] = experiment_descriptions()[experiment][table]
+    return figures
+
+
 def format_notes(experiment: str, **values: object) -> tuple[str, ...]:
     """Return the notes of an experiment in `experiments.toml`; `values` replace the placeholders."""
     return tuple(note.format_map(values) for note in experiment_descriptions()[experiment]["notes"])

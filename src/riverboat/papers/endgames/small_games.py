@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, PublicGame, PublicState
+from riverboat.abstraction.bucketed_game import BucketedGame
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
@@ -15,11 +14,12 @@ from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, p
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.lifting import lift_cards
 from riverboat.strategies.tabular import Strategy
 from riverboat.subgames.resolving import lines_after_chance, ranges_at, refine
 from riverboat.subgames.values import subgame_root_values
+from riverboat.trees.compile import compile_game
 from riverboat.trees.gadgets import find_subgame
-from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
 
 SAFE_METHODS = ("resolve", "maxmargin", "reach_maxmargin")
@@ -90,86 +90,9 @@ def coin_toss_rows() -> list[ComparisonRow]:
 # --- Leduc's second round ---
 
 
-@dataclass(frozen=True)
-class BlindPokerAbstraction:
-    """A coarse abstraction of one-card poker: players see neither suits nor the public card."""
-
-    game: PublicGame
-    players: int = 2
-
-    @property
-    def name(self) -> str:
-        """Name of the abstraction."""
-        return f"{self.game.name}, blind"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the game."""
-        return self.game.unit
-
-    def root(self) -> _BlindPokerState:
-        """Return the state before the deal."""
-        return _BlindPokerState(self.game, (), self.game.root(), "")
-
-
-@dataclass(frozen=True)
-class _BlindPokerState:
-    game: PublicGame
-    deal: tuple[int, ...]
-    state: PublicState
-    line: str
-
-    @property
-    def actor(self) -> int:
-        return CHANCE if len(self.deal) < 2 else self.state.actor
-
-    def _outcomes(self) -> list[tuple[str, float, int]]:
-        """Return label, probability and index of each chance outcome."""
-        if len(self.deal) < 2:
-            joint = self.game.deal.joint()
-            weights = joint.sum(axis=1) if not self.deal else joint[self.deal[0]]
-            hands, total = self.game.hands[len(self.deal)], weights.sum()
-            return [(hands[h], float(weights[h] / total), int(h)) for h in np.flatnonzero(weights)]
-        return [
-            (outcome.label, outcome.weight, k)
-            for k, outcome in enumerate(self.state.outcomes())
-            if not any(self.deal[p] in outcome.dead[p] for p in (0, 1))
-        ]
-
-    def actions(self) -> tuple[str, ...]:
-        if self.actor == CHANCE:
-            return tuple(label for label, _, _ in self._outcomes())
-        return tuple(self.state.actions())
-
-    def probabilities(self) -> tuple[float, ...]:
-        return tuple(p for _, p, _ in self._outcomes())
-
-    def child(self, index: int) -> _BlindPokerState:
-        label = self.actions()[index]
-        if self.actor != CHANCE:
-            return _BlindPokerState(self.game, self.deal, self.state.child(index), self.line + label)
-        k = self._outcomes()[index][2]
-        if len(self.deal) < 2:
-            return _BlindPokerState(self.game, (*self.deal, k), self.state, "")
-        return _BlindPokerState(self.game, self.deal, self.state.child(k), self.line + label)
-
-    def infoset(self) -> str:
-        return _blind_infoset(f"{self.game.hands[self.actor][self.deal[self.actor]]}:{self.line}")
-
-    def payoffs(self) -> tuple[float, float]:
-        assert self.actor == TERMINAL
-        payoff = self.state.payoff()
-        if isinstance(payoff, ConstantPayoff):
-            return payoff.payoffs
-        assert isinstance(payoff, ComparisonPayoff)
-        first, second = (payoff.strengths[p][self.deal[p]] for p in (0, 1))
-        return payoff.win if first > second else payoff.tie if first == second else payoff.lose
-
-
-def _blind_infoset(infoset: str) -> str:
-    """Return the name without the suit of the hand and without public cards."""
-    hand, _, line = infoset.partition(":")
-    return f"{hand[0]}:{re.sub('/[^/]*/', '/', line)}"
+def see_only_the_rank(player: int, hand: str, board: tuple[str, ...]) -> str:
+    """Return the bucket of players who see neither suits nor the public card."""
+    return hand[0]
 
 
 def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
@@ -178,11 +101,10 @@ def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
     short.step(5)
     exact = solve_lp(tree).strategy
     trembling = 0.9 * exact.probabilities + 0.1 * Strategy.uniform(tree).probabilities
-    blind = solve_lp(HistoryTree.from_game(BlindPokerAbstraction(tree.game))).strategy.mapping()
-    rows = {infoset.name: blind[_blind_infoset(infoset.name)] for infoset in tree.infosets()}
+    blind = BucketedGame(tree.game, see_only_the_rank, label="blind")
     return {
         "5 iterations of DCFR": short.average(),
-        "abstraction blind to the public card": Strategy.from_mapping(tree, rows),
+        "abstraction blind to the public card": lift_cards(solve_lp(compile_game(blind)).strategy, blind, tree),
         "equilibrium": exact,
         "equilibrium with 10 % uniform": Strategy(tree, trembling),
     }

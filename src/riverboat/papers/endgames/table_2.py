@@ -19,21 +19,14 @@ from riverboat.games.boards.holdem import Holdem
 from riverboat.games.boards.subtrees import BoardSubgame
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.endgames.table_1 import SCHEDULE
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
 from riverboat.trees.boards import BoardTree
 
 BASE, TRANSLATION = "base", "translation"
-PAPER = {
-    TRANSLATION: 146.5,
-    "resolve": 15.02,
-    "reach_expensive": 14.92,
-    "unsafe_expensive": 14.83,
-    "maxmargin": 12.20,
-    "reach": 11.91,
-}
+PAPER: dict[str, float] = load_figures("endgame-table-2")
 NUM_BET_SIZES = 3  # half a pot, the off-tree bet, a pot
 CACHE_VERSION = 1
 DTYPE = "float32"
