@@ -20,6 +20,7 @@ from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 SAMPLERS = {"chance": "CS", "opcs": "OPCS", "spcs": "SPCS", "pcs": "PCS"}
+CS_AND_PCS = {"chance": "CS", "pcs": "PCS"}
 
 
 @dataclass(frozen=True)

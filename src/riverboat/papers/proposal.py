@@ -1,6 +1,6 @@
-"""Propositions 3, 5 and 6 of Ganzfried's thesis proposal, on purification and endgames: one construction each.
+"""Propositions 3, 5 and 6 of Ganzfried's thesis proposal, one construction each, and its figure 2.
 
-The interpretation of each, as the text is not quoted here:
+The propositions are on purification and endgames. The interpretation of each, as the text is not quoted here:
 
 - 3: against an equilibrium of the full game purification may win or lose arbitrarily much, depending on the game. (It
   precedes proposition 4, which says when nothing changes.)
@@ -8,20 +8,24 @@ The interpretation of each, as the text is not quoted here:
   equilibrium is unique. The example is sequential rock-paper-scissors with a hidden first action.
 - 6: if every strategy that loses more than ε in the whole game loses more than δ in the endgame, then a δ-equilibrium of
   the endgame gives an ε-equilibrium. Linear programs find the smallest such ε.
+
+Figure 2 has three histograms that L2 distance cannot distinguish and earth mover's distance can.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
 
+from riverboat.abstraction.clustering.kmeans import earth_movers_distance, euclidean_distance
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.small.normal_form import rock_paper_scissors
 from riverboat.papers.framework import ExperimentReport, format_notes
-from riverboat.papers.rows import ComparisonRow, new_row, theorem_row
+from riverboat.papers.rows import ComparisonRow, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.matrix_games import solve_matrix_games
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.postprocessing import purify
@@ -181,3 +185,22 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
     ):
         rows += _proposition_6_rows(title, endgame, delta, rng)
     return ExperimentReport(rows, format_notes("propositions"))
+
+
+# --- Distances of histograms ---
+
+NUM_BINS = 5
+
+
+def run_emd_example(full: bool, seed: int) -> ExperimentReport:
+    """Compare all mass in bin 1 with all mass in bin 2 and in bin 5."""
+    histograms = np.eye(NUM_BINS)
+    l2_near, l2_far = euclidean_distance(histograms[0], histograms[[1, 4]])
+    emd_near, emd_far = earth_movers_distance(histograms[0], histograms[[1, 4]])
+    rows = (
+        printed_row("L2, bin 1 to bin 2", math.sqrt(2), l2_near),
+        printed_row("L2, bin 1 to bin 5", math.sqrt(2), l2_far),
+        printed_row("EMD, bin 1 to bin 2", 1.0, emd_near),
+        printed_row("EMD, bin 1 to bin 5", 4.0, emd_far),
+    )
+    return ExperimentReport(rows)

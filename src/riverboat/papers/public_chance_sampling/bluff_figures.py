@@ -12,6 +12,7 @@ from functools import cache, partial
 from riverboat.core.errors import InputError
 from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
+    CS_AND_PCS,
     TrainingCheck,
     cached_run,
     claim_rows,
@@ -28,7 +29,6 @@ from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
-SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 SMALL_GAME, PAPER_GAME = "bluff:2,1", "bluff:2,2"
 NUM_PAPER_INFOSETS = 352_321_536  # information sets of Bluff(2,2)
 RUN_SECONDS = {False: 8, True: 128}  # by `full`
@@ -64,7 +64,7 @@ def train_samplers(
 ) -> dict[str, list[list[TrainingCheck]]]:
     """Return the available runs of a figure, each as a cached part."""
     runs = {}
-    for traversal, name in SAMPLERS.items():
+    for traversal, name in CS_AND_PCS.items():
         run = cached_run(parts, name, partial(train_with_checks, tree, traversal, seconds, checks, seed, measure))
         if run is not None:
             runs[name] = [run]
