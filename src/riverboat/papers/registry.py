@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
@@ -22,28 +22,19 @@ class Experiment:
     cost: str  # duration of the default run on two cores, such as "20 s"
     full_cost: str  # duration with --full; the same if the default run is complete
     function: str  # module of `riverboat.papers` and function (full, seed, **options), imported by `run`
-    options: tuple[str, ...] = ()  # names of integer options of a spec, after a colon
+    options: Sequence[str] = ()  # names of integer options of a spec, after a colon
     chosen: Mapping[str, int] = field(default_factory=dict)  # values of options that a spec gives
 
     def run(self, full: bool, seed: int) -> ExperimentReport:
         """Run at default size, or at the paper's size with `full`."""
         module, _, name = self.function.partition(":")
-        report: ExperimentReport = getattr(importlib.import_module(f"riverboat.papers.{module}"), name)(
-            full, seed, **self.chosen
-        )
-        return report
+        run: Callable[..., ExperimentReport] = getattr(importlib.import_module(f"riverboat.papers.{module}"), name)
+        return run(full, seed, **self.chosen)
 
 
-EXPERIMENTS: dict[str, Experiment] = {
-    name: Experiment(
-        name,
-        about["title"],
-        about["source"],
-        about["cost"],
-        about.get("full_cost", about["cost"]),
-        about["function"],
-        tuple(about.get("options", ())),
-    )
+_FACTS = ("title", "source", "cost", "full_cost", "function", "options")
+EXPERIMENTS = {
+    name: Experiment(name, **{fact: about[fact] for fact in _FACTS if fact in about})
     for name, about in experiment_descriptions().items()
 }
 

@@ -11,7 +11,7 @@ values are exact, in the game where only the opponent has that bet, once for eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -66,8 +66,8 @@ class FlopEndgameSize:
 class FlopMeasurement:
     """Measurements of one strategy for the whole game."""
 
-    best: tuple[float, ...]  # best-response values of both players, in mbb/g
-    allowance: tuple[float, float] = (0.0, 0.0)  # upper bound of the gain of each player's opponent
+    best: Sequence[float]  # best-response values of both players, in mbb/g
+    allowance: Sequence[float] = (0.0, 0.0)  # upper bound of the gain of each player's opponent
     margin: float = float("nan")
 
     @property
@@ -113,10 +113,7 @@ class FlopEndgameTable:
         for name in names:
             arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: vars(self.measure(name)))  # type: ignore[misc]
             if arrays is not None:
-                best, (first, second) = arrays["best"], arrays["allowance"]
-                out[name] = FlopMeasurement(
-                    tuple(map(float, best)), (float(first), float(second)), float(arrays["margin"])
-                )
+                out[name] = FlopMeasurement(*(arrays[key].tolist() for key in ("best", "allowance", "margin")))
         return out
 
 
@@ -168,20 +165,10 @@ def ratio_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], ti
     return rows
 
 
-@dataclass(frozen=True)
-class Table1Game:
-    """A game of the table: the paper's numbers, both sizes, and why unsafe is not worse than the base at full size."""
-
-    paper: dict[str, float]
-    quick: FlopEndgameSize
-    full: FlopEndgameSize
-    explained: ExplainedDifference
-
-
 def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
     """Reproduce the table for one of `GAMES`; full-size parts are cached."""
-    paper, explained = GAMES[game].paper, GAMES[game].explained
-    size = _apply_options(GAMES[game].full if full else GAMES[game].quick, chosen)
+    paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
+    size = _apply_options(GAMES[game][full], chosen)
     parts = ExperimentParts(f"endgame-{game}", size.cache_key, use_cache=full, part=chosen.get("part", 0))
     coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
     fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
@@ -213,23 +200,18 @@ def _apply_options(size: FlopEndgameSize, chosen: dict[str, int]) -> FlopEndgame
     return replace(size, game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
 
 
-GAMES = {
-    "small": Table1Game(
-        {"base": 9.128, "unsafe": 0.5514, "resolve": 8.120, "maxmargin": 0.9362, "reach": 0.8262},
+GAMES = {  # at default and at full size
+    "small": (
         FlopEndgameSize("flop_holdem:small,ranks=5,suits=4", buckets=600, base=300, iterations=150),
         FlopEndgameSize("flop_holdem:small,ranks=13,suits=4", buckets=30_000, base=200, iterations=500, threads=2),
-        ExplainedDifference(
-            0.4391, "the base had 200 iterations, endgames 500: it was no equilibrium yet", within=0.01
-        ),
     ),
-    "large": Table1Game(
-        {"base": 4.141, "unsafe": 39.68, "resolve": 3.626, "maxmargin": 0.6121, "reach": 0.5496},
+    "large": (
         FlopEndgameSize("flop_holdem:large,ranks=5,suits=3", buckets=400, base=300, iterations=150),
         FlopEndgameSize("flop_holdem:large,ranks=13,suits=4", buckets=30_000, base=150, iterations=300, threads=2),
-        ExplainedDifference(
-            0.6478, "the base had 150 iterations, endgames 300: it was no equilibrium yet", within=0.01
-        ),
     ),
+}
+EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
+    game: ExplainedDifference(**load_figures(f"endgame-table-1-{game}", "explained")["unsafe"]) for game in GAMES
 }
 
 
@@ -336,8 +318,7 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
         rows.append(new_row("base in its own abstraction", base_values["best"].mean(), note="not fully converged"))
     for name, value in values.items():
         title = "pseudo-harmonic translation" if name == TRANSLATION else NESTED_METHODS[name].title
-        note = f"paper {TABLE_2[name]:g}, in the later version's unit {10 * TABLE_2[name]:g}"
-        rows.append(new_row(title, value, note=note))
+        rows.append(new_row(title, value, note=_paper_note(TABLE_2, name)))
     safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
     rows += [_margin_row(name, float(arrays["margin"])) for name, arrays in safe.items()]
     for name in values:

@@ -11,7 +11,6 @@ import time
 
 import numpy as np
 
-from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.search import SearchAgent
 from riverboat.cards.notation import format_cards
@@ -19,12 +18,11 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.evaluation.matches.aivat import Aivat
 from riverboat.evaluation.matches.match import play_match
-from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
-from riverboat.papers.training import train_blueprint
+from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.subgames.depth_limited.leaf_values import (
     DepthLimitedStreet,
@@ -58,9 +56,7 @@ LEAF_METHODS = {  # kind of leaf values, and gadget
 
 def train_small_blueprint(deals: int, seed: int) -> Blueprint:
     """Train a coarse blueprint of the small game."""
-    tree = compile_action_tree(GAME, MENU)
-    cards = percentile_abstraction(3, "square", GAME.deck, GAME.board[1:])
-    return train_blueprint((tree, cards), "external", deals, seed=seed)
+    return train_blueprint(percentile_game(GAME, 3, MENU), "external", deals, seed=seed)
 
 
 def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:

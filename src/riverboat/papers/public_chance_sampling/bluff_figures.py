@@ -12,9 +12,8 @@ from functools import cache, partial
 from riverboat.core.errors import InputError
 from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
-    CS_AND_PCS,
     TrainingCheck,
-    cached_run,
+    cached_runs,
     claim_rows,
     iterate_doubling_times,
     num_checks,
@@ -48,7 +47,7 @@ def make_solver(tree: Tree, traversal: str, seed: int) -> CFR:
 
 
 def train_with_checks(
-    tree: Tree, traversal: str, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float]
+    tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
 ) -> list[TrainingCheck]:
     """Train one run with its checks."""
     solver = make_solver(tree, traversal, seed)
@@ -57,18 +56,6 @@ def train_with_checks(
         TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
         for elapsed in iterate_doubling_times(solver.step, lambda: solver.iteration, seconds, checks)
     ]
-
-
-def train_samplers(
-    tree: Tree, parts: ExperimentParts, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float]
-) -> dict[str, list[list[TrainingCheck]]]:
-    """Return the available runs of a figure, each as a cached part."""
-    runs = {}
-    for traversal, name in CS_AND_PCS.items():
-        run = cached_run(parts, name, partial(train_with_checks, tree, traversal, seconds, checks, seed, measure))
-        if run is not None:
-            runs[name] = [run]
-    return runs
 
 
 def loss_against(equilibrium: CFR) -> Callable[[CFR], float]:
@@ -105,8 +92,11 @@ def run_figure_6(
         solver.step(opponent_iterations)
         return solver
 
+    def measure(solver: CFR) -> float:
+        return loss_against(opponent())(solver)
+
     quality = parts.get_or_compute("opponent", lambda: {"epsilon": opponent().exploitability()})
-    runs = train_samplers(tree, parts, total_seconds, checks, seed, lambda solver: loss_against(opponent())(solver))
+    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, measure))
     rows = sampler_rows(runs, "matches lost")
     if quality is not None:
         note = f"DCFR, {opponent_iterations} iterations"
@@ -128,7 +118,7 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
     checks = num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {seed}"
     parts = ExperimentParts("pcs-figure-5", cache_key, use_cache=full, part=part)
-    runs = train_samplers(tree, parts, total_seconds, checks, seed, CFR.exploitability)
+    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, CFR.exploitability))
     rolls = tree.hand_counts[0] * tree.hand_counts[1]
     rows = sampler_rows(runs, "matches")
     if full:

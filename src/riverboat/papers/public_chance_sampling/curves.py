@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -96,6 +97,14 @@ def cached_run(
         return None
     numbers = zip(*(arrays[name].tolist() for name in names), strict=True)
     return [TrainingCheck(seconds, int(iterations), int(visits), x) for seconds, iterations, visits, x in numbers]
+
+
+def cached_runs(
+    parts: ExperimentParts, train: Callable[[str], Sequence[TrainingCheck]], prefix: str = ""
+) -> dict[str, list[list[TrainingCheck]]]:
+    """Return the available runs of CS and PCS, each from its cached part."""
+    runs = {name: cached_run(parts, prefix + name, partial(train, key)) for key, name in CS_AND_PCS.items()}
+    return {name: [run] for name, run in runs.items() if run is not None}
 
 
 def format_seconds(seconds: float) -> str:

@@ -42,7 +42,7 @@ from riverboat.papers.public_chance_sampling.curves import (
     CS_AND_PCS,
     SAMPLERS,
     TrainingCheck,
-    cached_run,
+    cached_runs,
     claim_rows,
     format_seconds,
     iterate_doubling_times,
@@ -123,7 +123,7 @@ PAPER_MILLION_INFOSETS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
 TRUNCATED_COUNT = ExplainedDifference(118.671936, "118,671,936: cut off, not rounded", within=0.01)
 NUM_BOARDS = {False: 1500, True: 5000}  # of joint counts, by `full`
 RUN_SECONDS = {False: 26, True: 64}  # by `full`
-FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # of a run_figure_3, by `full`
+FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # of a run, by `full`
 CACHE_VERSION = 1
 
 
@@ -147,12 +147,12 @@ def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
 def train_sampler(
     tree: ActionTree,
     prepare_game: Callable[[], tuple[CardAbstraction, ClassGame]],
-    traversal: str,
     seconds: float,
     checks: int,
     seed: int,
+    traversal: str,
 ) -> list[TrainingCheck]:
-    """Train one run_figure_3 with its checks."""
+    """Train one run with its checks."""
     cards, game = prepare_game()
     trainer = make_compiled_trainer((tree, cards), traversal, seed)
     return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
@@ -170,7 +170,7 @@ def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
 
 
 def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> ExperimentReport:
-    """Compare two numbers of buckets, or four with `full`; `seconds` for each run_figure_3, joint counts of `boards`."""
+    """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
     tree = compile_action_tree(holdem("4-4").rules)
     total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
     num_boards, checks = boards or NUM_BOARDS[full], num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
@@ -180,13 +180,8 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     rows, curves, shares = four_round_infoset_rows(tree), [], {}
     for n in buckets:
         prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
-        results = {
-            name: cached_run(
-                parts, f"{n}-{name}", partial(train_sampler, tree, prepared, traversal, total_seconds, checks, seed)
-            )
-            for traversal, name in CS_AND_PCS.items()
-        }
-        runs = {name: [run_figure_3] for name, run_figure_3 in results.items() if run_figure_3 is not None}
+        train = partial(train_sampler, tree, prepared, total_seconds, checks, seed)
+        runs = cached_runs(parts, train, f"{n}-")
         rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
         if len(runs) == len(CS_AND_PCS):
             shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
