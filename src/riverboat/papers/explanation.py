@@ -7,7 +7,7 @@ defence frequency by range advantage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,8 +105,7 @@ MIN_BET_FREQUENCY = 0.02  # least frequency of a bet to be included
 BATCH_SIZE = 50
 
 
-@dataclass(frozen=True, eq=False)
-class RiverDefences:
+class RiverDefences(NamedTuple):
     """Measurements of solved rivers; shares are 0 to 1."""
 
     mdf: Array  # float64 [n]

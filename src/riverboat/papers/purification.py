@@ -9,9 +9,9 @@ of Leduc.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -41,8 +41,7 @@ PAPER_SIZE = (4, 4)
 MEMBERSHIP_LABELS = ("out", "in")
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixGameSample:
+class MatrixGameSample(NamedTuple):
     """A sample of random games with solutions. All arrays are [games]."""
 
     payoff: Array  # float64: payoff of the abstract equilibrium

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,8 +44,7 @@ LIMIT_SIZES = "25%", "2x"  # bet and raise of a limit river with four bets in th
 DEMO_SIZES = "50%", "100%"  # the smallest bet and raise of the demo's menu
 
 
-@dataclass(frozen=True, eq=False)
-class SampledRiver:
+class SampledRiver(NamedTuple):
     """A reached river: the board, both ranges, and the line."""
 
     board: tuple[int, ...]

@@ -15,10 +15,11 @@ buckets instead, do not change the printed digits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,8 +86,7 @@ def _by_first_card(rules: PokerRules) -> CardAbstraction:
     return CardAbstraction(tuple(streets), rules.board[1:], deck, public)
 
 
-@dataclass(frozen=True)
-class _LevelDeal:
+class _LevelDeal(NamedTuple):
     """The cards dealt on the path to a machine."""
 
     number: int
@@ -188,7 +188,7 @@ class LevelTrainer:
         if street not in machine.streets:
             return self._value_from_children(machine, deal, node)
         if len(deal.board) < street:  # the last level deals the cards of all its streets
-            deal = replace(deal, board=self._board(machine, deal, street))
+            deal = deal._replace(board=self._board(machine, deal, street))
         bucket = self._bucket(deal.hands[actor], deal.board[:street])
         slot, children = int(tree.slot[node]), self._moves[node]
         cells = bucket, slice(slot, slot + len(children))
@@ -226,7 +226,7 @@ class LevelTrainer:
                 deal.boards[blade.number] = (*deal.board, int(self._generator(blade, deal).choice(cards)))
             probability = len(cards) / total
             weight = deal.weight * probability if self.weighted else 1.0
-            child_deal = replace(deal, board=deal.boards[blade.number], weight=weight)
+            child_deal = deal._replace(board=deal.boards[blade.number], weight=weight)
             value += probability * self._value(blade, child_deal, node)
         return value
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
 from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
@@ -69,8 +68,7 @@ def abstract_exploitability(trainer: BlueprintTrainer) -> float:
     return 1000 * abstract_quality(trainer).exploitability / trainer.tree.rules.big_blind
 
 
-@dataclass(frozen=True)
-class TrainingPoint:
+class TrainingPoint(NamedTuple):
     """A measurement during training; exploitability is exact, in mbb/g."""
 
     seconds: float  # CPU time

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,8 +98,7 @@ def solve_exactly(tree: BoardTree, until: float) -> tuple[Solution, float]:
     return solver.average(), time.process_time() - start_time
 
 
-@dataclass(frozen=True)
-class RiverMeasurement:
+class RiverMeasurement(NamedTuple):
     """Measurements of one river."""
 
     epsilon: tuple[float, ...]  # ε of each model in the continuous game, as a share of the pot
@@ -225,7 +224,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
     turns = list(rivers_from_solved_turns(count, seed))
     agent = make_base_agent(seed)
     matches, num_short = rivers_from_self_play(agent, agent.rules, count, seed)
-    limit = [replace(river, sizes=LIMIT_SIZES, base=None) for river in matches]
+    limit = [river._replace(sizes=LIMIT_SIZES, base=None) for river in matches]
     rows: list[ComparisonRow] = []
     epsilon = []
     for source, rivers in (("turns, limit", turns), ("matches, limit", limit), ("matches", matches)):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ POTS = (1.0, 2.0, 4.0, 8.0)
 NUM_PANELS = 3  # models in the figure, as many as the proposal shows
 
 
-@dataclass(frozen=True, eq=False)
-class ModelSearch:
+class ModelSearch(NamedTuple):
     """A search over all models of one game, in order of their fit."""
 
     num_models: int

@@ -252,13 +252,9 @@ def run(full: bool, seed: int) -> ExperimentReport:
         rows.append(new_row(f"{name} {size_label}, microseconds (median)", np.median(micros), note=note))
     rows += _turn_rows(count, seconds, seed, 400 if full else 60)
     notes = format_notes(
-        "endgame-database",
-        held_out=held_out,
-        count=count,
-        turn_line=TURN_LINE,
-        seconds=seconds,
-        num_timed_entries=NUM_TIMED_ENTRIES,
+        "endgame-database", held_out=held_out, count=count, line=TURN_LINE, seconds=seconds, timed=NUM_TIMED_ENTRIES
     )
+
     return ExperimentReport(rows, notes, (curve,))
 
 

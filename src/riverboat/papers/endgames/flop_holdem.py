@@ -12,8 +12,9 @@ values are exact, in the game where only the opponent has that bet, once for eac
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +45,7 @@ CACHE_VERSION = 1
 ROUNDING = 1e-5
 
 
-@dataclass(frozen=True)
-class FlopEndgameSize:
+class FlopEndgameSize(NamedTuple):
     """The amount of work of a run."""
 
     game: str
@@ -62,8 +62,7 @@ class FlopEndgameSize:
         return f"{CACHE_VERSION} {self.game} {self.buckets} {self.base} {self.iterations} {SCHEDULE}"
 
 
-@dataclass(frozen=True)
-class FlopMeasurement:
+class FlopMeasurement(NamedTuple):
     """Measurements of one strategy for the whole game."""
 
     best: Sequence[float]  # best-response values of both players, in mbb/g
@@ -111,7 +110,7 @@ class FlopEndgameTable:
         """Return the measurements that are cached or requested."""
         kind, out = "buckets" if self.buckets else f"all-{self.iterations}", {}
         for name in names:
-            arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: vars(self.measure(name)))  # type: ignore[misc]
+            arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: self.measure(name)._asdict())  # type: ignore[misc]
             if arrays is not None:
                 out[name] = FlopMeasurement(*(arrays[key].tolist() for key in ("best", "allowance", "margin")))
         return out
@@ -180,14 +179,11 @@ def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentR
         note = "the paper's large game has 9.58: unsafe can be worse than the base"
         rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
     curve = Curve(buckets, range(len(coarse)), [f.exploitability for f in coarse.values()])
+    methods = ", ".join(map(_method_title, coarse))
     notes = format_notes(
-        "endgame-table-1-small",
-        size=size,
-        fine_iterations=size.fine or size.base,
-        schedule=SCHEDULE,
-        parts=parts,
-        methods=", ".join(map(_method_title, coarse)),
+        "endgame-table-1-small", size=size, fine=size.fine or size.base, schedule=SCHEDULE, parts=parts, methods=methods
     )
+
     return ExperimentReport(rows, notes, (curve,))
 
 
@@ -197,7 +193,7 @@ def _apply_options(size: FlopEndgameSize, chosen: dict[str, int]) -> FlopEndgame
     defaults = {key: int(value) for key, value in (word.split("=") for word in settings)}
     deck = ",".join(f"{key}={chosen.get(key, defaults[key])}" for key in ("ranks", "suits"))
     overrides = {key: chosen[key] for key in ("buckets", "base", "iterations", "fine", "threads") if key in chosen}
-    return replace(size, game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
+    return size._replace(game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
 
 
 GAMES = {  # at default and at full size

@@ -6,7 +6,7 @@ should run in parts: other seeds give other deals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ SAMPLED_ESTIMATE = "estimate, drawn"
 COMPARED_METHODS = (*SEARCH_METHODS, SAMPLED_ESTIMATE)
 
 
-@dataclass(frozen=True)
-class SearchExperimentSize:
+class SearchExperimentSize(NamedTuple):
     """The amount of work of a run."""
 
     hands: int  # in each match
@@ -80,7 +79,7 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
         if chosen.get(key, minimum) < minimum:
             raise InputError(f"search-methods: {key}={chosen[key]}: must be at least {minimum}")
     street = "river" if chosen.pop("river", 0) else "turn"
-    size = replace(FULL if full else QUICK, **chosen)
+    size = (FULL if full else QUICK)._replace(**chosen)
     base = make_agent("demo") if full else train_twelve_card_blueprint(seed)
     assert isinstance(base, BlueprintAgent)
     rows = []

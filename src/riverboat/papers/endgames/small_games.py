@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -167,8 +167,7 @@ def run_coin_toss(full: bool, seed: int) -> ExperimentReport:
 # --- Safety bound (theorem 2) on Leduc's second round ---
 
 
-@dataclass(frozen=True)
-class SafetyBound:
+class SafetyBound(NamedTuple):
     """The safety bound of one player's strategy, refined in all endgames."""
 
     before: float  # the opponent's best-response value against the base strategy

@@ -29,7 +29,6 @@ from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
 SMALL_GAME, PAPER_GAME = "bluff:2,1", "bluff:2,2"
-NUM_PAPER_INFOSETS = 352_321_536  # information sets of Bluff(2,2)
 RUN_SECONDS = {False: 8, True: 128}  # by `full`
 FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # of a run, by `full`
 CACHE_VERSION = 1
@@ -129,14 +128,7 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
     if not parts.missing:
         rows += claim_rows(runs, "exploitability", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
-    notes = format_notes(
-        "pcs-figure-5",
-        name=name,
-        tree=tree,
-        num_paper_infosets=NUM_PAPER_INFOSETS,
-        rolls=rolls,
-        total_seconds=total_seconds,
-        parts=parts,
-    )
+    notes = format_notes("pcs-figure-5", name=name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
+
     curves = sampler_curves(runs, f"{name}: exploitability against seconds")
     return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)

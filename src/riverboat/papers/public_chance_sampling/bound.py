@@ -14,7 +14,7 @@ value obtained.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,7 @@ def regret_bound(
     return float(factor * width**0.5 / iterations**0.5)
 
 
-@dataclass(frozen=True)
-class AverageRegret:
+class AverageRegret(NamedTuple):
     """The average regret of both players after a number of iterations."""
 
     iterations: int

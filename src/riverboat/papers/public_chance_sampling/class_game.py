@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -285,8 +285,7 @@ ClassPolicy: TypeAlias = FixedClassPolicy | ClassCFR
 MAX_ENTRIES = 20_000_000  # largest payoff matrix of a linear program
 
 
-@dataclass(frozen=True)
-class ClassProgramSize:
+class ClassProgramSize(NamedTuple):
     """The size of a linear program."""
 
     sequences: int

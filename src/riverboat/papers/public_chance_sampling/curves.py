@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ SAMPLERS = {"chance": "CS", "opcs": "OPCS", "spcs": "SPCS", "pcs": "PCS"}
 CS_AND_PCS = {"chance": "CS", "pcs": "PCS"}
 
 
-@dataclass(frozen=True)
-class TrainingCheck:
+class TrainingCheck(NamedTuple):
     """A measurement of a training run."""
 
     seconds: float  # CPU time until the check
@@ -90,9 +89,7 @@ def cached_run(
     """Return a run with its checks from its cached part; None if it is neither cached nor requested."""
 
     names = ("spent", "iterations", "visited", "figure")  # arrays of the part, in the order of the fields
-    arrays = parts.get_or_compute(
-        part_name, lambda: dict(zip(names, zip(*map(astuple, train()), strict=True), strict=True))
-    )
+    arrays = parts.get_or_compute(part_name, lambda: dict(zip(names, zip(*train(), strict=True), strict=True)))
     if arrays is None:
         return None
     numbers = zip(*(arrays[name].tolist() for name in names), strict=True)

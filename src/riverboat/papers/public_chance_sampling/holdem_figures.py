@@ -16,9 +16,9 @@ PCS draws 64 boards at a time; so it runs first, and CS is measured after the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -230,8 +230,7 @@ def imperfect_recall_cards(num_buckets: int) -> CardAbstraction:
     return CardAbstraction(tuple(streets), HOLDEM_BOARD[1:], FULL_DECK, name=f"{num_buckets} parts, forgets")
 
 
-@dataclass(frozen=True)
-class AgentMatchCheck:
+class AgentMatchCheck(NamedTuple):
     """The result of a sampler's average strategy against the fixed agent at a check."""
 
     seconds: float  # training time
@@ -287,11 +286,9 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
         name = f"PCS less CS after {format_seconds(results['CS'][k].seconds)}, mbb a hand"
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
+    buckets = " – ".join(f"{n:,}" for n in cards.counts)
     notes = format_notes(
-        "pcs-figure-4",
-        buckets=" – ".join(f"{n:,}" for n in cards.counts),
-        infosets=infosets,
-        opponent_seconds=opponent_seconds,
-        match_hands=match_hands,
+        "pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=match_hands
     )
+
     return ExperimentReport(rows, notes, curves)
