@@ -93,26 +93,17 @@ class SimultaneousEndgame:
             sum(w * earned[list(entry)].max() for w, entry in zip(self.entry_weights, self.entry_rows, strict=True))
         )
 
-    def _constraints(self) -> tuple[Array, Array]:
-        """Return constraints over player 2's strategy and the best value of each entry.
+    def _solve(self, objective: Array, limit: float | None = None) -> Array:
+        """Minimize an objective over strategies of player 2 and the best value of each entry.
 
-        No action of an entry exceeds its best value.
+        With `limit`, only over those that concede at most `limit` in the endgame.
         """
         columns = self.payoffs.shape[1]
         best = np.zeros((len(self.payoffs), len(self.entry_rows)))
         for k, entry in enumerate(self.entry_rows):
-            best[list(entry), k] = -1.0
+            best[list(entry), k] = -1.0  # no action of an entry exceeds its best value
+        upper, right = np.concatenate([self.payoffs, best], axis=1), np.zeros(len(self.payoffs))
         equal = np.concatenate([np.ones(columns), np.zeros(len(self.entry_rows))])[None]
-        return np.concatenate([self.payoffs, best], axis=1), equal
-
-    def _solve(self, objective: Array, limit: float | None = None) -> Array:
-        """Minimize an objective over strategies of player 2.
-
-        With `limit`, only over those that concede at most `limit` in the endgame.
-        """
-        upper, equal = self._constraints()
-        right = np.zeros(len(upper))
-        columns = self.payoffs.shape[1]
         if limit is not None:
             upper = np.vstack([upper, np.concatenate([np.zeros(columns), self.entry_weights])])
             right = np.append(right, limit)

@@ -207,14 +207,13 @@ def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int
 
 def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[ComparisonRow], list[Curve]]:
     """Return the rows and curves of a training run."""
-    rows = [
-        new_row(
+    rows = []
+    for p in points:
+        label, note = (
             f"{name}, {p.iterations:,} iterations: real game",
-            p.real_exploitability,
-            note=f"{p.abstract_exploitability:.4g} in the abstract game",
+            f"{p.abstract_exploitability:.4g} in the abstract game",
         )
-        for p in points
-    ]
+        rows.append(new_row(label, p.real_exploitability, note=note))
     panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
     return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
 
@@ -225,15 +224,11 @@ def run_overfitting(full: bool, seed: int) -> ExperimentReport:
     least = min(points, key=lambda p: p.real_exploitability)
     falls = max(after.abstract_exploitability / before.abstract_exploitability for before, after in pairwise(points))
     rows, curves = run_results("CFR", points)
+    rises = points[-1].real_exploitability / least.real_exploitability
+    note = f"least, {least.real_exploitability:.4g}, after {least.iterations:,} iterations"
     rows += [
         finding_row("abstract game: the largest step from check to check, shares of the one before", 1.0, falls, "<="),
-        finding_row(
-            "real game: at the end, shares of its least",
-            _TOLERANCE,
-            points[-1].real_exploitability / least.real_exploitability,
-            ">=",
-            note=f"least, {least.real_exploitability:.4g}, after {least.iterations:,} iterations",
-        ),
+        finding_row("real game: at the end, shares of its least", _TOLERANCE, rises, ">=", note=note),
     ]
     return ExperimentReport(rows, format_notes("proposal-figure-6", buckets=BUCKETS), curves, log=True)
 
@@ -250,19 +245,13 @@ def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
     }
     (rows, curves), (br_rows, br_curves) = (run_results(name, run_points) for name, run_points in points.items())
     rows += br_rows
-    last = {name: run_points[-1] for name, run_points in points.items()}
-    share = last["CFR-BR"].real_exploitability / last["CFR"].real_exploitability
+    cfr, cfr_br = (run_points[-1] for run_points in points.values())
+    share, published = cfr_br.real_exploitability / cfr.real_exploitability, "published: 25 of 103 = 0.24"
+    abstract_share = cfr.abstract_exploitability / cfr_br.abstract_exploitability
+    note = "the equilibrium of the abstract game is another strategy"
     rows += [
-        finding_row(
-            "real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note="published: 25 of 103 = 0.24"
-        ),
-        finding_row(
-            "abstract game: CFR at the end, shares of CFR-BR",
-            1.0,
-            last["CFR"].abstract_exploitability / last["CFR-BR"].abstract_exploitability,
-            "<=",
-            note="the equilibrium of the abstract game is another strategy",
-        ),
+        finding_row("real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note=published),
+        finding_row("abstract game: CFR at the end, shares of CFR-BR", 1.0, abstract_share, "<=", note=note),
         new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
         new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
     ]

@@ -298,22 +298,12 @@ BYTES_PER_ACTION = 16  # a regret and a sum of probabilities, eight bytes each
 BLADE_GIGABYTES, SERVER_GIGABYTES = 128, 512  # memory
 
 
-def count_hands_beside(flop: str) -> int:
-    """Count the hands that share no card with a flop, by enumeration."""
-    dead = set(parse_cards(flop))
-    return sum(not dead & set(hand) for hand in combinations(FULL_DECK.cards.tolist(), 2))
-
-
-def count_flops_beside(cards: str) -> int:
-    """Count the flops that share no card with the players' cards, by enumeration."""
-    remaining = sorted(set(FULL_DECK.cards.tolist()) - set(parse_cards(cards)))
-    return sum(1 for _ in combinations(remaining, 3))
-
-
 def card_rows() -> list[ComparisonRow]:
     """Check the paper's counts of cards by enumeration."""
     boards, times = canonical_boards(3)
-    example = [count_hands_beside(flop) for flop in ("AsKhQd", "AsKhJd")]
+    deck = set(FULL_DECK.cards.tolist())
+    example = [sum(1 for _ in combinations(deck - set(parse_cards(flop)), 2)) for flop in ("AsKhQd", "AsKhJd")]
+    flops_left = sum(1 for _ in combinations(deck - set(parse_cards("AsKhQd2c")), 3))
     pairs = sum(1 for _ in combinations(range(len(boards)), 2))
     return [
         printed_row("flops", 22_100, sum(1 for _ in combinations(range(52), 3)), note="enumerated"),
@@ -324,7 +314,7 @@ def card_rows() -> list[ComparisonRow]:
         printed_row("look-ups of the transition table", 2_063_880, len(boards) * example[0]),
         printed_row("hands in a public bucket of two flops", 2352, sum(example), note="AsKhQd and AsKhJd, as in the example"),
         printed_row("triples of two flops and a bucket", 7.7e9, float(pairs * BASELINE_BUCKETS), digits=-8),
-        new_row("flops that two dealt hands leave", count_flops_beside("AsKhQd2c"),
+        new_row("flops that two dealt hands leave", flops_left,
                 note="C(48, 3): the weights of all blades"),
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.core import resources
 from riverboat.core.arrays import Array
-from riverboat.papers.framework import ExperimentReport, format_notes
+from riverboat.papers.framework import ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row, theorem_row
 from riverboat.tournaments.equilibrium import share_of_hands, solve
 from riverboat.tournaments.fictitious_play import solve_hand
@@ -56,19 +56,9 @@ def run_epsilon(full: bool, seed: int) -> ExperimentReport:
 
 BIG_BLIND_CALL_LINE = "JJ"
 PAPER_TOURNAMENT_SHARE, PAPER_SINGLE_HAND_SHARE = 0.021, 0.197
-EXPLAINED_SINGLE_HAND = ExplainedDifference(
-    0.1901,
-    "no class is indifferent here, but A6s and KTo, 16 hands in 1,326, lose only 0.04 and 0.07 small blinds by "
-    "calling, one hand in twelve reaches the line, and fictitious play drops them slowly: 0.202 after 500 iterations, "
-    "0.190 after 1,000",
-    0.003,
-)
-EXPLAINED_TOURNAMENT = ExplainedDifference(
-    0.0181,
-    "jacks or better, 24 hands in 1,326; AKs, four more, loses a ninetieth of what aces gain by calling, and with it "
-    "the share is 0.0211",
-    0.0005,
-)
+EXPLAINED_SHARES = {
+    name: ExplainedDifference(**why) for name, why in load_figures("tournament-calls", "explained").items()
+}
 
 
 def solve_single_hand(tournament: Tournament) -> tuple[Array, float]:
@@ -105,8 +95,10 @@ def run_calls(full: bool, seed: int) -> ExperimentReport:
     ours, single = tournament_shares[at], single_hand_shares[at]
     name = "single hand: the big blind calls behind two all-ins"
     rows = [
-        paper_row(full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_TOURNAMENT),
-        printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SINGLE_HAND),
+        paper_row(
+            full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_SHARES["tournament"]
+        ),
+        printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SHARES["single_hand"]),
         finding_row("times as often as in the tournament", 2.0, single / ours, ">="),
     ]
     for line, p, c in zip(lines, tournament_shares, single_hand_shares, strict=True):

@@ -197,8 +197,7 @@ def kuhn_exploitabilities(size: float, stack: int, nudge: float = 0.0) -> dict[s
 
 def run_kuhn(full: bool, seed: int) -> ExperimentReport:
     """Compute tables 3 and 4."""
-    rows: list[ComparisonRow] = []
-    curves: list[Curve] = []
+    rows, curves = [], []
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: kuhn_exploitabilities(size, stack) for stack in STACKS}

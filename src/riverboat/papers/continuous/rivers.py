@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import time
+import timeit
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -72,12 +74,7 @@ def median_milliseconds(
     solve: Callable[[ContinuousGame, LinearForms], object], game: ContinuousGame, forms: LinearForms
 ) -> float:
     """Return the median time of five runs."""
-    times = []
-    for _ in range(5):
-        start_time = time.perf_counter()
-        solve(game, forms)
-        times.append(1e3 * (time.perf_counter() - start_time))
-    return median(times)
+    return 1e3 * median(timeit.repeat(partial(solve, game, forms), number=1, repeat=5))
 
 
 def run_limit_river(full: bool, seed: int) -> ExperimentReport:

@@ -26,7 +26,7 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.holdem import Holdem
 from riverboat.games.boards.subtrees import BoardSubgame
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes, load_figures
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.solvers.schedules import dcfr
@@ -316,28 +316,23 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
         title = "pseudo-harmonic translation" if name == TRANSLATION else NESTED_METHODS[name].title
         rows.append(new_row(title, value, note=_paper_note(TABLE_2, name)))
     safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
-    rows += [_margin_row(name, float(arrays["margin"])) for name, arrays in safe.items()]
+    for name, arrays in safe.items():
+        margin = float(arrays["margin"])
+        note = (
+            "not negative: an equilibrium of the larger game" if margin >= 0 else "negative: no proof of an equilibrium"
+        )
+        rows.append(new_row(f"{NESTED_METHODS[name].title}: least margin", margin, note=note))
     for name in values:
         if name != TRANSLATION and TRANSLATION in values:
             ratio, note = values[name] / values[TRANSLATION], f"paper {TABLE_2[name] / TABLE_2[TRANSLATION]:.3g}"
             rows.append(finding_row(f"{NESTED_METHODS[name].title} / translation", 1.0, ratio, "<=", note=note))
     if base_values is not None:
-        rows += [_bound_row(name, arrays, base_values) for name, arrays in safe.items()]
+        for name, arrays in safe.items():  # bounds of the opponent's gain by negative margins
+            excess = float((arrays["earned"] - base_values["best"] - arrays["shortfall"]).max())
+            label = f"{NESTED_METHODS[name].title}: gain beyond what margins below zero allow"
+            rows.append(theorem_row(label, 0.0, excess, "<=", rounding=ROUNDING))
     solved = max((int(arrays["solved"]) for arrays in available.values() if "solved" in arrays), default=0)
     return rows, [Curve(table.spec, range(len(values)), values.values())], solved
-
-
-def _margin_row(name: str, min_margin: float) -> ComparisonRow:
-    proof = "an equilibrium of the larger game" if min_margin >= 0 else "no proof of an equilibrium"
-    note = f"{'not ' * (min_margin >= 0)}negative: {proof}"
-    return new_row(f"{NESTED_METHODS[name].title}: least margin", min_margin, note=note)
-
-
-def _bound_row(name: str, figures: PartArrays, base_values: PartArrays) -> ComparisonRow:
-    """Return a row for the bound of the opponent's gain by negative margins."""
-    excess = float((figures["earned"] - base_values["best"] - figures["shortfall"]).max())
-    label = f"{NESTED_METHODS[name].title}: gain beyond what margins below zero allow"
-    return theorem_row(label, 0.0, excess, "<=", rounding=ROUNDING)
 
 
 def run_table_2(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport:

@@ -9,7 +9,7 @@ import numpy as np
 from riverboat.abstraction.bucketed_game import BucketedGame
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
-from riverboat.papers.framework import Curve, ExperimentReport, format_notes
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import best_response, quality
@@ -22,8 +22,6 @@ from riverboat.trees.compile import compile_game
 from riverboat.trees.gadgets import find_subgame
 from riverboat.trees.public import PublicTree
 
-SAFE_METHODS = ("resolve", "maxmargin", "reach_maxmargin")
-METHODS = ("unsafe", *SAFE_METHODS, "optimal")
 TITLES = {
     "unsafe": "unsafe",
     "resolve": "re-solve",
@@ -31,12 +29,10 @@ TITLES = {
     "reach_maxmargin": "reach-maxmargin",
     "optimal": "best possible",
 }
+METHODS = tuple(TITLES)
+SAFE_METHODS = METHODS[1:-1]
 LP_TOLERANCE = 1e-6  # sum of the numerical errors of many programs
-SWAPPED_PROBABILITY = ExplainedDifference(
-    0.625,
-    "printed with heads and tails exchanged: its own pay-offs -1/4 and 1/4 need 5/8, as the later paper has",
-    within=1e-9,
-)
+SWAPPED_PROBABILITY = ExplainedDifference(**load_figures("coin-toss", "explained")["maxmargin"])
 
 # Figure 1 of the paper: player 0 sees the coin, player 1 guesses.
 COIN_TOSS_BASE = {

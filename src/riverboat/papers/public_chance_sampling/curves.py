@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from statistics import geometric_mean
 from typing import NamedTuple
 
 import numpy as np
@@ -107,11 +108,6 @@ def cached_runs(
 def format_seconds(seconds: float) -> str:
     """Format seconds with two digits, or with all digits before the decimal point."""
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of positive values."""
-    return math.exp(np.mean([math.log(value) for value in values]))
 
 
 def geometric_mean_run(runs: Sequence[Sequence[TrainingCheck]]) -> list[TrainingCheck]:
