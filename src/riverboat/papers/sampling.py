@@ -209,11 +209,8 @@ def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[Comparison
     """Return the rows and curves of a training run."""
     rows = []
     for p in points:
-        label, note = (
-            f"{name}, {p.iterations:,} iterations: real game",
-            f"{p.abstract_exploitability:.4g} in the abstract game",
-        )
-        rows.append(new_row(label, p.real_exploitability, note=note))
+        note = f"{p.abstract_exploitability:.4g} in the abstract game"
+        rows.append(new_row(f"{name}, {p.iterations:,} iterations: real game", p.real_exploitability, note=note))
     panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
     return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
 

@@ -16,7 +16,6 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block
-from riverboat.games.holdem.betting import BettingState
 from riverboat.papers.endgames.leaf_values import GAME, MENU, train_small_blueprint
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import make_base_agent
@@ -39,7 +38,7 @@ from riverboat.subgames.database.database import (
 )
 from riverboat.subgames.database.leaves import DatabaseLeafValues, RiverSampler, SampledRiverLeafValues
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
-from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, StreetTree, build_street_tree, has_later_betting
+from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, build_street_tree, has_later_betting
 
 NUM_TIMED_ENTRIES = 100_000  # size of the database of timed look-ups
 SOLVE_SECONDS = 1.5  # CPU time of a turn
@@ -160,7 +159,8 @@ def compare_turn_solvers(
         states = [turn.street.states[node] for node in turn.street.leaves]
         own = turn.blueprint_strategy()
         turn_numbers = sum(2 * table.size for table in own.values())
-        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *_river_trees(states))]
+        rivers = [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
+        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *rivers)]
         coarse, coarse_river = max(turn_numbers // (4 * rows[0]), 1), max(turn_numbers // (4 * sum(rows[1:])), 1)
         depth_limited, continued, bucketed = [], [], []
         river_numbers = bucketed_numbers = 0
@@ -192,11 +192,6 @@ def compare_turn_solvers(
         for name, value in measured.items():
             results.setdefault(name, []).append(value)
     return results
-
-
-def _river_trees(states: list[BettingState]) -> list[StreetTree]:
-    """Return the betting trees after each leaf of a turn with later betting."""
-    return [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
 
 
 def _solve_turn(

@@ -61,14 +61,9 @@ def train_small_blueprint(deals: int, seed: int) -> Blueprint:
 
 def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:
     """Return the leaves of the street; all bets are in the blueprint's tree."""
-    leaves = []
-    for node in flop.street.leaves:
-        state = flop.street.states[node]
-        blueprint_node = (
-            flop.strategy.tree.find(state.next_street().line) if has_later_betting(state) else SHOWDOWN_NODE
-        )
-        leaves.append(BlueprintLeaf(blueprint_node, float(state.pot)))
-    return leaves
+    states, find = [flop.street.states[node] for node in flop.street.leaves], flop.strategy.tree.find
+    nodes = [find(state.next_street().line) if has_later_betting(state) else SHOWDOWN_NODE for state in states]
+    return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
 
 
 # --- Comparison ---

@@ -143,7 +143,6 @@ def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
 
 
 def train_sampler(
-    tree: ActionTree,
     prepare_game: Callable[[], tuple[CardAbstraction, ClassGame]],
     seconds: float,
     checks: int,
@@ -152,7 +151,7 @@ def train_sampler(
 ) -> list[TrainingCheck]:
     """Train one run with its checks."""
     cards, game = prepare_game()
-    trainer = make_compiled_trainer((tree, cards), traversal, seed)
+    trainer = make_compiled_trainer((game.tree, cards), traversal, seed)
     return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
 
 
@@ -178,7 +177,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     rows, curves, shares = four_round_infoset_rows(tree), [], {}
     for n in buckets:
         prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
-        train = partial(train_sampler, tree, prepared, total_seconds, checks, seed)
+        train = partial(train_sampler, prepared, total_seconds, checks, seed)
         runs = cached_runs(parts, train, f"{n}-")
         rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
         if len(runs) == len(CS_AND_PCS):
@@ -259,12 +258,6 @@ def play_checks(
     return {"CS": play("chance", [match.seconds for match in first]), "PCS": first}
 
 
-def win_rate_lead(checks: dict[str, list[AgentMatchCheck]], k: int) -> tuple[float, float]:
-    """Return the lead of PCS over CS at a check, and its half-width."""
-    pcs, cs = checks["PCS"][k], checks["CS"][k]
-    return pcs.win_rate - cs.win_rate, float(np.hypot(pcs.half_width, cs.half_width))
-
-
 def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0) -> ExperimentReport:
     """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
     total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
@@ -279,9 +272,10 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
         panel = "mbb a hand won from the fixed agent, by seconds of training"
         curves.append(Curve(name, [m.seconds for m in matches], [m.win_rate for m in matches], panel))
     for k in range(checks):
-        lead, error = win_rate_lead(results, k)
+        pcs, cs = results["PCS"][k], results["CS"][k]
+        lead, error = pcs.win_rate - cs.win_rate, float(np.hypot(pcs.half_width, cs.half_width))
         claim = "holds here" if lead > error else "does not hold here" if lead < -error else "is not settled here"
-        name = f"PCS less CS after {format_seconds(results['CS'][k].seconds)}, mbb a hand"
+        name = f"PCS less CS after {format_seconds(cs.seconds)}, mbb a hand"
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
     buckets = " – ".join(f"{n:,}" for n in cards.counts)
