@@ -208,5 +208,6 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
         }
         explained = KUHN_EXPLAINED if size == 0.4 else {}
         table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
-        rows, curves = rows + table_results, curves + table_curves
+        rows += table_results
+        curves += table_curves
     return ExperimentReport(rows, format_notes("translation-kuhn"), curves)
