@@ -6,7 +6,7 @@ import pytest
 
 import riverboat as rb
 from riverboat.api import estimate as estimates
-from riverboat.papers.abstraction.rhode_island import full_game_size
+from riverboat.papers.rhode_island import full_game_size
 
 
 def facts(run, *words):

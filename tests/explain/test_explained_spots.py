@@ -20,7 +20,7 @@ from riverboat.explain.spot_decisions import (
     spot_decisions,
 )
 from riverboat.games.spots.spot import Spot
-from riverboat.papers.explanation.defence import solve_defences
+from riverboat.papers.explanation import solve_defences
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.rule_list import CALL, RAISE, RuleAction
 from riverboat.strategies.solution import Solution

@@ -10,8 +10,9 @@ from riverboat.continuous.holdem import RankDistribution, RiverBetting, hand_sol
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import read_game
 from riverboat.papers import reached_rivers
-from riverboat.papers.continuous import holdem_rivers, three_players
+from riverboat.papers.continuous import holdem_rivers
 from riverboat.papers.continuous import rivers as limit_river
+from riverboat.papers.continuous import rivers as three_players
 from riverboat.papers.continuous import rivers as von_neumann
 from riverboat.strategies.public_strategy import ranges
 from riverboat.trees.boards import BoardTree
@@ -36,7 +37,7 @@ def test_limit_river(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_three_players(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(three_players, "POTS", (1.0, 3.0))
+    monkeypatch.setattr(three_players, "THREE_WAY_POTS", (1.0, 3.0))
     rows, notes = three_players.three_way_river_rows()
     assert all(row.passes for row in rows)
     assert "b x b x b" in notes[1]  # at a pot of 3 there is a thin value bet in the middle

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from riverboat.papers.essay import kuhn_trace, rps
+from riverboat.papers import essay
 
 
 def test_rps() -> None:
-    found = rps.run_rps(False, 0)
+    found = essay.run_rps(False, 0)
     # Regrets of 2, 1 and 1 sum to four.
     for move, share in (("rock", 1 / 2), ("paper", 1 / 4), ("scissors", 1 / 4)):
         row = found.row(f"regrets (2, 1, 1): {move}")
@@ -23,7 +23,7 @@ def test_rps() -> None:
 
 
 def test_kuhn() -> None:
-    found = kuhn_trace.run_kuhn_trace(False, 0)
+    found = essay.run_kuhn_trace(False, 0)
     # By hand, queen against jack, uniform play: 1/2 after check and bet, 3/4 after a check, 3/2 after a bet.
     values = {"the start": 9 / 8, "c": 3 / 4, "cr": 1 / 2, "r": 3 / 2}
     for place, value in values.items():

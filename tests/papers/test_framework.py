@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
 from riverboat.cli import main, reproduce
 from riverboat.core.errors import InputError
 from riverboat.papers import registry
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, experiment_descriptions
 from riverboat.papers.registry import EXPERIMENTS, Experiment, find
 from riverboat.papers.rows import ExplainedDifference, finding_row, new_row, printed_row, theorem_row
 
@@ -32,6 +34,30 @@ def test_every_experiment_is_registered(name: str) -> None:
     assert experiment.full_cost
     module, _, function = experiment.function.partition(":")
     assert callable(getattr(importlib.import_module(f"riverboat.papers.{module}"), function))
+
+
+def note_calls() -> list[ast.Call]:
+    """Return all calls of `format_notes` in the experiments."""
+    calls = []
+    for path in Path(registry.__file__).parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls += [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "format_notes"]
+    return calls
+
+
+def test_notes_get_exactly_the_values_of_their_placeholders() -> None:
+    calls, used = note_calls(), set()
+    for call in calls:
+        name = ast.literal_eval(call.args[0])
+        used.add(name)
+        placeholders = {
+            field.partition(".")[0].partition("[")[0]
+            for note in experiment_descriptions()[name]["notes"]
+            for _, field, _, _ in Formatter().parse(note)
+            if field is not None
+        }
+        assert placeholders == {keyword.arg for keyword in call.keywords}, name
+    assert used == {name for name, about in experiment_descriptions().items() if "notes" in about}
 
 
 def test_unknown_experiment(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.papers.abstraction import overfitting
+from riverboat.papers import sampling as overfitting
 from riverboat.papers.registry import find
 from riverboat.papers.sampling import leduc_with_merged_ranks
 

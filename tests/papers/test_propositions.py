@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from riverboat.core.errors import InputError
-from riverboat.papers.proposal import propositions
-from riverboat.papers.proposal.propositions import SimultaneousEndgame, endgame_with_one_row_entries
+from riverboat.papers import proposal
+from riverboat.papers.proposal import SimultaneousEndgame, endgame_with_one_row_entries
 from riverboat.solvers.exact.matrix_games import solve_matrix_games
 
 
 @pytest.mark.parametrize("gain", [0.25, 3.0, 1e6, -0.25, -3.0, -1e6])
 def test_proposition_3(gain: float) -> None:
     """Purification gains exactly what the game was built for, and the equilibria are those of the docstring."""
-    game = propositions.purification_game(gain)
+    game = proposal.purification_game(gain)
     small, full = solve_matrix_games(game[None, :, :2]), solve_matrix_games(game[None])
     assert small.rows[0] == pytest.approx([2 / 5, 3 / 5])
     assert full.columns[0] == pytest.approx([0, 0, 1])
     by_hand = game[1, 2] - (0.4 * game[0, 2] + 0.6 * game[1, 2])
     assert by_hand == pytest.approx(gain)
-    assert propositions.purification_gain(game) == pytest.approx(gain)
+    assert proposal.purification_gain(game) == pytest.approx(gain)
 
 
 def test_proposition_5() -> None:
@@ -28,7 +28,7 @@ def test_proposition_5() -> None:
 
     Always rock loses 1 to paper. An uneven opponent leaves one response.
     """
-    game = endgame_with_one_row_entries(np.array(propositions.ROCK_PAPER_SCISSORS), np.full(3, 1 / 3))
+    game = endgame_with_one_row_entries(np.array(proposal.ROCK_PAPER_SCISSORS), np.full(3, 1 / 3))
     for response in (np.eye(3)[0], np.eye(3)[1], np.array([0.5, 0.5, 0.0])):
         in_endgame, in_game = game.exploitabilities(response)
         assert in_endgame == pytest.approx(0, abs=1e-9)
@@ -43,7 +43,7 @@ def test_proposition_5() -> None:
 
 def test_proposition_6() -> None:
     """The smallest ε by linear programs agrees with a fine grid of strategies."""
-    game = SimultaneousEndgame(np.array(propositions.TWO_ENTRY_PAYOFFS), ((0, 1), (2, 3)), (0.5, 0.5))
+    game = SimultaneousEndgame(np.array(proposal.TWO_ENTRY_PAYOFFS), ((0, 1), (2, 3)), (0.5, 0.5))
     steps = np.linspace(0, 1, 61)
     grid = [np.array([a, b, 1 - a - b]) for a in steps for b in steps if a + b <= 1 + 1e-12]
     earned = np.array(grid) @ game.payoffs.T
@@ -68,6 +68,6 @@ def test_invalid_entries() -> None:
 
 
 def test_experiment() -> None:
-    found = propositions.run_propositions(False, 3)
+    found = proposal.run_propositions(False, 3)
     assert found.passes
     assert found.row("6, rock-paper-scissors, δ = 0: least ε").ours == pytest.approx(1)

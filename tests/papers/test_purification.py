@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -74,8 +72,8 @@ def test_intervals_hold_jointly() -> None:
     sample = purification.sample_games(3000, 0)
     hits = 0
     for _ in range(200):
-        noise = replace(
-            sample, payoff=np.zeros(3000), purified_payoff=rng.normal(size=3000), unaffected=np.zeros(3000, bool)
+        noise = sample._replace(
+            payoff=np.zeros(3000), purified_payoff=rng.normal(size=3000), unaffected=np.zeros(3000, bool)
         )
         hits += any(row.verdict == "significant" for row in purification.support_rows(noise, 4, 4))
     assert hits < 200 * 0.05 + 4 * (200 * 0.05 * 0.95) ** 0.5

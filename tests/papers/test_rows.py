@@ -14,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riverboat.core.errors import InputError
-from riverboat.papers import translation
+from riverboat.papers import essay, proposal, translation
 from riverboat.papers.endgames import small_games
-from riverboat.papers.essay import rps
 from riverboat.papers.exploitation import safe_exploitation
 from riverboat.papers.framework import ExperimentReport
-from riverboat.papers.proposal import propositions
 from riverboat.papers.registry import EXPERIMENTS
 from riverboat.papers.rows import (
     FAILED_VERDICTS,
@@ -195,8 +193,8 @@ def test_explanations_are_constants() -> None:
 
 QUICK = (
     small_games.coin_toss_rows,
-    rps.run_rps,
-    propositions.run_propositions,
+    essay.run_rps,
+    proposal.run_propositions,
     safe_exploitation.run_rpst,
     translation.run_clairvoyance,
 )
@@ -225,12 +223,12 @@ def test_no_row_passes_by_construction(run: object) -> None:
 def test_a_wrong_algorithm_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explained rows fail too: they are compared with the value at the time of the explanation."""
     with monkeypatch.context() as patch:
-        patch.setattr(rps, "regret_matching", lambda regrets: np.maximum(regrets, 0) / 5)  # the error in the essay
-        verdicts = {row.name: row.verdict for row in rps.run_rps(False, 0).rows}
+        patch.setattr(essay, "regret_matching", lambda regrets: np.maximum(regrets, 0) / 5)  # the error in the essay
+        verdicts = {row.name: row.verdict for row in essay.run_rps(False, 0).rows}
         assert verdicts["regrets (2, 1, 1): rock"] == "moved"
     with monkeypatch.context() as patch:
         patch.setattr(translation, "pot_and_all_in", lambda stack: (0.5, float(stack)) if stack > 1 else (1.0,))
         assert not translation.run_clairvoyance(False, 0).passes
     with monkeypatch.context() as patch:
-        patch.setattr(propositions, "purify", lambda rows: rows)
-        assert not propositions.run_propositions(False, 0).passes
+        patch.setattr(proposal, "purify", lambda rows: rows)
+        assert not proposal.run_propositions(False, 0).passes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from riverboat.papers.tartanian7 import sizes
+from riverboat.papers import tartanian7
 
 
 def test_all_printed_counts_follow() -> None:
-    found = sizes.run_sizes(False, 0)
+    found = tartanian7.run_sizes(False, 0)
     assert found.passes
     printed = [row for row in found.rows if row.kind == "printed"]
     assert len(printed) == 16
@@ -16,7 +16,7 @@ def test_all_printed_counts_follow() -> None:
 
 
 def test_another_betting_tree_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "NODES", int(6_104_546 * 1.03))
-    wrong = [row.name for row in sizes.run_sizes(False, 0).rows if not row.passes]
+    monkeypatch.setattr(tartanian7, "NODES", int(6_104_546 * 1.03))
+    wrong = [row.name for row in tartanian7.run_sizes(False, 0).rows if not row.passes]
     assert any("60 · 500" in name for name in wrong)
     assert any("baseline" in name for name in wrong)

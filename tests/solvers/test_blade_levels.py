@@ -8,7 +8,7 @@ import pytest
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.rules import PokerRules, read_game
-from riverboat.papers.tartanian7.blade_levels import LevelTrainer, compare_levels, three_round_leduc
+from riverboat.papers.tartanian7 import LevelTrainer, compare_levels, three_round_leduc
 
 
 def mean_updates(levels: int, deals: int, weighted: bool = True) -> tuple[list[np.ndarray], list[np.ndarray]]:

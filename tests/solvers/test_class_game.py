@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from riverboat.abstraction.game_shrink import class_matchups, number_classes, shrink_game, suit_classes
 from riverboat.core.errors import InputError
 from riverboat.games.small.poker import rhode_island
-from riverboat.papers.abstraction.rhode_island import coarse_labels, full_game_size, make_class_game
 from riverboat.papers.public_chance_sampling.class_game import (
     ClassCFR,
     ClassGame,
@@ -17,6 +16,7 @@ from riverboat.papers.public_chance_sampling.class_game import (
     class_program_size,
     class_quality,
 )
+from riverboat.papers.rhode_island import coarse_labels, full_game_size, make_class_game
 from riverboat.solvers.exact import lp
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.exact.sequence_form import SequenceForm

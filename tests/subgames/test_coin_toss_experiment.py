@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.endgames.small_games import (
-    BlindPokerAbstraction,
-    _blind_infoset,
+    base_strategies,
     coin_toss_rows,
     random_base_rows,
     run_coin_toss,
     second_round_rows,
 )
-from riverboat.testing import check_game
+from riverboat.trees.public import PublicTree
 
 
 def test_coin_toss() -> None:
@@ -40,12 +41,16 @@ def test_random_bases() -> None:
     assert all(row.passes for row in rows)
 
 
-def test_blind_game() -> None:
-    game = game_from_spec("leduc:ranks=3,suits=2")
-    found = check_game(BlindPokerAbstraction(game), limit=50_000)  # type: ignore[arg-type]
-    assert found.complete
-    assert found.zero_sum
-    assert _blind_infoset("Ks:crc/Qh/cr") == "K:crc/cr"
+def test_blind_base() -> None:
+    """Hands of a rank play alike, whatever the public card."""
+    tree = PublicTree(game_from_spec("leduc:ranks=3,suits=2"))  # type: ignore[arg-type]
+    blind = base_strategies(tree)["abstraction blind to the public card"]
+    rows: dict[str, dict[str, float]] = {}
+    for infoset in tree.infosets():
+        hand, _, line = infoset.name.partition(":")
+        name = f"{hand[0]}:{re.sub('/[^/]*/', '/', line)}"
+        assert rows.setdefault(name, blind[infoset.name]) == blind[infoset.name]
+    assert len(rows) < tree.infoset_count / 4
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block
 from riverboat.games.boards.holdem import flop_holdem
 from riverboat.games.boards.subtrees import BoardSubgame
-from riverboat.papers.endgames.table_2 import off_tree_bet_nodes
+from riverboat.papers.endgames.flop_holdem import off_tree_bet_nodes
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
 

@@ -2,15 +2,18 @@
 
 An experiment is a function of `full` and `seed` that compares the numbers of a paper with those of this package and
 returns an `ExperimentReport`. It contains no algorithms of its own: it calls the public API of other packages.
-`papers.registry` lists all experiments.
+`experiments.toml` describes all experiments, with the notes of their reports; `papers.registry` lists them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, SupportsFloat, TypeAlias
 
@@ -71,6 +74,26 @@ class ExperimentReport:
             "curves": [asdict(curve) for curve in self.curves],
             "fine": self.passes,
         }
+
+
+# --- Descriptions of experiments ---
+
+
+@cache
+def experiment_descriptions() -> dict[str, dict[str, Any]]:
+    """Read `experiments.toml`: title, source, cost, function, options and notes of each experiment by its id."""
+    return tomllib.loads(resources.files("riverboat.papers").joinpath("experiments.toml").read_text(encoding="utf-8"))
+
+
+def load_figures(experiment: str, table: str = "printed") -> dict[str, Any]:
+    """Return a table of `experiments.toml`: the printed figures of an experiment, or its `explained` differences."""
+    figures: dict[str, Any] = experiment_descriptions()[experiment][table]
+    return figures
+
+
+def format_notes(experiment: str, **values: object) -> tuple[str, ...]:
+    """Return the notes of an experiment in `experiments.toml`; `values` replace the placeholders."""
+    return tuple(note.format_map(values) for note in experiment_descriptions()[experiment]["notes"])
 
 
 # --- Long experiments in cached parts ---

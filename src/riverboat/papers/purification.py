@@ -9,9 +9,9 @@ of Leduc.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,7 +20,7 @@ from riverboat.abstraction.bucketed_game import BucketedGame, BucketMap
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.small.poker import leduc
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.exact.matrix_games import MAX_ACTIONS, solve_matrix_games
@@ -41,8 +41,7 @@ PAPER_SIZE = (4, 4)
 MEMBERSHIP_LABELS = ("out", "in")
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixGameSample:
+class MatrixGameSample(NamedTuple):
     """A sample of random games with solutions. All arrays are [games]."""
 
     payoff: Array  # float64: payoff of the abstract equilibrium
@@ -161,14 +160,14 @@ def run_matrices(full: bool, seed: int, rows: int = 4, columns: int = 4) -> Expe
     table = support_rows(sample, rows, columns)
     tested = [row for row in table if row.kind == "new"]
     signs = [row.verdict == "significant" and (row.ours > 0) - (row.ours < 0) for row in tested]
-    notes = (
-        f"{len(sample.gain):,} games; shares count pay-offs within {PAYOFF_TOLERANCE:g} as the same.",
-        "Proposition 4: purification changes nothing where the abstract equilibrium is pure or its support lies in "
-        "that of the full equilibrium.",
-        "Observation 2 is that purification gains by support of the full equilibrium, with exceptions, and prints no "
-        f"figures. Here, by both supports: {signs.count(1)} of {len(tested)} groups in which it can matter gain "
-        f"significantly, {signs.count(-1)} lose, {signs.count(0)} show neither. Intervals of the groups are 95 % for "
-        "all together.",
+    notes = format_notes(
+        "purification-matrices",
+        games=len(sample.gain),
+        payoff_tolerance=PAYOFF_TOLERANCE,
+        gains=signs.count(1),
+        groups=len(tested),
+        losses=signs.count(-1),
+        neither=signs.count(0),
     )
     return ExperimentReport((*lines, *table), notes)
 
@@ -226,11 +225,4 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
             if measure != "against unprocessed":
                 del values["Tartanian7"]
                 curves.append(Curve(f"{groups}: {measure}", (0.0, *THRESHOLDS, 0.5), values.values()))
-    notes = (
-        f"Chips a hand, exact: no cards are sampled. Abstract games solved by {iterations:,} iterations of vanilla "
-        "CFR; purified is at 0.5 in the figure.",
-        "The papers measured hold'em agents: purified ones won more matches, while exploitability was least at an "
-        "intermediate threshold for one agent and rose with the threshold for another. Here, in kind: purification "
-        "wins from the unprocessed strategy and loses less to the equilibrium, and is more exploitable.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("purification-leduc", iterations=iterations), curves)

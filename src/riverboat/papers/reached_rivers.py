@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,8 +44,7 @@ LIMIT_SIZES = "25%", "2x"  # bet and raise of a limit river with four bets in th
 DEMO_SIZES = "50%", "100%"  # the smallest bet and raise of the demo's menu
 
 
-@dataclass(frozen=True, eq=False)
-class SampledRiver:
+class SampledRiver(NamedTuple):
     """A reached river: the board, both ranges, and the line."""
 
     board: tuple[int, ...]
@@ -166,7 +164,11 @@ def _find_river_starts(hands: HandRecords) -> tuple[PublicStates, int]:
 
 
 def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[SampledRiver]:
-    reach, lines = ranges(public_states, agent), _river_lines(public_states.states[:, 0])
+    reach, paid = ranges(public_states, agent), public_states.states[:, 0]
+    check, bet, raised = np.full(len(paid), CALL), BET_FACTOR * paid, RAISE_FACTOR * paid
+    lines: dict[str, tuple[Array, ...]] = {  # the river actions that lead to each decision
+        "root": (), "x": (check,), "x-b": (check, bet), "x-b-r": (check, bet, raised), "b": (bet,), "b-r": (bet, raised),
+    }  # fmt: skip
     base = {name: _action_probabilities(agent, _append_actions(public_states, line)) for name, line in lines.items()}
     rivers = []
     for i in np.flatnonzero(reach.max(axis=2).min(axis=1) > 0).tolist():
@@ -174,14 +176,6 @@ def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[Sampl
         both = reach[i, 0], reach[i, 1]
         rivers.append(SampledRiver(public_states.board_cards(i), both, public_states.line(i), DEMO_SIZES, strategy))
     return rivers
-
-
-def _river_lines(paid: Array) -> dict[str, tuple[Array, ...]]:
-    """Return the river actions that lead to each decision."""
-    check, bet, raised = np.full(len(paid), CALL), BET_FACTOR * paid, RAISE_FACTOR * paid
-    return {
-        "root": (), "x": (check,), "x-b": (check, bet), "x-b-r": (check, bet, raised), "b": (bet,), "b-r": (bet, raised),
-    }  # fmt: skip
 
 
 def _append_actions(public_states: PublicStates, line: tuple[Array, ...]) -> PublicStates:

@@ -1,58 +1,58 @@
-"""Convergence of sampling schemes for blueprints, and of a blueprint against its own snapshots.
+"""Training over buckets: convergence of sampling schemes, overfitting, CFR-BR, baselines, and snapshots of a run.
 
 `blueprint-convergence` follows Johanson et al. (2012), Figure 3. Theirs is limit hold'em of four rounds with percentile
 buckets of E[HS²], measured by a best response in the abstract game (`pcs-figure-3` is that game). Here there are 20
 cards and three streets, and best responses are exact in both games: the abstract game, where training converges to
 zero, and the real game, where coarse buckets leave a positive limit. `baselines` compares external sampling with and
 without baselines (Schmid et al. 2019) on Leduc.
+
+`proposal-figure-6` and `cfr-br` are Figure 6 of Ganzfried's thesis proposal, and CFR-BR (Johanson et al. 2012). The game is
+two-round hold'em with four bets ([2-4], `holdem:2-4`) with five percentile buckets of E[HS²] on each street and perfect
+recall, where best responses are exact in both games. Abstract exploitability falls to zero while real exploitability
+rises again: an equilibrium among strategies that see buckets relies on what the opponent cannot see. The longer the
+training, the better the response to an opponent restricted to buckets.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
-from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
+from riverboat.abstraction.cards.percentile_buckets import hand_values, percentile_abstraction
+from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
 from riverboat.evaluation.matches.duel import duel
+from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import iterate_doubling_times
-from riverboat.papers.rows import ComparisonRow, new_row
-from riverboat.papers.tartanian7.blade_levels import LevelTrainer
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row
+from riverboat.papers.tartanian7 import LevelTrainer
 from riverboat.papers.training import (
     AbstractGame,
-    abstract_exploitability,
+    TrainingPoint,
     exploitability_curves,
     make_compiled_trainer,
-    real_exploitability,
+    measure_training,
+    percentile_game,
 )
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+from riverboat.solvers.mccfr.tables import Weighting
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 from riverboat.strategies.blueprint import load_blueprint
 
 SAMPLER_NAMES = {"external": "ES", "chance": "CS", "pcs": "PCS"}
 COARSE_GAME, FINE_GAME = "20 cards, percentile 5", "20 cards, percentile 12"
 EQUAL_TIME_NOTE = "in the abstract game, at equal time: not compared, as clocks decide it"
-
-
-@dataclass(frozen=True)
-class ConvergencePoint:
-    """A measurement of a training run."""
-
-    seconds: float  # CPU time
-    iterations: int
-    infosets_visited: int  # counted once for each visit
-    real_exploitability: float  # mbb/g
-    abstract_exploitability: float  # mbb/g in the abstract game
 
 
 # --- Games ---
@@ -70,9 +70,7 @@ def leduc_with_merged_ranks() -> AbstractGame:
 
 def twenty_card_holdem(num_buckets: int) -> AbstractGame:
     """Return hold'em of three streets with 20 cards and percentile buckets of E[HS²] with perfect recall."""
-    rules = read_game("bench-3x20")
-    cards = percentile_abstraction(num_buckets, "square", rules.deck, rules.board[1:])
-    return compile_action_tree(rules, one_size_menu("100%")), cards
+    return percentile_game(read_game("bench-3x20"), num_buckets, one_size_menu("100%"))
 
 
 GAMES: dict[str, Callable[[], AbstractGame]] = {
@@ -92,25 +90,16 @@ def measure_convergence(
     seed: int,
     checks: int,
     clock: Callable[[BlueprintTrainer], float] = lambda _: time.process_time(),
-) -> list[ConvergencePoint]:
+) -> list[TrainingPoint]:
     """Train for a CPU time, or a time by another clock, and measure at doubling times."""
     solver = make_compiled_trainer(game, traversal, seed)
     times = iterate_doubling_times(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver))
-    return [
-        ConvergencePoint(
-            elapsed, solver.iterations, solver.updates, real_exploitability(solver), abstract_exploitability(solver)
-        )
-        for elapsed in times
-    ]
+    return [measure_training(solver, elapsed) for elapsed in times]
 
 
 def run_convergence(full: bool, seed: int) -> ExperimentReport:
     """Compare all sampling schemes on all games."""
-    return compare_samplers(20.0, 8, seed) if full else compare_samplers(1.0, 5, seed)
-
-
-def compare_samplers(seconds: float, checks: int, seed: int) -> ExperimentReport:
-    """Compare sampling schemes on all games, with runs of `seconds` and `checks` measurements."""
+    seconds, checks = (20.0, 8) if full else (1.0, 5)
     rows, curves = [], []
     for name, make in GAMES.items():
         game, last = make(), {}
@@ -125,21 +114,10 @@ def compare_samplers(seconds: float, checks: int, seed: int) -> ExperimentReport
                 curves += exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
         share = last["PCS"].abstract_exploitability / last["CS"].abstract_exploitability
         rows.append(new_row(f"{name}: exploitability of PCS at the end, shares of CS", share, note=EQUAL_TIME_NOTE))
-    notes = (
-        "Exploitability in the real game, exact, in thousandths of a big blind (Leduc: of an ante) a hand; time is "
-        "that of one core, without the measuring.",
-        "ES, CS: an iteration is one deal; PCS: one board with all hands of both players; all update both players. A "
-        "visit is a decision with one hand: a decision counts once for every hand that PCS carries there.",
-        "Figure 3 has limit hold'em of four rounds with 5 to 12 percentile buckets and best responses in the abstract "
-        "game (pcs-figure-3): with 5 buckets CS converges faster, and PCS overtakes it as buckets grow. The same "
-        "holds here: in the runs tried PCS ended at 0.93 to 1.14 times the exploitability of CS with 5 parts, and at "
-        "0.59 to 0.73 with 12. A deal visits one bucket of each seat on a street and a board all of them, which pays "
-        "where they are many.",
-    )
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("blueprint-convergence"), curves, log=True)
 
 
-def _point_note(p: ConvergencePoint) -> str:
+def _point_note(p: TrainingPoint) -> str:
     return f"{p.abstract_exploitability:.4g} in the abstract game; {p.iterations:,} iterations, {p.infosets_visited:,} visits"
 
 
@@ -177,11 +155,7 @@ BASELINE_RATES: dict[str, float | None] = {"without": None, "rate 0.1": 0.1, "ra
 
 def run_baselines(full: bool, seed: int) -> ExperimentReport:
     """Compare all learning rates of baselines at equal numbers of deals."""
-    return compare_baselines((1_000, 4_000), 12, seed) if full else compare_baselines((500, 1_500), 4, seed)
-
-
-def compare_baselines(deals: tuple[int, ...], runs: int, seed: int) -> ExperimentReport:
-    """Measure the mean exploitability over runs after numbers of deals."""
+    deals, runs = ((1_000, 4_000), 12) if full else ((500, 1_500), 4)
     tree = compile_action_tree(read_game("leduc"))
     rows: list[ComparisonRow] = []
     curves = []
@@ -197,5 +171,85 @@ def compare_baselines(deals: tuple[int, ...], runs: int, seed: int) -> Experimen
             rows.append(new_row(label, fmean(values), half_width=half_width, note=f"{runs} runs"))
         panel = "exploitability against deals"
         curves.append(Curve(name, deals, [fmean(values) for values in exploitability], panel))
-    notes = ("Exact exploitability in thousandths of an ante a hand; intervals are two standard errors over the runs.",)
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("baselines"), curves, log=True)
+
+
+# --- Overfitting to an abstraction ---
+
+BUCKETS = 5
+BUCKET_FEATURE = "square"  # E[HS²]
+FIRST_CHECK = 128  # iterations before the first check; each later check doubles them
+QUICK_CHECKS, FULL_CHECKS = 7, 12
+WEIGHTING = Weighting("linear", FIRST_CHECK // 2)  # later iterations count more
+_TOLERANCE = 1.03  # ratio to the minimum above which exploitability counts as rising
+
+
+@cache
+def two_round_holdem() -> AbstractGame:
+    """Return [2-4] hold'em and its buckets; strengths on the flop take a minute and are cached."""
+    rules = holdem("2-4").rules
+    deals = rules.board[1:]
+    values = cached_arrays(
+        "values-two-rounds-1", lambda: {"flop": hand_values(1, BUCKET_FEATURE, rules.deck, deals, threads=2)}
+    )
+    cards = percentile_abstraction(BUCKETS, BUCKET_FEATURE, rules.deck, deals, values=(None, values["flop"]))
+    return compile_action_tree(rules), cards
+
+
+def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int) -> list[TrainingPoint]:
+    """Train with measurements at doubling numbers of iterations."""
+    solver, points = make_sampling_trainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
+    for k in range(checks):
+        solver.step(FIRST_CHECK * 2**k - solver.iterations)
+        points.append(measure_training(solver))
+    return points
+
+
+def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[ComparisonRow], list[Curve]]:
+    """Return the rows and curves of a training run."""
+    rows = []
+    for p in points:
+        note = f"{p.abstract_exploitability:.4g} in the abstract game"
+        rows.append(new_row(f"{name}, {p.iterations:,} iterations: real game", p.real_exploitability, note=note))
+    panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
+    return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
+
+
+def run_overfitting(full: bool, seed: int) -> ExperimentReport:
+    """Train by CFR over boards (PCS) with measurements."""
+    points = train_with_checks(two_round_holdem(), "pcs", FULL_CHECKS if full else QUICK_CHECKS, seed)
+    least = min(points, key=lambda p: p.real_exploitability)
+    falls = max(after.abstract_exploitability / before.abstract_exploitability for before, after in pairwise(points))
+    rows, curves = run_results("CFR", points)
+    rises = points[-1].real_exploitability / least.real_exploitability
+    note = f"least, {least.real_exploitability:.4g}, after {least.iterations:,} iterations"
+    rows += [
+        finding_row("abstract game: the largest step from check to check, shares of the one before", 1.0, falls, "<="),
+        finding_row("real game: at the end, shares of its least", _TOLERANCE, rises, ">=", note=note),
+    ]
+    return ExperimentReport(rows, format_notes("proposal-figure-6", buckets=BUCKETS), curves, log=True)
+
+
+# --- CFR-BR against CFR ---
+
+
+def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
+    """Train both with the same buckets, and measure both games."""
+    game, checks = two_round_holdem(), FULL_CHECKS if full else QUICK_CHECKS
+    points = {
+        name: train_with_checks(game, traversal, checks, seed)
+        for name, traversal in (("CFR", "pcs"), ("CFR-BR", "cfr-br"))
+    }
+    (rows, curves), (br_rows, br_curves) = (run_results(name, run_points) for name, run_points in points.items())
+    rows += br_rows
+    cfr, cfr_br = (run_points[-1] for run_points in points.values())
+    share, published = cfr_br.real_exploitability / cfr.real_exploitability, "published: 25 of 103 = 0.24"
+    abstract_share = cfr.abstract_exploitability / cfr_br.abstract_exploitability
+    note = "the equilibrium of the abstract game is another strategy"
+    rows += [
+        finding_row("real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note=published),
+        finding_row("abstract game: CFR at the end, shares of CFR-BR", 1.0, abstract_share, "<=", note=note),
+        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
+        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
+    ]
+    return ExperimentReport(rows, format_notes("cfr-br"), curves + br_curves, log=True)

@@ -12,7 +12,7 @@ from scipy import sparse
 from riverboat.cards.grid import CLASS_NAMES
 from riverboat.core import resources
 from riverboat.core.arrays import Array
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row, theorem_row
 from riverboat.tournaments.equilibrium import share_of_hands, solve
 from riverboat.tournaments.fictitious_play import solve_hand
@@ -30,7 +30,6 @@ GRID_NOTE = (
     "Without --full stacks are multiples of 900 instead of 300: 91 states of three players instead of 946; stacks in "
     "between are rounded at random with the same mean. Solved once, then cached (`riverboat cache`)."
 )
-FEE_NOTE = "The fee is a tenth of the prizes, 10: the paper's 0.0488 dollars are its 0.5 %."
 
 
 def solve_paper_tournament(full: bool, method: str = "pi-fp") -> SolvedTournament:
@@ -49,33 +48,17 @@ def run_epsilon(full: bool, seed: int) -> ExperimentReport:
             new_row(f"{method}: steps outside", float(solution.steps)),
             new_row(f"{method}: seconds", solution.seconds),
         ]
-    notes = (
-        FEE_NOTE,
-        GRID_NOTE,
-        "The check is the paper's: the others' strategies fixed, a player has a Markov decision problem over all "
-        "states and seats, heads-up states included; policy iteration solves it. The gain is the largest over all "
-        "states.",
-    )
-    return ExperimentReport(rows, notes)
+    fee, check = format_notes("tournament-epsilon")
+    return ExperimentReport(rows, (fee, GRID_NOTE, check))
 
 
 # --- Calls of the big blind behind two all-ins ---
 
 BIG_BLIND_CALL_LINE = "JJ"
 PAPER_TOURNAMENT_SHARE, PAPER_SINGLE_HAND_SHARE = 0.021, 0.197
-EXPLAINED_SINGLE_HAND = ExplainedDifference(
-    0.1901,
-    "no class is indifferent here, but A6s and KTo, 16 hands in 1,326, lose only 0.04 and 0.07 small blinds by "
-    "calling, one hand in twelve reaches the line, and fictitious play drops them slowly: 0.202 after 500 iterations, "
-    "0.190 after 1,000",
-    0.003,
-)
-EXPLAINED_TOURNAMENT = ExplainedDifference(
-    0.0181,
-    "jacks or better, 24 hands in 1,326; AKs, four more, loses a ninetieth of what aces gain by calling, and with it "
-    "the share is 0.0211",
-    0.0005,
-)
+EXPLAINED_SHARES = {
+    name: ExplainedDifference(**why) for name, why in load_figures("tournament-calls", "explained").items()
+}
 
 
 def solve_single_hand(tournament: Tournament) -> tuple[Array, float]:
@@ -112,15 +95,16 @@ def run_calls(full: bool, seed: int) -> ExperimentReport:
     ours, single = tournament_shares[at], single_hand_shares[at]
     name = "single hand: the big blind calls behind two all-ins"
     rows = [
-        paper_row(full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_TOURNAMENT),
-        printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SINGLE_HAND),
+        paper_row(
+            full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_SHARES["tournament"]
+        ),
+        printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SHARES["single_hand"]),
         finding_row("times as often as in the tournament", 2.0, single / ours, ">="),
     ]
     for line, p, c in zip(lines, tournament_shares, single_hand_shares, strict=True):
         if line != BIG_BLIND_CALL_LINE:
             rows.append(new_row(f"tournament, {line or 'first in'}", float(p), note=f"in a single hand {c:.4f}"))
-    notes = (GRID_NOTE, f"At equal stacks; shares of the 1,326 hands. The single hand has ε {epsilon:.2g} chips.")
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, (GRID_NOTE, *format_notes("tournament-calls", epsilon=epsilon)))
 
 
 PURE_TOLERANCE = 0.05  # distance from 0 or 1 of a class that does not mix
@@ -132,15 +116,7 @@ def run_findings(full: bool, seed: int) -> ExperimentReport:
     solution = solve_paper_tournament(full)
     ordered, note = order_rows(solution)
     rows = [*ordered, *mixing_rows(solution), *prize_rows(solution), *ranking_rows(solution), *value_iteration_rows()]
-    notes = (
-        GRID_NOTE,
-        note,
-        "The Karlson-Sklansky ranking is by the largest stack at which the small blind gains by an all-in with open "
-        "cards. Its error: the loss of opening all-ins restricted to the best hands of that ranking, for the best "
-        "number of hands.",
-        "The papers print no figures for these; bounds are ours.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, (GRID_NOTE, *format_notes("tournament-findings", order=note)))
 
 
 def _three_player_strategies(solution: SolvedTournament) -> Array:
@@ -286,11 +262,5 @@ def run_icm(full: bool, seed: int) -> ExperimentReport:
         ),
     ]
     units = ", ".join(str(round(x * tournament.unit)) for x in state)
-    notes = (
-        GRID_NOTE,
-        f"The largest error is that of the {SEATS[worst % 3]} at stacks {units} (button, small blind, big blind).",
-        "The model ignores positions and blinds: that is most of its error.",
-        "The reason why the paper's figures are a few per cent larger is unknown. Heads-up values proportional to "
-        "chips, instead of solved ones, would give 0.3576 and 2.889 at full size.",
-    )
-    return ExperimentReport(rows, notes)
+    notes = format_notes("tournament-icm", seat=SEATS[worst % 3], units=units)
+    return ExperimentReport(rows, (GRID_NOTE, *notes))

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
+from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import RiverboatError
 from riverboat.evaluation.best_response.exact import quality
-from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.games.holdem.menus import ActionMenu
+from riverboat.games.holdem.rules import PokerRules
 from riverboat.papers.framework import Curve
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 from riverboat.strategies.blueprint import Blueprint
 
 AbstractGame: TypeAlias = tuple[ActionTree, CardAbstraction]
+
+
+def percentile_game(rules: PokerRules, num_buckets: int, menu: ActionMenu | None = None) -> AbstractGame:
+    """Return a game with percentile buckets of E[HS²] for each bucket of the street before."""
+    cards = percentile_abstraction(num_buckets, "square", rules.deck, rules.board[1:])
+    return compile_action_tree(rules, menu), cards
 
 
 def cached_abstraction(name: str, build: Callable[[Path], CardAbstraction]) -> CardAbstraction:
@@ -59,18 +68,23 @@ def abstract_exploitability(trainer: BlueprintTrainer) -> float:
     return 1000 * abstract_quality(trainer).exploitability / trainer.tree.rules.big_blind
 
 
-class ExploitabilityMeasurement(Protocol):
-    """A measurement of both exploitabilities during training."""
+class TrainingPoint(NamedTuple):
+    """A measurement during training; exploitability is exact, in mbb/g."""
 
-    @property
-    def real_exploitability(self) -> float: ...
-    @property
-    def abstract_exploitability(self) -> float: ...
+    seconds: float  # CPU time
+    iterations: int
+    infosets_visited: int  # counted once for each visit
+    real_exploitability: float
+    abstract_exploitability: float
 
 
-def exploitability_curves(
-    name: str, x: Sequence[float], points: Sequence[ExploitabilityMeasurement], panel: str
-) -> list[Curve]:
+def measure_training(trainer: BlueprintTrainer, seconds: float = 0.0) -> TrainingPoint:
+    """Measure the average strategy of a trainer in the real and in the abstract game."""
+    exploitability = real_exploitability(trainer), abstract_exploitability(trainer)
+    return TrainingPoint(seconds, trainer.iterations, trainer.updates, *exploitability)
+
+
+def exploitability_curves(name: str, x: Sequence[float], points: Sequence[TrainingPoint], panel: str) -> list[Curve]:
     """Return the curves of a training run in the real and the abstract game."""
     return [
         Curve(f"{name}, real game", x, [p.real_exploitability for p in points], panel),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS
 from riverboat.games.small.poker import leduc
 from riverboat.games.small.toy_games import HalfStreet, bet_grid, clairvoyance, half_street_kuhn
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, printed_row
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import quality
@@ -20,27 +20,10 @@ from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
 STACKS = (1, 3, 5, 10, 20, 50, 100)
-# Ganzfried & Sandholm 2013, table 2
-CLAIRVOYANCE_TABLE: dict[str, tuple[float, ...]] = {
-    "det-arith": (0.01, 0.24, 0.49, 1.12, 2.38, 6.12, 12.37),
-    "rand-arith": (0.00, 0.02, 0.09, 0.36, 0.96, 2.82, 5.94),
-    "det-geo": (0.23, 0.28, 0.36, 0.63, 0.99, 1.68, 2.43),
-    "rand-geo-1": (0.23, 0.23, 0.23, 0.24, 0.36, 0.66, 1.01),
-    "rand-geo-2": (0.23, 0.23, 0.23, 0.25, 0.36, 0.65, 1.00),
-    "det-pshar": (0.15, 0.19, 0.33, 0.47, 0.59, 0.67, 0.71),
-    "rand-pshar": (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
-}
+CLAIRVOYANCE_TABLE: dict[str, list[float]] = load_figures("translation-clairvoyance")  # table 2
 CLAIRVOYANCE_EXPLAINED = {  # Det-Arith, by stack
-    1: ExplainedDifference(
-        0.1,
-        "a misprint: the best bet against it, 0.5 read as a check, gains 0.10, and the row rises from there",
-        within=1e-9,
-    ),
-    20: ExplainedDifference(
-        2.372619,
-        "a bet of 10.5 gains 2.3726; with bets of any size the limit is 2.375, which rounds to the printed 2.38",
-        within=1e-6,
-    ),
+    int(stack): ExplainedDifference(**why)
+    for stack, why in load_figures("translation-clairvoyance", "explained").items()
 }
 
 
@@ -70,7 +53,7 @@ def clairvoyance_exploitabilities(stack: int) -> dict[str, float]:
 
 
 def table_rows(
-    table: dict[str, tuple[float, ...]],
+    table: dict[str, list[float]],
     columns: dict[int, dict[str, float]],
     digits: int,
     explained: dict[int, ExplainedDifference],
@@ -97,14 +80,7 @@ def run_clairvoyance(full: bool, seed: int) -> ExperimentReport:
     """Compute all 49 entries of table 2."""
     columns = {stack: clairvoyance_exploitabilities(stack) for stack in STACKS}
     rows, curves = table_rows(CLAIRVOYANCE_TABLE, columns, 2, CLAIRVOYANCE_EXPLAINED)
-    notes = (
-        "Exploitability of player 2 in pots: the value of an exact best response above the value of the game.",
-        "Tie rule: a bet on the threshold is translated to the smaller size by Det-Arith and Det-psHar, although the "
-        "paper's text says otherwise, and to the larger by Det-Geo. With the text's rule Det-Arith would have 0.125 "
-        "for a stack of 1 and Det-psHar 0.3083 for 5.",
-        "A bet that is translated to a check is called.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("translation-clairvoyance"), curves)
 
 
 # --- No-limit Leduc ---
@@ -112,29 +88,11 @@ def run_clairvoyance(full: bool, seed: int) -> ExperimentReport:
 LEDUC_STACK = 12
 SMALL_MENU = "100%/a"
 TIE_TOLERANCE = 0.005  # averages this close count as a tie: the two randomized geometric mappings
-# Ganzfried & Sandholm 2013, table 6: player 1, player 2, average
-LEDUC_TABLE: dict[str, tuple[float, float, float]] = {
-    "det-arith": (0.427, 0.904, 0.666),
-    "rand-arith": (0.431, 0.853, 0.642),
-    "det-geo": (0.341, 0.922, 0.632),
-    "rand-geo-1": (0.295, 0.853, 0.574),
-    "rand-geo-2": (0.296, 0.853, 0.575),
-    "det-pshar": (0.359, 0.826, 0.593),
-    "rand-pshar": (0.323, 0.603, 0.463),
-}
+LEDUC_TABLE: dict[str, list[float]] = load_figures("translation-leduc")  # table 6: player 1, player 2, average
 UNSTATED_EQUILIBRIUM = "another equilibrium of the small game; the paper does not say which it used"
-# Our values with the linear program's equilibrium at the time of the explanation, in the same order.
 LEDUC_EXPLAINED: dict[str, list[ExplainedDifference]] = {
     mapping: [ExplainedDifference(at, UNSTATED_EQUILIBRIUM, within=0.0005) for at in ours]
-    for mapping, ours in {
-        "det-arith": (0.504888, 0.760976, 0.632932),
-        "rand-arith": (0.402402, 0.748577, 0.575490),
-        "det-geo": (0.362975, 0.691134, 0.527055),
-        "rand-geo-1": (0.296719, 0.613077, 0.454898),
-        "rand-geo-2": (0.296051, 0.610244, 0.453147),
-        "det-pshar": (0.423811, 0.607667, 0.515739),
-        "rand-pshar": (0.292110, 0.490111, 0.391110),
-    }.items()
+    for mapping, ours in load_figures("translation-leduc", "explained").items()
 }
 COLUMN_LABELS = ("player 1", "player 2", "average")
 VALUE_ITERATIONS = 500  # for the value of the full game
@@ -193,43 +151,15 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
                 printed_row(f"{title}, {COLUMN_LABELS[k]}", papers[k], ours, digits=3, half_width=width, certified=True,
                             rivals=rivals, explained=LEDUC_EXPLAINED[m][k])
             )  # fmt: skip
-    notes = (
-        f"In chips. Best responses are exact; the value of the full game, {value:.4f} ± {half:.4f} to player 1, is "
-        "certified, and the average does not depend on it.",
-        "Place 1 is least exploitable. Figures are those of the linear program's equilibrium of the small game; with "
-        "other equilibria they differ, and Rand-psHar stays the least and Det-Arith the most exploitable. Only the "
-        "order is compared: the paper does not say which equilibrium it used.",
-        "Tie rule: a bet on the threshold is translated to the larger size, as the paper's text says. In whole chips "
-        "half-pot bets meet it: with the other rule Det-Arith is far more exploitable.",
-        "A bet that was translated to a check or call is called; all-in is translated to all-in; own bets take the "
-        "nearest size in the real pot.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("translation-leduc", value=value, half=half))
 
 
 # --- No-limit Kuhn poker ---
 
 KUHN_VALUE = 1 / 35  # value of the full game to player 1, with bets of 0.4 pots; the tests solve it
-# Ganzfried & Sandholm 2013, tables 3 and 4, by the bet size other than all-in
-KUHN_TABLES: dict[float, dict[str, tuple[float, ...]]] = {
-    1.0: {
-        "det-arith": (0.205, 0.205, 0.244, 0.271, 0.287, 0.298, 0.301),
-        "rand-arith": (0.055, 0.055, 0.055, 0.055, 0.055, 0.055, 0.055),
-        "det-geo": (0.121, 0.121, 0.121, 0.217, 0.297, 0.366, 0.399),
-        "rand-geo-1": (0.121, 0.121, 0.121, 0.121, 0.121, 0.121, 0.121),
-        "rand-geo-2": (0.121, 0.121, 0.121, 0.121, 0.121, 0.121, 0.121),
-        "det-pshar": (0.171, 0.171, 0.233, 0.365, 0.454, 0.520, 0.545),
-        "rand-pshar": (0.029, 0.029, 0.029, 0.029, 0.029, 0.029, 0.029),
-    },
-    0.4: {
-        "det-arith": (0.088, 0.110, 0.285, 0.485, 0.848, 1.926, 3.714),
-        "rand-arith": (0.012, 0.033, 0.068, 0.157, 0.336, 0.871, 1.764),
-        "det-geo": (0.086, 0.114, 0.294, 0.425, 0.548, 0.714, 0.873),
-        "rand-geo-1": (0.071, 0.085, 0.095, 0.116, 0.145, 0.203, 0.269),
-        "rand-geo-2": (0.071, 0.083, 0.094, 0.114, 0.144, 0.203, 0.269),
-        "det-pshar": (0.064, 0.090, 0.302, 0.420, 0.500, 0.556, 0.574),
-        "rand-pshar": (0.008, 0.010, 0.017, 0.027, 0.037, 0.047, 0.054),
-    },
+# Tables 3 and 4, by the bet size other than all-in
+KUHN_TABLES: dict[float, dict[str, list[float]]] = {
+    float(size): table for size, table in load_figures("translation-kuhn").items()
 }
 # Det-Arith with 0.4 pots, by stack: our values at the time of the explanation.
 KUHN_EXPLAINED = {
@@ -267,8 +197,7 @@ def kuhn_exploitabilities(size: float, stack: int, nudge: float = 0.0) -> dict[s
 
 def run_kuhn(full: bool, seed: int) -> ExperimentReport:
     """Compute tables 3 and 4."""
-    rows: list[ComparisonRow] = []
-    curves: list[Curve] = []
+    rows, curves = [], []
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: kuhn_exploitabilities(size, stack) for stack in STACKS}
@@ -279,14 +208,6 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
         }
         explained = KUHN_EXPLAINED if size == 0.4 else {}
         table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
-        rows, curves = rows + table_results, curves + table_curves
-    notes = (
-        "Exploitability of player 2 in pots, exact. The equilibrium of the small game is not unique; the king calls "
-        "all-in with 2 / (n + 1), the least that is an equilibrium, and always for n = 3. These choices were found by "
-        "trial: the paper does not state them.",
-        "Rand-psHar loses least and Det-Arith or Det-psHar most, as in the paper; and the menu with the equilibrium's "
-        "own size, 0.4 pots, does worse for large stacks.",
-        "Tie rule: as in the clairvoyance game. The paper's figures for Det-Arith with 0.4 pots need the larger size "
-        "at the upper threshold for some stacks: bets such as 10.2 are not exact in binary.",
-    )
-    return ExperimentReport(rows, notes, curves)
+        rows += table_results
+        curves += table_curves
+    return ExperimentReport(rows, format_notes("translation-kuhn"), curves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +54,7 @@ def ledger_to_dict(book: Ledger) -> dict[str, Any]:
     return {
         "game": dict(book.game or {}),
         "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(book.agents.items())],
-        "ratings": [
-            {
-                "agent": rating.agent,
-                "name": names[rating.agent],
-                "mbb_per_game": rating.mbb_per_game,
-                "ci95": rating.ci95,
-                "group": rating.group,
-                "matches": rating.matches,
-                "hands": rating.hands,
-            }
-            for rating in book.ratings()
-        ],
+        "ratings": [{"agent": rating.agent, "name": names[rating.agent]} | asdict(rating) for rating in book.ratings()],
         "results": [entry.to_dict() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
         "pooled": [
             entry.to_dict() for kind in RESULT_KINDS for entry in book.pooled_entries(kind) if "pieces" in entry.extra
@@ -79,56 +69,43 @@ def ledger_to_dict(book: Ledger) -> dict[str, Any]:
 
 def ledger_tables(book: Ledger) -> list[tuple[str, ReportTable]]:
     """Return the non-empty tables of a ledger with their titles."""
+    bounds = (*book.pooled_entries(EXPLOITABILITY), *book.pooled_entries(LBR))
     tables = (
         ("Ratings", _rating_table(book)),
         ("Matches", _match_rows(book)),
-        ("Exploitability: exact, or a lower bound", _exploitability_table(book)),
+        ("Exploitability: exact, or a lower bound", measurement_table(bounds, book.names())),
         ("Agents", _agent_table(book)),
         ("Cost", _cost_table(book)),
     )
     return [(title, table) for title, table in tables if len(table)]
 
 
+AGENT, MBB, HALF_WIDTH = ReportColumn("agent"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE)
+
+
 def _rating_table(book: Ledger) -> ReportTable:
     names, ratings = book.names(), book.ratings()
-    several = len({rating.group for rating in ratings}) > 1
-    rows = tuple(
-        (
-            names[rating.agent],
-            f"{rating.mbb_per_game:+,.0f}",
-            f"{rating.ci95:,.0f}",
-            f"{rating.matches}",
-            f"{rating.hands:,}",
-            *([str(rating.group + 1)] if several else []),
-        )
-        for rating in ratings
-    )
-    columns = [
-        ReportColumn("agent"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
-        ReportColumn("matches", FIGURE, rank=1),
-        ReportColumn("hands", FIGURE, rank=2),
-    ]  # fmt: skip
-    return ReportTable("", (*columns, *([ReportColumn("group", FIGURE)] if several else [])), rows)
+    columns = [AGENT, MBB, HALF_WIDTH, ReportColumn("matches", FIGURE, rank=1), ReportColumn("hands", FIGURE, rank=2)]
+    if len({rating.group for rating in ratings}) > 1:
+        columns.append(ReportColumn("group", FIGURE))
+    rows = []
+    for r in ratings:
+        figures = f"{r.mbb_per_game:+,.0f}", f"{r.ci95:,.0f}", f"{r.matches}", f"{r.hands:,}", f"{r.group + 1}"
+        rows.append((names[r.agent], *figures)[: len(columns)])
+    return ReportTable("", tuple(columns), tuple(rows))
 
 
 def _match_rows(book: Ledger) -> ReportTable:
-    names = book.names()
-    rows = tuple(
-        (
-            *(names[agent] for agent in entry.agents),
-            f"{entry.mbb_per_game:+,.1f}",
-            f"{entry.ci95:,.1f}",
-            f"{entry.hands or 0:,}",
-            str(entry.seed if entry.seed is not None else ""),
-            " ".join(_match_conditions(entry)),
-        )
-        for entry in book.pooled_entries(MATCH)
-    )
+    names, rows = book.names(), []
+    for entry in book.pooled_entries(MATCH):
+        figures = f"{entry.mbb_per_game:+,.1f}", f"{entry.ci95:,.1f}", f"{entry.hands or 0:,}"
+        seed = "" if entry.seed is None else str(entry.seed)
+        rows.append((*(names[agent] for agent in entry.agents), *figures, seed, " ".join(_match_conditions(entry))))
     columns = (
-        ReportColumn("agent"), ReportColumn("against"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
-        ReportColumn("hands", FIGURE, rank=1), ReportColumn("seed", FIGURE, rank=3), ReportColumn("how", rank=2),
+        AGENT, ReportColumn("against"), MBB, HALF_WIDTH, ReportColumn("hands", FIGURE, rank=1),
+        ReportColumn("seed", FIGURE, rank=3), ReportColumn("how", rank=2),
     )  # fmt: skip
-    return ReportTable("", columns, rows)
+    return ReportTable("", columns, tuple(rows))
 
 
 def _match_conditions(entry: LedgerEntry) -> list[str]:
@@ -150,57 +127,39 @@ def measure_name(entry: LedgerEntry, names: Mapping[str, str]) -> str:
 
 def measurement_table(entries: Iterable[LedgerEntry], names: Mapping[str, str]) -> ReportTable:
     """Tabulate results of all kinds: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
-    rows = tuple(
-        (
-            names[entry.agents[0]],
-            measure_name(entry, names),
-            f"{entry.mbb_per_game:{'+' if entry.kind == MATCH else ''},.1f}",
-            "exact" if entry.extra.get("is") == "exact" else f"{entry.ci95:,.1f}",
-            f"{entry.hands:,}" if entry.hands else "",
-        )
-        for entry in entries
-    )
-    columns = (
-        ReportColumn("agent"), ReportColumn("measure", PROSE), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
-        ReportColumn("hands", FIGURE, rank=1),
-    )  # fmt: skip
-    return ReportTable("", columns, rows)
+    rows = []
+    for entry in entries:
+        figure = f"{entry.mbb_per_game:{'+' if entry.kind == MATCH else ''},.1f}"
+        half_width = "exact" if entry.extra.get("is") == "exact" else f"{entry.ci95:,.1f}"
+        hands = f"{entry.hands:,}" if entry.hands else ""
+        rows.append((names[entry.agents[0]], measure_name(entry, names), figure, half_width, hands))
+    columns = AGENT, ReportColumn("measure", PROSE), MBB, HALF_WIDTH, ReportColumn("hands", FIGURE, rank=1)
+    return ReportTable("", columns, tuple(rows))
 
 
-def _exploitability_table(book: Ledger) -> ReportTable:
-    return measurement_table((*book.pooled_entries(EXPLOITABILITY), *book.pooled_entries(LBR)), book.names())
+def _sorted_agents(book: Ledger) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Return name, fingerprint and facts of each agent, by name."""
+    names = book.names()
+    return sorted(((names[mark], mark, facts) for mark, facts in book.agents.items()), key=lambda agent: agent[:2])
 
 
 def _agent_table(book: Ledger) -> ReportTable:
-    names = book.names()
     rows = tuple(
-        (names[mark], mark, str(facts.get("recipe", facts["kind"])), str(facts.get("cards", "")))
-        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
+        (name, mark, str(facts.get("recipe", facts["kind"])), str(facts.get("cards", "")))
+        for name, mark, facts in _sorted_agents(book)
     )
-    return ReportTable(
-        "",
-        (
-            ReportColumn("agent"),
-            ReportColumn("fingerprint"),
-            ReportColumn("recipe", rank=1),
-            ReportColumn("cards", rank=2),
-        ),
-        rows,
-    )
+    columns = AGENT, ReportColumn("fingerprint"), ReportColumn("recipe", rank=1), ReportColumn("cards", rank=2)
+    return ReportTable("", columns, rows)
 
 
 def _cost_table(book: Ledger) -> ReportTable:
-    names = book.names()
     rows = tuple(
-        (names[mark], *(f"{facts[key]:.4g}" if key in facts else "" for key in COST_KEYS))
-        for mark, facts in sorted(book.agents.items(), key=lambda item: (names[item[0]], item[0]))
+        (name, *(f"{facts[key]:.4g}" if key in facts else "" for key in COST_KEYS))
+        for name, _, facts in _sorted_agents(book)
         if any(key in facts for key in COST_KEYS)
     )
-    columns = (
-        ReportColumn("agent"), ReportColumn("core-hours", FIGURE), ReportColumn("MB", FIGURE),
-        ReportColumn("seconds per decision", FIGURE),
-    )  # fmt: skip
-    return ReportTable("", columns, rows)
+    costs = (ReportColumn(title, FIGURE) for title in ("core-hours", "MB", "seconds per decision"))
+    return ReportTable("", (AGENT, *costs), rows)
 
 
 def describe_scale(book: Ledger) -> str:
@@ -296,8 +255,6 @@ def shipped_measurement_table(demo_fingerprint: str | None = None) -> tuple[Repo
 
 def _sorted_entries(ledger: Ledger) -> list[LedgerEntry]:
     """Return all results, parts of one measurement pooled, sorted by agent; matches come before bounds."""
-    kinds = dict.fromkeys(
-        sorted((entry.kind for entry in ledger.entries), reverse=True)
-    )  # matches, LBR, exploitability
+    kinds = sorted({entry.kind for entry in ledger.entries}, reverse=True)  # matches, LBR, exploitability
     entries = [entry for kind in kinds for entry in ledger.pooled_entries(kind)]
     return sorted(entries, key=lambda entry: ledger.agents[entry.agents[0]]["name"])

@@ -28,7 +28,7 @@ from riverboat.games.base import (
     append_label,
 )
 from riverboat.games.tree_layout import PublicTreeLayout, layout_from_states
-from riverboat.solvers.tabular.best_response import Quality, quality
+from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.testing.failures import TOLERANCE, describe_state, fail, report_location
 from riverboat.testing.strategies import check_strategy
@@ -503,17 +503,14 @@ def _check_values(game: Game, strategy: Strategy) -> None:
         compiled = quality(strategy)
     direct = _public_values(game, strategy) if isinstance(game, PublicGame) else _history_values(game, strategy)
     _check_same(game.name, "value of a random strategy in the compiled tree", compiled.values, direct)
-    if any(b < v - _tolerance(compiled) for b, v in zip(compiled.best, compiled.values, strict=True)):
+    tolerance = 1e-9 * max(1.0, *(abs(x) for x in (*compiled.best, *compiled.values)))
+    if any(b < v - tolerance for b, v in zip(compiled.best, compiled.values, strict=True)):
         fail(game.name, f"a best response earns {compiled.best}", f"at least {compiled.values}, as the strategy itself")
     if isinstance(tree, PublicTree) and len(tree.nodes.actor) * np.prod(tree.hand_counts) <= MAX_UNROLLED:
         unrolled = to_history_tree(tree)
         separate = quality(Strategy(unrolled, strategy.probabilities[unrolled.origin]))
         _check_same(game.name, "value of a random strategy in the unrolled tree", separate.values, direct)
         _check_same(game.name, "best responses in the unrolled tree", separate.best, compiled.best)
-
-
-def _tolerance(measured: Quality) -> float:
-    return 1e-9 * max(1.0, *(abs(x) for x in (*measured.best, *measured.values)))
 
 
 def _check_same(name: str, what: str, ours: tuple[float, ...], expected: tuple[float, ...]) -> None:

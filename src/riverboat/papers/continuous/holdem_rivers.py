@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from riverboat.continuous.solver import solve as solve_game
 from riverboat.continuous.solver import solve_model
 from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.arrays import Array
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import (
     LIMIT_SIZES,
     POT,
@@ -98,8 +98,7 @@ def solve_exactly(tree: BoardTree, until: float) -> tuple[Solution, float]:
     return solver.average(), time.process_time() - start_time
 
 
-@dataclass(frozen=True)
-class RiverMeasurement:
+class RiverMeasurement(NamedTuple):
     """Measurements of one river."""
 
     epsilon: tuple[float, ...]  # ε of each model in the continuous game, as a share of the pot
@@ -225,7 +224,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
     turns = list(rivers_from_solved_turns(count, seed))
     agent = make_base_agent(seed)
     matches, num_short = rivers_from_self_play(agent, agent.rules, count, seed)
-    limit = [replace(river, sizes=LIMIT_SIZES, base=None) for river in matches]
+    limit = [river._replace(sizes=LIMIT_SIZES, base=None) for river in matches]
     rows: list[ComparisonRow] = []
     epsilon = []
     for source, rivers in (("turns, limit", turns), ("matches, limit", limit), ("matches", matches)):
@@ -237,19 +236,14 @@ def run(full: bool, seed: int) -> ExperimentReport:
     rows.append(finding_row("limit rivers: a third model is needed", 1.0, float(third)))
     lines = sorted({river.line for river in turns})
     training = f"{agent.strategy.provenance.get('iterations', 0):,} iterations"
-    return ExperimentReport(
-        rows,
-        (
-            f"Turns: {count} rivers sampled from {-(-count // RIVERS_PER_TURN)} solved turns, lines by their "
-            f"frequency ({', '.join(lines)}). Matches: {count} rivers that {agent.name} ({training}) reached in "
-            f"self-play with at least one bet before; {num_short} more were left out for lack of chips. Both ranges "
-            "by Bayes.",
-            "Limit: a quarter of the pot and one raise. Else half of the pot and one raise by the pot, the smallest "
-            "sizes of the agent's menu; its strategy is queried at every line of that betting.",
-            f"A model applies where its certified epsilon is at most {100 * EPSILON_TOLERANCE:g} % of the pot with "
-            "independent ranks. The proposal says that three models cover all rivers and no two do, without a figure "
-            "or a tolerance.",
-            "The threshold player takes the first model within 0.1 %, else the best. What one player wins from "
-            "another is the expectation over all hands of both ranges; intervals are over rivers.",
-        ),
+    notes = format_notes(
+        "continuous-holdem-rivers",
+        count=count,
+        turns=-(-count // RIVERS_PER_TURN),
+        lines=", ".join(lines),
+        agent=agent,
+        training=training,
+        num_short=num_short,
+        percent=100 * EPSILON_TOLERANCE,
     )
+    return ExperimentReport(rows, notes)

@@ -16,9 +16,8 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block
-from riverboat.games.holdem.betting import BettingState
 from riverboat.papers.endgames.leaf_values import GAME, MENU, train_small_blueprint
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import make_base_agent
 from riverboat.papers.rows import ComparisonRow, mean_row, new_row
 from riverboat.solvers.boards.batches import solve_many
@@ -39,7 +38,7 @@ from riverboat.subgames.database.database import (
 )
 from riverboat.subgames.database.leaves import DatabaseLeafValues, RiverSampler, SampledRiverLeafValues
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
-from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, StreetTree, build_street_tree, has_later_betting
+from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, build_street_tree, has_later_betting
 
 NUM_TIMED_ENTRIES = 100_000  # size of the database of timed look-ups
 SOLVE_SECONDS = 1.5  # CPU time of a turn
@@ -160,7 +159,8 @@ def compare_turn_solvers(
         states = [turn.street.states[node] for node in turn.street.leaves]
         own = turn.blueprint_strategy()
         turn_numbers = sum(2 * table.size for table in own.values())
-        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *_river_trees(states))]
+        rivers = [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
+        rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *rivers)]
         coarse, coarse_river = max(turn_numbers // (4 * rows[0]), 1), max(turn_numbers // (4 * sum(rows[1:])), 1)
         depth_limited, continued, bucketed = [], [], []
         river_numbers = bucketed_numbers = 0
@@ -192,11 +192,6 @@ def compare_turn_solvers(
         for name, value in measured.items():
             results.setdefault(name, []).append(value)
     return results
-
-
-def _river_trees(states: list[BettingState]) -> list[StreetTree]:
-    """Return the betting trees after each leaf of a turn with later betting."""
-    return [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
 
 
 def _solve_turn(
@@ -251,16 +246,10 @@ def run(full: bool, seed: int) -> ExperimentReport:
         note = f"at most {micros.max():.0f}"
         rows.append(new_row(f"{name} {size_label}, microseconds (median)", np.median(micros), note=note))
     rows += _turn_rows(count, seconds, seed, 400 if full else 60)
-    notes = (
-        f"Values: {held_out} held-out rivers of the blueprint in self-play, solved to "
-        "0.2 % of the pot; |error| over both ranges. Intervals are over rivers.",
-        f"Turns: 15 cards, {count} turns after {TURN_LINE!r}, both solvers {seconds:g} s of CPU time for each seat; "
-        "finally rivers are solved for the resulting ranges. A solver that stops spends all its numbers on the turn, "
-        "where every hand has its own; one that continues with as many numbers needs half of them for rivers, which "
-        "all cards share, and so has few buckets on both streets.",
-        f"Look-ups among {NUM_TIMED_ENTRIES:,} are timed on mixtures of the database's distributions; times depend on "
-        "the load of the machine.",
+    notes = format_notes(
+        "endgame-database", held_out=held_out, count=count, line=TURN_LINE, seconds=seconds, timed=NUM_TIMED_ENTRIES
     )
+
     return ExperimentReport(rows, notes, (curve,))
 
 

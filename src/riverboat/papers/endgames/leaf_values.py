@@ -11,7 +11,6 @@ import time
 
 import numpy as np
 
-from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.search import SearchAgent
 from riverboat.cards.notation import format_cards
@@ -19,12 +18,11 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.evaluation.matches.aivat import Aivat
 from riverboat.evaluation.matches.match import play_match
-from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
-from riverboat.papers.training import train_blueprint
+from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.subgames.depth_limited.leaf_values import (
     DepthLimitedStreet,
@@ -58,21 +56,14 @@ LEAF_METHODS = {  # kind of leaf values, and gadget
 
 def train_small_blueprint(deals: int, seed: int) -> Blueprint:
     """Train a coarse blueprint of the small game."""
-    tree = compile_action_tree(GAME, MENU)
-    cards = percentile_abstraction(3, "square", GAME.deck, GAME.board[1:])
-    return train_blueprint((tree, cards), "external", deals, seed=seed)
+    return train_blueprint(percentile_game(GAME, 3, MENU), "external", deals, seed=seed)
 
 
 def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:
     """Return the leaves of the street; all bets are in the blueprint's tree."""
-    leaves = []
-    for node in flop.street.leaves:
-        state = flop.street.states[node]
-        blueprint_node = (
-            flop.strategy.tree.find(state.next_street().line) if has_later_betting(state) else SHOWDOWN_NODE
-        )
-        leaves.append(BlueprintLeaf(blueprint_node, float(state.pot)))
-    return leaves
+    states, find = [flop.street.states[node] for node in flop.street.leaves], flop.strategy.tree.find
+    nodes = [find(state.next_street().line) if has_later_betting(state) else SHOWDOWN_NODE for state in states]
+    return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
 
 
 # --- Comparison ---
@@ -168,16 +159,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
     note = "the flop searched, later streets solved for its ranges"
     rows.insert(0, finding_row(label, 0.5, searched / base, "<=", note=note))
     first = _random_flop(np.random.default_rng([seed, 1]))
-    notes = (
-        f"15 cards (five ranks, three suits), 15 big blinds; {flops} flops, the first one {format_cards(first)}. "
-        "Exploitability is half of what both seats could gain by exact best responses from the flop on, with the "
-        "blueprint's ranges.",
-        f"Each searched street takes {seconds:g} s of CPU time, leaf values included. Unless the name says otherwise, "
-        "later streets are solved for the ranges that the search leads to, as search=flop does at the table; `then "
-        "the blueprint`: the blueprint plays them.",
-        "Won of the blueprint: the mean over both seats, exact: a match without luck. Intervals are over flops.",
-        f"The learnt value is a polynomial with 16 weights, fitted to {NUM_TRAINING_TURNS} turns solved "
-        "for ranges around the blueprint's; that time is not counted.",
-        "Re-solved and maxmargin: with a gadget at the root of the flop, whose values come from the same leaf values.",
+    notes = format_notes(
+        "midgame-leaves", flops=flops, first=format_cards(first), seconds=seconds, num_training_turns=NUM_TRAINING_TURNS
     )
     return ExperimentReport(rows, notes)

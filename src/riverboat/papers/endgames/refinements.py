@@ -21,7 +21,7 @@ from riverboat.games.boards.board_game import UnrolledBoardGame
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.spots.spot import Spot
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import make_base_agent
 from riverboat.papers.rows import ComparisonRow, mean_row, new_row, theorem_row
 from riverboat.solvers.exact.lp import LPSolution, quasi_perfect, solve_lp, undominated
@@ -173,13 +173,5 @@ def run(full: bool, seed: int) -> ExperimentReport:
     bucket_results, curves = bucket_rows(
         strategy, rivers[: 10 if full else 3], BUCKET_COUNTS if full else BUCKET_COUNTS[::2]
     )
-    notes = (
-        f"Refinements: {num_rivers} rivers that the blueprint reaches, {NUM_HANDS} hands of each player drawn from "
-        "its range, a bet of half the pot, all-in and one raise. What is won is exact, the mean over both seats; "
-        "intervals are over rivers.",
-        "Quasi-perfect: every sequence of n moves is played at least 0.001^n times by both, and what was "
-        "only played for that is taken out.",
-        f"Buckets: all hands, bets of half a pot, a pot and all-in, {ITERATIONS} iterations; the strategy "
-        "plays by bucket, best responses see all hands.",
-    )
+    notes = format_notes("endgame-refinements", num_rivers=num_rivers, num_hands=NUM_HANDS, iterations=ITERATIONS)
     return ExperimentReport((*rows, *bucket_results), notes, curves)

@@ -6,11 +6,10 @@ should run in parts: other seeds give other deals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction.cards.percentile_buckets import percentile_abstraction
 from riverboat.agents.base import Agent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
@@ -22,12 +21,11 @@ from riverboat.evaluation.confidence_intervals import SampleSums
 from riverboat.evaluation.local_best_response import LbrTraversal, LocalResponder
 from riverboat.evaluation.matches.aivat import Aivat
 from riverboat.evaluation.matches.match import FULL_POT, PairSampling, play_match
-from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, new_row
-from riverboat.papers.training import train_blueprint
+from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.subgames.search.search import SearchSettings
 from riverboat.subgames.search.subgames import SEARCH_METHODS
@@ -41,26 +39,24 @@ SAMPLED_ESTIMATE = "estimate, drawn"
 COMPARED_METHODS = (*SEARCH_METHODS, SAMPLED_ESTIMATE)
 
 
-@dataclass(frozen=True)
-class SearchExperimentSize:
+class SearchExperimentSize(NamedTuple):
     """The amount of work of a run."""
 
     hands: int  # in each match
     deals: int  # for each local best response
-    hands_per_deal: int  # in each seat
+    walkers: int  # hands of a deal, in each seat
     full_pot: float  # big blinds: matches subsample pairs with smaller pots
     iterations: int | None = None  # of a solve; None for the defaults
 
 
-QUICK = SearchExperimentSize(hands=1_600, deals=60, hands_per_deal=6, full_pot=5.0, iterations=40)
-FULL = SearchExperimentSize(hands=2_048, deals=48, hands_per_deal=4, full_pot=FULL_POT)
+QUICK = SearchExperimentSize(hands=1_600, deals=60, walkers=6, full_pot=5.0, iterations=40)
+FULL = SearchExperimentSize(hands=2_048, deals=48, walkers=4, full_pot=FULL_POT)
 
 
 def train_twelve_card_blueprint(seed: int) -> BlueprintAgent:
     """Train a blueprint with two buckets for each bucket of the street before."""
-    tree = compile_action_tree(RULES, parse_menu(MENU))
-    cards = percentile_abstraction(NUM_BUCKETS, "square", RULES.deck, RULES.board[1:])
-    return BlueprintAgent(train_blueprint((tree, cards), "pcs", TRAINING_BOARDS, seed=seed), name="blueprint")
+    game = percentile_game(RULES, NUM_BUCKETS, parse_menu(MENU))
+    return BlueprintAgent(train_blueprint(game, "pcs", TRAINING_BOARDS, seed=seed), name="blueprint")
 
 
 def make_searching_agent(base: BlueprintAgent, street: str, search_method: str, iterations: int | None) -> SearchAgent:
@@ -73,9 +69,7 @@ def local_best_response_gains(
     agent: PublicPolicy, rules: PokerRules, size: SearchExperimentSize, street: str, seed: int
 ) -> Array:
     """Return the winnings of a local best response against an agent in each deal, mbb/g. float64 [deals]"""
-    traversal = LbrTraversal(
-        LocalResponder(agent, rules, ACTIONS, rules.streets.index(street)), size.hands_per_deal, seed
-    )
+    traversal = LbrTraversal(LocalResponder(agent, rules, ACTIONS, rules.streets.index(street)), size.walkers, seed)
     return np.array([sum(traversal.evaluate_deal(number)) for number in range(size.deals)]) * 500 / rules.big_blind
 
 
@@ -84,15 +78,8 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
     for key, minimum in MIN_OPTIONS.items():
         if chosen.get(key, minimum) < minimum:
             raise InputError(f"search-methods: {key}={chosen[key]}: must be at least {minimum}")
-    defaults = FULL if full else QUICK
-    size = SearchExperimentSize(
-        chosen.get("hands", defaults.hands),
-        chosen.get("deals", defaults.deals),
-        chosen.get("walkers", defaults.hands_per_deal),
-        defaults.full_pot,
-        chosen.get("iterations", defaults.iterations),
-    )
-    street = "river" if chosen.get("river", 0) else "turn"
+    street = "river" if chosen.pop("river", 0) else "turn"
+    size = (FULL if full else QUICK)._replace(**chosen)
     base = make_agent("demo") if full else train_twelve_card_blueprint(seed)
     assert isinstance(base, BlueprintAgent)
     rows = []
@@ -103,11 +90,8 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
     for search_method in COMPARED_METHODS:
         agent = make_searching_agent(base, street, search_method, size.iterations)
         rows += method_rows(search_method, agent, base, first, size, seed)
-    notes = (
-        f"{base.rules.name}: search from the {street} on, {size.hands:,} hands against its own blueprint with AIVAT, "
-        f"thinned by the pot; local best response with {ACTIONS} from the {street} on, {size.deals} deals of "
-        f"{2 * size.hands_per_deal} hands, the same for all. mbb/g with 95 % intervals.",
-        "A local best response is a lower bound on exploitability; below zero this opponent loses. No paper prints these.",
+    notes = format_notes(
+        "search-methods", base=base, street=street, size=size, actions=ACTIONS, deal_hands=2 * size.walkers
     )
     return ExperimentReport(rows, notes)
 

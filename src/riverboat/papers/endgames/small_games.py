@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, PublicGame, PublicState
+from riverboat.abstraction.bucketed_game import BucketedGame
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.lifting import lift_cards
 from riverboat.strategies.tabular import Strategy
 from riverboat.subgames.resolving import lines_after_chance, ranges_at, refine
 from riverboat.subgames.values import subgame_root_values
+from riverboat.trees.compile import compile_game
 from riverboat.trees.gadgets import find_subgame
-from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
 
-SAFE_METHODS = ("resolve", "maxmargin", "reach_maxmargin")
-METHODS = ("unsafe", *SAFE_METHODS, "optimal")
 TITLES = {
     "unsafe": "unsafe",
     "resolve": "re-solve",
@@ -31,12 +29,10 @@ TITLES = {
     "reach_maxmargin": "reach-maxmargin",
     "optimal": "best possible",
 }
+METHODS = tuple(TITLES)
+SAFE_METHODS = METHODS[1:-1]
 LP_TOLERANCE = 1e-6  # sum of the numerical errors of many programs
-SWAPPED_PROBABILITY = ExplainedDifference(
-    0.625,
-    "printed with heads and tails exchanged: its own pay-offs -1/4 and 1/4 need 5/8, as the later paper has",
-    within=1e-9,
-)
+SWAPPED_PROBABILITY = ExplainedDifference(**load_figures("coin-toss", "explained")["maxmargin"])
 
 # Figure 1 of the paper: player 0 sees the coin, player 1 guesses.
 COIN_TOSS_BASE = {
@@ -90,86 +86,9 @@ def coin_toss_rows() -> list[ComparisonRow]:
 # --- Leduc's second round ---
 
 
-@dataclass(frozen=True)
-class BlindPokerAbstraction:
-    """A coarse abstraction of one-card poker: players see neither suits nor the public card."""
-
-    game: PublicGame
-    players: int = 2
-
-    @property
-    def name(self) -> str:
-        """Name of the abstraction."""
-        return f"{self.game.name}, blind"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the game."""
-        return self.game.unit
-
-    def root(self) -> _BlindPokerState:
-        """Return the state before the deal."""
-        return _BlindPokerState(self.game, (), self.game.root(), "")
-
-
-@dataclass(frozen=True)
-class _BlindPokerState:
-    game: PublicGame
-    deal: tuple[int, ...]
-    state: PublicState
-    line: str
-
-    @property
-    def actor(self) -> int:
-        return CHANCE if len(self.deal) < 2 else self.state.actor
-
-    def _outcomes(self) -> list[tuple[str, float, int]]:
-        """Return label, probability and index of each chance outcome."""
-        if len(self.deal) < 2:
-            joint = self.game.deal.joint()
-            weights = joint.sum(axis=1) if not self.deal else joint[self.deal[0]]
-            hands, total = self.game.hands[len(self.deal)], weights.sum()
-            return [(hands[h], float(weights[h] / total), int(h)) for h in np.flatnonzero(weights)]
-        return [
-            (outcome.label, outcome.weight, k)
-            for k, outcome in enumerate(self.state.outcomes())
-            if not any(self.deal[p] in outcome.dead[p] for p in (0, 1))
-        ]
-
-    def actions(self) -> tuple[str, ...]:
-        if self.actor == CHANCE:
-            return tuple(label for label, _, _ in self._outcomes())
-        return tuple(self.state.actions())
-
-    def probabilities(self) -> tuple[float, ...]:
-        return tuple(p for _, p, _ in self._outcomes())
-
-    def child(self, index: int) -> _BlindPokerState:
-        label = self.actions()[index]
-        if self.actor != CHANCE:
-            return _BlindPokerState(self.game, self.deal, self.state.child(index), self.line + label)
-        k = self._outcomes()[index][2]
-        if len(self.deal) < 2:
-            return _BlindPokerState(self.game, (*self.deal, k), self.state, "")
-        return _BlindPokerState(self.game, self.deal, self.state.child(k), self.line + label)
-
-    def infoset(self) -> str:
-        return _blind_infoset(f"{self.game.hands[self.actor][self.deal[self.actor]]}:{self.line}")
-
-    def payoffs(self) -> tuple[float, float]:
-        assert self.actor == TERMINAL
-        payoff = self.state.payoff()
-        if isinstance(payoff, ConstantPayoff):
-            return payoff.payoffs
-        assert isinstance(payoff, ComparisonPayoff)
-        first, second = (payoff.strengths[p][self.deal[p]] for p in (0, 1))
-        return payoff.win if first > second else payoff.tie if first == second else payoff.lose
-
-
-def _blind_infoset(infoset: str) -> str:
-    """Return the name without the suit of the hand and without public cards."""
-    hand, _, line = infoset.partition(":")
-    return f"{hand[0]}:{re.sub('/[^/]*/', '/', line)}"
+def see_only_the_rank(player: int, hand: str, board: tuple[str, ...]) -> str:
+    """Return the bucket of players who see neither suits nor the public card."""
+    return hand[0]
 
 
 def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
@@ -178,11 +97,10 @@ def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
     short.step(5)
     exact = solve_lp(tree).strategy
     trembling = 0.9 * exact.probabilities + 0.1 * Strategy.uniform(tree).probabilities
-    blind = solve_lp(HistoryTree.from_game(BlindPokerAbstraction(tree.game))).strategy.mapping()
-    rows = {infoset.name: blind[_blind_infoset(infoset.name)] for infoset in tree.infosets()}
+    blind = BucketedGame(tree.game, see_only_the_rank, label="blind")
     return {
         "5 iterations of DCFR": short.average(),
-        "abstraction blind to the public card": Strategy.from_mapping(tree, rows),
+        "abstraction blind to the public card": lift_cards(solve_lp(compile_game(blind)).strategy, blind, tree),
         "equilibrium": exact,
         "equilibrium with 10 % uniform": Strategy(tree, trembling),
     }
@@ -239,27 +157,13 @@ def run_coin_toss(full: bool, seed: int) -> ExperimentReport:
         spec_rows, spec_curves = second_round_rows(spec)
         rows, curves = rows + spec_rows, curves + spec_curves
     rows += random_base_rows("leduc", 300 if full else 3, seed)
-    notes = (
-        "The paper does not specify the payoffs of a wrong guess and Forfeit: +1 to player 0 follows from the values "
-        "of Right.",
-        "Re-solve has no unique solution on Coin Toss; the linear program's is shown.",
-        "Best possible: the endgame solved with the rest of the game fixed; on Coin Toss it is the paper's "
-        "reach-maxmargin with the improvement that Heads, with value 0.5 on Left anyway, needs no protection below "
-        "that.",
-        "Reach-maxmargin: gifts from the base strategy, split over the later endgames by weight, so that no value "
-        "of the opponent on the path rises. Both players are refined, each against the base strategy.",
-        "The paper prints no figures for Leduc. Its table for flop hold'em has the order base, re-solve, maxmargin, "
-        "reach-maxmargin, and unsafe once best and once far above the base.",
-        "Curves: base, unsafe, re-solve, maxmargin, reach-maxmargin, best possible, gifts not split.",
-    )
-    return ExperimentReport(rows, notes, curves)
+    return ExperimentReport(rows, format_notes("coin-toss"), curves)
 
 
 # --- Safety bound (theorem 2) on Leduc's second round ---
 
 
-@dataclass(frozen=True)
-class SafetyBound:
+class SafetyBound(NamedTuple):
     """The safety bound of one player's strategy, refined in all endgames."""
 
     before: float  # the opponent's best-response value against the base strategy
@@ -310,11 +214,4 @@ def safety_bound_rows(spec: str) -> list[ComparisonRow]:
 def run_bound(full: bool, seed: int) -> ExperimentReport:
     """Check Leduc; with `full` also Leduc with five ranks."""
     rows = safety_bound_rows("leduc") + (safety_bound_rows("leduc:ranks=5,suits=2") if full else [])
-    notes = (
-        "What a player concedes is the opponent's best-response value, in chips per hand, which includes the value of "
-        "the game. The paper's column is the bound: the value before, less the largest N · M of an information set "
-        "that the best response to the refined strategy reaches.",
-        "All endgames of the second round are refined at once, and their gains add up: the bound, which counts one "
-        "information set, is far below their total.",
-    )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows, format_notes("endgame-bound"))

@@ -14,13 +14,13 @@ value obtained.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from riverboat.games.base import Array
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, theorem_row
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.solvers.tabular.cfr import CFR
@@ -59,8 +59,7 @@ def regret_bound(
     return float(factor * width**0.5 / iterations**0.5)
 
 
-@dataclass(frozen=True)
-class AverageRegret:
+class AverageRegret(NamedTuple):
     """The average regret of both players after a number of iterations."""
 
     iterations: int
@@ -113,11 +112,5 @@ def run(full: bool, seed: int) -> ExperimentReport:
         x = [r.iterations for r in regrets]
         curves.append(Curve(f"{traversal}: regret of player 0", x, [r.players[0] for r in regrets]))
     curves.append(Curve(f"bound, p = {FAILURE_PROBABILITY}", x, [regret_bound(form, 0, t) for t in x]))
-    notes = (
-        f"Leduc, vanilla CFR, p = {FAILURE_PROBABILITY}: the bound may fail in one run of "
-        f"{1 / FAILURE_PROBABILITY:.0f}. Regrets are exact and in chips per hand; T counts iterations, which update "
-        "both players, player 0 first.",
-        "The bound holds for any game of this shape: on Leduc regret matching is a hundred to a few thousand times "
-        "better. The figure shows both against T.",
-    )
+    notes = format_notes("pcs-bound", failure_probability=FAILURE_PROBABILITY, runs=1 / FAILURE_PROBABILITY)
     return ExperimentReport(rows, notes, curves, log=True)

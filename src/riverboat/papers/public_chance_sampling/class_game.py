@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import Any, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -116,18 +116,6 @@ def pair_product(table: Any) -> Callable[[Array], Array]:
         return shares
 
     return multiply
-
-
-class ClassPolicy(Protocol):
-    """The policy of a traversal: the opponent's strategy, and the value of the traverser's decisions."""
-
-    def opponent_strategy(self, node: int, street: int, reach: Array) -> Array:
-        """Return the opponent's strategy. float [moves, classes]"""
-        ...
-
-    def decision_value(self, node: int, street: int, moves: Array) -> Array:
-        """Return the value of a decision from those of its actions. moves: float [moves, classes]"""
-        ...
 
 
 def traverse_classes(game: ClassGame, seat: int, player: ClassPolicy) -> Array:
@@ -288,13 +276,16 @@ def _normalize_columns(weights: Array) -> Array:
     return shares
 
 
+# The opponent's strategy during a traversal, and the value of the traverser's decisions.
+ClassPolicy: TypeAlias = FixedClassPolicy | ClassCFR
+
+
 # --- Sequence form ---
 
 MAX_ENTRIES = 20_000_000  # largest payoff matrix of a linear program
 
 
-@dataclass(frozen=True)
-class ClassProgramSize:
+class ClassProgramSize(NamedTuple):
     """The size of a linear program."""
 
     sequences: int

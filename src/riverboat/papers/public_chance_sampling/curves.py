@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
+from statistics import geometric_mean
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,10 +22,10 @@ from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 SAMPLERS = {"chance": "CS", "opcs": "OPCS", "spcs": "SPCS", "pcs": "PCS"}
+CS_AND_PCS = {"chance": "CS", "pcs": "PCS"}
 
 
-@dataclass(frozen=True)
-class TrainingCheck:
+class TrainingCheck(NamedTuple):
     """A measurement of a training run."""
 
     seconds: float  # CPU time until the check
@@ -88,23 +90,24 @@ def cached_run(
     """Return a run with its checks from its cached part; None if it is neither cached nor requested."""
 
     names = ("spent", "iterations", "visited", "figure")  # arrays of the part, in the order of the fields
-    arrays = parts.get_or_compute(
-        part_name, lambda: dict(zip(names, zip(*map(astuple, train()), strict=True), strict=True))
-    )
+    arrays = parts.get_or_compute(part_name, lambda: dict(zip(names, zip(*train(), strict=True), strict=True)))
     if arrays is None:
         return None
     numbers = zip(*(arrays[name].tolist() for name in names), strict=True)
     return [TrainingCheck(seconds, int(iterations), int(visits), x) for seconds, iterations, visits, x in numbers]
 
 
+def cached_runs(
+    parts: ExperimentParts, train: Callable[[str], Sequence[TrainingCheck]], prefix: str = ""
+) -> dict[str, list[list[TrainingCheck]]]:
+    """Return the available runs of CS and PCS, each from its cached part."""
+    runs = {name: cached_run(parts, prefix + name, partial(train, key)) for key, name in CS_AND_PCS.items()}
+    return {name: [run] for name, run in runs.items() if run is not None}
+
+
 def format_seconds(seconds: float) -> str:
     """Format seconds with two digits, or with all digits before the decimal point."""
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of positive values."""
-    return math.exp(np.mean([math.log(value) for value in values]))
 
 
 def geometric_mean_run(runs: Sequence[Sequence[TrainingCheck]]) -> list[TrainingCheck]:

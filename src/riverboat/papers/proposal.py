@@ -1,6 +1,6 @@
-"""Propositions 3, 5 and 6 of Ganzfried's thesis proposal, on purification and endgames: one construction each.
+"""Propositions 3, 5 and 6 of Ganzfried's thesis proposal, one construction each, and its figure 2.
 
-The interpretation of each, as the text is not quoted here:
+The propositions are on purification and endgames. The interpretation of each, as the text is not quoted here:
 
 - 3: against an equilibrium of the full game purification may win or lose arbitrarily much, depending on the game. (It
   precedes proposition 4, which says when nothing changes.)
@@ -8,20 +8,24 @@ The interpretation of each, as the text is not quoted here:
   equilibrium is unique. The example is sequential rock-paper-scissors with a hidden first action.
 - 6: if every strategy that loses more than ε in the whole game loses more than δ in the endgame, then a δ-equilibrium of
   the endgame gives an ε-equilibrium. Linear programs find the smallest such ε.
+
+Figure 2 has three histograms that L2 distance cannot distinguish and earth mover's distance can.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
 
+from riverboat.abstraction.clustering.kmeans import earth_movers_distance, euclidean_distance
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.small.normal_form import rock_paper_scissors
-from riverboat.papers.framework import ExperimentReport
-from riverboat.papers.rows import ComparisonRow, new_row, theorem_row
+from riverboat.papers.framework import ExperimentReport, format_notes
+from riverboat.papers.rows import ComparisonRow, new_row, printed_row, theorem_row
 from riverboat.solvers.exact.matrix_games import solve_matrix_games
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.postprocessing import purify
@@ -89,26 +93,17 @@ class SimultaneousEndgame:
             sum(w * earned[list(entry)].max() for w, entry in zip(self.entry_weights, self.entry_rows, strict=True))
         )
 
-    def _constraints(self) -> tuple[Array, Array]:
-        """Return constraints over player 2's strategy and the best value of each entry.
+    def _solve(self, objective: Array, limit: float | None = None) -> Array:
+        """Minimize an objective over strategies of player 2 and the best value of each entry.
 
-        No action of an entry exceeds its best value.
+        With `limit`, only over those that concede at most `limit` in the endgame.
         """
         columns = self.payoffs.shape[1]
         best = np.zeros((len(self.payoffs), len(self.entry_rows)))
         for k, entry in enumerate(self.entry_rows):
-            best[list(entry), k] = -1.0
+            best[list(entry), k] = -1.0  # no action of an entry exceeds its best value
+        upper, right = np.concatenate([self.payoffs, best], axis=1), np.zeros(len(self.payoffs))
         equal = np.concatenate([np.ones(columns), np.zeros(len(self.entry_rows))])[None]
-        return np.concatenate([self.payoffs, best], axis=1), equal
-
-    def _solve(self, objective: Array, limit: float | None = None) -> Array:
-        """Minimize an objective over strategies of player 2.
-
-        With `limit`, only over those that concede at most `limit` in the endgame.
-        """
-        upper, equal = self._constraints()
-        right = np.zeros(len(upper))
-        columns = self.payoffs.shape[1]
         if limit is not None:
             upper = np.vstack([upper, np.concatenate([np.zeros(columns), self.entry_weights])])
             right = np.append(right, limit)
@@ -180,11 +175,23 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
         ("two ways in, one used", SimultaneousEndgame(two_entries, ((0, 1), (2, 3)), (1.0, 0.0)), 0.1),
     ):
         rows += _proposition_6_rows(title, endgame, delta, rng)
-    notes = (
-        "3 is interpreted as: purification may gain or lose without bound. 5 as: an endgame solved with equilibrium "
-        "ranges may leave the equilibrium. 6 as: if losing more than ε implies losing more than δ in the endgame, "
-        "δ-equilibria of the endgame are ε-equilibria.",
-        "Rock-paper-scissors shows why 6 needs its premise: with δ = 0 the least ε is 1, the maximum. With one entry "
-        "both games are the same, and ε is δ.",
+    return ExperimentReport(rows, format_notes("propositions"))
+
+
+# --- Distances of histograms ---
+
+NUM_BINS = 5
+
+
+def run_emd_example(full: bool, seed: int) -> ExperimentReport:
+    """Compare all mass in bin 1 with all mass in bin 2 and in bin 5."""
+    histograms = np.eye(NUM_BINS)
+    l2_near, l2_far = euclidean_distance(histograms[0], histograms[[1, 4]])
+    emd_near, emd_far = earth_movers_distance(histograms[0], histograms[[1, 4]])
+    rows = (
+        printed_row("L2, bin 1 to bin 2", math.sqrt(2), l2_near),
+        printed_row("L2, bin 1 to bin 5", math.sqrt(2), l2_far),
+        printed_row("EMD, bin 1 to bin 2", 1.0, emd_near),
+        printed_row("EMD, bin 1 to bin 5", 4.0, emd_far),
     )
-    return ExperimentReport(rows, notes)
+    return ExperimentReport(rows)

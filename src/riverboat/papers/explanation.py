@@ -1,9 +1,13 @@
-"""Minimum defence frequency and its correction by range advantage (Ganzfried & Chiswick 2019), on solved rivers."""
+"""Human-readable strategies: rule lists for small games, and minimum defence frequency on solved rivers.
+
+The second player of Kuhn poker needs four rules, and Leduc at most twelve. Ganzfried & Chiswick (2019) correct the minimum
+defence frequency by range advantage.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +17,86 @@ from riverboat.cards.notation import format_cards
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
+from riverboat.explain.explanation import RuleExplanation, explain
+from riverboat.explain.fidelity import purify_decisions
+from riverboat.explain.small_game_decisions import exploitability_cost, small_game_decisions
+from riverboat.games.small.poker import kuhn, leduc
 from riverboat.games.spots.spot import Spot
-from riverboat.papers.framework import Curve, ExperimentReport
-from riverboat.papers.rows import finding_row, new_row
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
+from riverboat.papers.rows import finding_row, new_row, theorem_row
 from riverboat.solvers.boards.batches import solve_many
+from riverboat.solvers.exact.lp import solve_lp
 from riverboat.strategies.solution import Solution
+from riverboat.trees.public import PublicTree
+
+# --- Rule lists ---
+
+SECOND_PLAYER = 1
+KUHN_VALUE = -1 / 18  # to the first player
+
+
+def curve_columns(explanation: RuleExplanation, *names: str) -> list[list[float]]:
+    """Return columns of the fidelity curve as numbers."""
+    return [[float(x or 0) for x in explanation.fidelity_curve.column(name)] for name in names]
+
+
+def run_kuhn(full: bool, seed: int) -> ExperimentReport:
+    """Learn rules for the second player's strategy, which is the same in every equilibrium."""
+    strategy = solve_lp(PublicTree(kuhn())).strategy
+    decisions = small_game_decisions(strategy, SECOND_PLAYER)
+    cost = exploitability_cost(strategy, decisions, SECOND_PLAYER, KUHN_VALUE)
+    explanation = explain(decisions, 4, "list", cost=cost)
+    pure = cost(purify_decisions(decisions))["exploitability"]
+    lengths, costs = curve_columns(explanation, "rules", "exploitability")
+    rows = [
+        theorem_row("rules", 4, len(explanation.rules), "<="),
+        theorem_row("fidelity: agreement", 1.0, explanation.fidelity.agreement),
+        theorem_row("fidelity: distance", 0.0, explanation.fidelity.distance),
+        theorem_row("exploitability of the rules", 0.0, explanation.costs["exploitability"]),
+        theorem_row("exploitability when purified", 2 / 9, pure),
+        *(new_row(f"exploitability with {n:g} rules", x) for n, x in zip(lengths, costs, strict=True)),
+    ]
+    curve = Curve("exploitability by rules", lengths, costs)
+    notes = format_notes("explain-kuhn", rules="; ".join(str(rule) for rule in explanation.rules.rules))
+    return ExperimentReport(rows, notes, (curve,))
+
+
+# --- Leduc ---
+
+MAX_RULES = 12
+
+
+def run_leduc(full: bool, seed: int) -> ExperimentReport:
+    """Learn rules for each player's strategy of an equilibrium."""
+    solved = solve_lp(PublicTree(leduc()))
+    strategy = solved.strategy
+    rows, notes, curves = [], [], []
+    for player in (0, 1):
+        decisions = small_game_decisions(strategy, player)
+        cost = exploitability_cost(strategy, decisions, player)
+        explanation = explain(decisions, MAX_RULES, cost=cost, use_longest=True)
+        name = f"player {player}"
+        rows += [
+            finding_row(f"{name}: rules", MAX_RULES, len(explanation.rules), "<="),
+            finding_row(f"{name}: agreement", 0.9, explanation.fidelity.agreement, ">="),
+            new_row(f"{name}: distance", explanation.fidelity.distance),
+            new_row(f"{name}: exploitability of the rules", explanation.costs["exploitability"]),
+            new_row(f"{name}: exploitability when purified", cost(purify_decisions(decisions))["exploitability"]),
+        ]
+        rows += [
+            new_row(f"{name}: exploitability of {row['instead']}", float(row["exploitability"] or 0))
+            for row in explanation.baselines
+            if row["instead"] != "purified"
+        ]
+        notes.append(f"Player {player}: {'; '.join(str(rule) for rule in explanation.rules.rules)}.")
+        for column in ("agreement", "exploitability"):
+            x, y = curve_columns(explanation, "rules", column)
+            curves.append(Curve(f"{name}: {column}", x, y, column))
+    notes.append("Chips, exact. Agreement is weighted by how often an information set comes up in the equilibrium.")
+    return ExperimentReport(rows, notes, curves)
+
+
+# --- Minimum defence frequency ---
 
 POT = 100
 BET_SIZES = (25, 50, 75, 100, 150, 200)  # % of the pot
@@ -26,14 +105,12 @@ MIN_BET_FREQUENCY = 0.02  # least frequency of a bet to be included
 BATCH_SIZE = 50
 
 
-@dataclass(frozen=True, eq=False)
-class RiverDefences:
+class RiverDefences(NamedTuple):
     """Measurements of solved rivers; shares are 0 to 1."""
 
     mdf: Array  # float64 [n]
     range_advantage: Array  # float64 [n]: equity of the bettor before the bet
     defence_frequency: Array  # float64 [n]: frequency of calls
-    bet_frequency: Array  # float64 [n]: frequency of the bet
     exploitability: float  # largest of all rivers, in % of the pot
 
     def predictions(self) -> dict[str, Array]:
@@ -69,9 +146,7 @@ def random_river_spot(rng: np.random.Generator) -> Spot:
     )  # fmt: skip
 
 
-def solve_defences(
-    count: int, seed: int = 0, iterations: int = 400, threads: int = 1, progress: Callable[[float], None] | None = None
-) -> RiverDefences:
+def solve_defences(count: int, seed: int, iterations: int) -> RiverDefences:
     """Solve random rivers with one bet and no raise until `count` of them have a bet to defend against.
 
     The first player bets or checks, the second calls or folds.
@@ -82,15 +157,13 @@ def solve_defences(
     rows: list[Sequence[float]] = []
     while len(rows) < count:
         spots = [random_river_spot(rng) for _ in range(BATCH_SIZE)]
-        for solution in solve_many(spots, iterations=iterations, threads=threads):
+        for solution in solve_many(spots, iterations=iterations):
             row = _defence_row(solution)
             if row[-1] >= MIN_BET_FREQUENCY and len(rows) < count:
                 rows.append(row)
                 worst = max(worst, float(solution.provenance["exploitability"]))
-        if progress is not None:
-            progress(len(rows) / count)
     table = np.array(rows)
-    return RiverDefences(table[:, 0], table[:, 1], table[:, 2], table[:, 3], worst)
+    return RiverDefences(table[:, 0], table[:, 1], table[:, 2], worst)
 
 
 def _defence_row(solution: Solution) -> Sequence[float]:
@@ -107,7 +180,7 @@ NUM_RIVERS = 1_000
 ITERATIONS = 200
 
 
-def run(full: bool, seed: int) -> ExperimentReport:
+def run_defence(full: bool, seed: int) -> ExperimentReport:
     """Solve rivers with random ranges, and compare defence frequencies with predictions."""
     rivers = solve_defences(NUM_RIVERS, seed, 4 * ITERATIONS if full else ITERATIONS)
     predictions, frequency = rivers.predictions(), rivers.defence_frequency
@@ -130,12 +203,8 @@ def run(full: bool, seed: int) -> ExperimentReport:
         ),
         new_row("largest exploitability, % of the pot", rivers.exploitability),
     ]
-    notes = (
-        f"{NUM_RIVERS:,} rivers in which the first player bets sometimes: 120 hands in each range, drawn by strength "
-        f"with a tilt, one bet of {', '.join(map(str, BET_SIZES))} % of the pot, no raise; {ITERATIONS} iterations or "
-        "more of CFR.",
-        "MDF is P / (P + b). A note on the paper writes b / (P + b), which is how often a bluff may fail; it is far "
-        "off. The published correction, MDF - RA / 2 + 1 / 4, holds in direction and nearly in size.",
+    notes = format_notes(
+        "explain-defence", num_rivers=NUM_RIVERS, bet_sizes=", ".join(map(str, BET_SIZES)), iterations=ITERATIONS
     )
     order = np.argsort(rivers.range_advantage)
     parts = [p for p in np.array_split(order, 10) if len(p)]

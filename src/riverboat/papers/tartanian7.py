@@ -1,29 +1,41 @@
-"""Distributed external sampling with head and blades on several levels, on a small deck.
+"""Distributed external sampling with head and blades on several levels, and the counts of the Tartanian7 paper.
 
 Brown, Ganzfried & Sandholm (2015) have a head and blades, each of which owns all streets after its flops. Where a share
 is too large for one machine, a blade can be the head of others. Leduc with a second public card (six cards, three
 rounds) is small enough for exact exploitability: with three levels 1, 3 and 9 machines own one street each. The
 experiment compares one, two and three levels at equal numbers of deals.
+
+Cards are enumerated; sizes of games follow by arithmetic. The paper prints the number of nodes of its betting tree, and
+of nodes, information sets and actions of its two games. The tree itself is not published, but these numbers are
+consistent. With N betting nodes and B buckets after the flop a game has N · B² nodes (both players hold a bucket). Each
+of B buckets has N - 1 actions: every node but the root is reached by one action. The few preflop nodes, with 169
+buckets instead, do not change the printed digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
-from riverboat.cards.isomorphism import canonical_boards
+from riverboat.cards.deck import FULL_DECK
+from riverboat.cards.isomorphism import HandIndexer, canonical_boards
+from riverboat.cards.notation import parse_cards
 from riverboat.cards.ranking import rank
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.papers.framework import Curve, ExperimentReport
-from riverboat.papers.rows import new_row
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
+from riverboat.papers.rows import ComparisonRow, new_row, printed_row
 from riverboat.strategies.blueprint import Blueprint
 
 # --- Trainer with head and blades on any number of levels ---
@@ -74,8 +86,7 @@ def _by_first_card(rules: PokerRules) -> CardAbstraction:
     return CardAbstraction(tuple(streets), rules.board[1:], deck, public)
 
 
-@dataclass(frozen=True)
-class _LevelDeal:
+class _LevelDeal(NamedTuple):
     """The cards dealt on the path to a machine."""
 
     number: int
@@ -121,8 +132,7 @@ class LevelTrainer:
         self._count = 0
         self.head = self._make_machine(0, ())
         self._moves = [tuple(tree.children(node)) for node in range(len(tree))]
-        self._buckets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        self._ranks: dict[tuple[int, ...], int] = {}
+        self._bucket, self._rank = cache(self.cards.bucket), cache(rank)
 
     def _make_machine(self, street: int, draws: tuple[int, ...]) -> LevelMachine:
         rounds, last = self.tree.rules.rounds, street + 1 == self.levels
@@ -178,7 +188,7 @@ class LevelTrainer:
         if street not in machine.streets:
             return self._value_from_children(machine, deal, node)
         if len(deal.board) < street:  # the last level deals the cards of all its streets
-            deal = replace(deal, board=self._board(machine, deal, street))
+            deal = deal._replace(board=self._board(machine, deal, street))
         bucket = self._bucket(deal.hands[actor], deal.board[:street])
         slot, children = int(tree.slot[node]), self._moves[node]
         cells = bucket, slice(slot, slot + len(children))
@@ -216,7 +226,7 @@ class LevelTrainer:
                 deal.boards[blade.number] = (*deal.board, int(self._generator(blade, deal).choice(cards)))
             probability = len(cards) / total
             weight = deal.weight * probability if self.weighted else 1.0
-            child_deal = replace(deal, board=deal.boards[blade.number], weight=weight)
+            child_deal = deal._replace(board=deal.boards[blade.number], weight=weight)
             value += probability * self._value(blade, child_deal, node)
         return value
 
@@ -233,17 +243,6 @@ class LevelTrainer:
         """Return 1 if seat 0 has the better hand, -1 if the worse, 0 for a tie."""
         first, second = (self._rank(hand + deal.board) for hand in deal.hands)
         return (first > second) - (first < second)
-
-    def _rank(self, held: tuple[int, ...]) -> int:
-        if held not in self._ranks:
-            self._ranks[held] = rank(held)
-        return self._ranks[held]
-
-    def _bucket(self, hand: tuple[int, ...], board: tuple[int, ...]) -> int:
-        bucket = self._buckets.get((hand, board))
-        if bucket is None:
-            bucket = self._buckets[hand, board] = self.cards.bucket(hand, board)
-        return bucket
 
     def strategy(self) -> Blueprint:
         """Return the average strategy of all machines."""
@@ -284,9 +283,71 @@ def compare_levels(deals: tuple[int, ...], seed: int) -> ExperimentReport:
             note = f"{solver.machines} machines, {solver.messages / solver.iterations:.1f} messages a deal"
             rows.append(new_row(f"{name}: {count:,} deals", exploitability[-1], note=note))
         curves.append(Curve(name, deals, exploitability, "exploitability against deals"))
-    notes = (
-        "Exact exploitability in thousandths of an ante a hand. A deal of hands visits every machine, which draws a "
-        "card of its own: with more levels a deal shows more boards.",
-        "Not weighted: updates as in the paper's pseudocode, without the number of cards that each machine could draw.",
-    )
-    return ExperimentReport(rows, notes, curves, log=True)
+    return ExperimentReport(rows, format_notes("blade-levels"), curves, log=True)
+
+
+# --- Counts of the paper ---
+
+NODES = 6_104_546  # of the betting tree, including terminals
+PUBLIC_BUCKETS, PRIVATE_BUCKETS = 60, 500  # buckets of flops, and of hands in each
+BASELINE_BUCKETS = 5000  # on each street of the game without public buckets
+CORES, HOURS = 16 * PUBLIC_BUCKETS + 1, 1200  # a blade for each public bucket, and the head
+# Win rate against each opponent of 2014, mbb/g.
+WIN_RATES_2014 = (261, 121, 21, 33, 20, 125, 499, 141, 214, 516, 980, 1474, 1819)
+BYTES_PER_ACTION = 16  # a regret and a sum of probabilities, eight bytes each
+BLADE_GIGABYTES, SERVER_GIGABYTES = 128, 512  # memory
+
+
+def card_rows() -> list[ComparisonRow]:
+    """Check the paper's counts of cards by enumeration."""
+    boards, times = canonical_boards(3)
+    deck = set(FULL_DECK.cards.tolist())
+    example = [sum(1 for _ in combinations(deck - set(parse_cards(flop)), 2)) for flop in ("AsKhQd", "AsKhJd")]
+    flops_left = sum(1 for _ in combinations(deck - set(parse_cards("AsKhQd2c")), 3))
+    pairs = sum(1 for _ in combinations(range(len(boards)), 2))
+    return [
+        printed_row("flops", 22_100, sum(1 for _ in combinations(range(52), 3)), note="enumerated"),
+        printed_row("flops that the canonical ones stand for", 22_100, int(times.sum()), note="enumerated"),
+        printed_row("flops without names of suits", 1755, len(boards), note="enumerated"),
+        printed_row("hands on a flop", 1176, example[0], note="enumerated"),
+        printed_row("hands before the flop without names of suits", 169, HandIndexer.for_deck(FULL_DECK, (2,)).size()),
+        printed_row("look-ups of the transition table", 2_063_880, len(boards) * example[0]),
+        printed_row("hands in a public bucket of two flops", 2352, sum(example), note="AsKhQd and AsKhJd, as in the example"),
+        printed_row("triples of two flops and a bucket", 7.7e9, float(pairs * BASELINE_BUCKETS), digits=-8),
+        new_row("flops that two dealt hands leave", flops_left,
+                note="C(48, 3): the weights of all blades"),
+    ]  # fmt: skip
+
+
+def game_rows() -> list[ComparisonRow]:
+    """Check the sizes of both games."""
+    buckets = PUBLIC_BUCKETS * PRIVATE_BUCKETS
+    moves = float(NODES - 1)
+    decisions = 1.1e10 / BASELINE_BUCKETS  # from the smaller game; the larger one must have the same number
+    return [
+        printed_row("nodes: N (60 · 500)²", 5.49e15, NODES * float(buckets) ** 2, digits=-13),
+        printed_row("moves of all information sets: (N - 1) · 60 · 500", 1.8e11, moves * buckets, digits=-10),
+        printed_row("information sets: decisions of the baseline · 60 · 500", 6.6e10, decisions * buckets, digits=-9,
+                    note=f"{decisions / 1e6:.2g} million decisions, {moves / decisions:.3g} moves each"),
+        printed_row("baseline: nodes, N · 5,000²", 1.5e14, NODES * float(BASELINE_BUCKETS) ** 2, digits=-13),
+        printed_row("baseline: moves of all information sets", 3.1e10, moves * BASELINE_BUCKETS, digits=-9),
+    ]  # fmt: skip
+
+
+def machine_rows() -> list[ComparisonRow]:
+    """Check the numbers of the supercomputer and of the competition."""
+    bucket_bytes, blade_buckets = (NODES - 1) * BYTES_PER_ACTION, PUBLIC_BUCKETS * PRIVATE_BUCKETS
+    return [
+        printed_row("cores", 961, CORES),
+        printed_row("core-hours", 1_153_200, CORES * HOURS),
+        printed_row("mean won from the field of 2014, mbb a hand", 479, np.mean(WIN_RATES_2014), digits=0),
+        new_row("terabytes of tables on the blades", bucket_bytes * blade_buckets / 1e12, note="16 bytes a move"),
+        new_row("terabytes of memory on the blades", PUBLIC_BUCKETS * BLADE_GIGABYTES / 1e3),
+        new_row("gigabytes of tables of the baseline", bucket_bytes * BASELINE_BUCKETS / 1e9, note=f"on {SERVER_GIGABYTES}"),
+    ]  # fmt: skip
+
+
+def run_sizes(full: bool, seed: int) -> ExperimentReport:
+    """Check all counts."""
+    notes = format_notes("tartanian7-sizes", flops=comb(48, 3))
+    return ExperimentReport((*card_rows(), *game_rows(), *machine_rows()), notes)

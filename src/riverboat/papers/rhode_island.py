@@ -18,7 +18,7 @@ from riverboat.core.arrays import Array
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.games.small.poker import RHODE_ISLAND_ANTE, RHODE_ISLAND_BETS, RhodeIsland, rhode_island
-from riverboat.papers.framework import Curve, ExperimentReport
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.class_game import (
     ClassCFR,
     ClassGame,
@@ -184,19 +184,4 @@ def run(full: bool, seed: int) -> ExperimentReport:
         value_row("value to the first player, no loss", lossless, exact_took),
         new_row("exploitability without loss, chips a hand", lossless.exploitability),
     ]
-    notes = (
-        "GameShrink here: hands are equivalent on a whole board if they win, lose and tie against equally many "
-        "others, and before it if they have equally many successors of each kind. With A-2-3 as a straight both "
-        "published sizes match to the last digit; without it there would be 1,125,812 rows.",
-        "This version is lossy: a class does not determine the public cards, which carry information about the "
-        "opponent's hand. On small decks the linear programs differ, and on the whole deck a solution of the shrunk "
-        "game can be exploited. Suit classes are lossless, which linear programs of small decks confirm.",
-        "The linear program of the whole deck took a week and 25 gigabytes when it was published, and is not run "
-        "here. HiGHS, by an interior point on one core, takes 4 s for 13,058 rows, 12 s for 20,282 and 102 s for "
-        "48,530 (6 ranks, 4 suits, a raise; 308 MB; --full), so that its time grows with the power 2.4 of the rows: "
-        "some days for the 1,237,238 rows after GameShrink, half a year for the 6,889,976 that lose nothing. Before "
-        "it begins it holds 73 bytes an entry: 4 and 15 GB.",
-        "CFR+ over classes solves the whole game, with an interval that must hold its value: [-0.6676, -0.6521] after "
-        "1,024 iterations without loss (--full).",
-    )
-    return ExperimentReport(rows, notes, (curve, exact_curve), log=True)
+    return ExperimentReport(rows, format_notes("rhode-island"), (curve, exact_curve), log=True)

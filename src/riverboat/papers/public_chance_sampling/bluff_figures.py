@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from riverboat.core.errors import InputError
-from riverboat.papers.framework import ExperimentParts, ExperimentReport
+from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import (
     TrainingCheck,
-    cached_run,
+    cached_runs,
     claim_rows,
     iterate_doubling_times,
     num_checks,
@@ -28,9 +28,7 @@ from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
-SAMPLERS = {"chance": "CS", "pcs": "PCS"}
 SMALL_GAME, PAPER_GAME = "bluff:2,1", "bluff:2,2"
-NUM_PAPER_INFOSETS = 352_321_536  # information sets of Bluff(2,2)
 RUN_SECONDS = {False: 8, True: 128}  # by `full`
 FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # of a run, by `full`
 CACHE_VERSION = 1
@@ -48,7 +46,7 @@ def make_solver(tree: Tree, traversal: str, seed: int) -> CFR:
 
 
 def train_with_checks(
-    tree: Tree, traversal: str, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float]
+    tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
 ) -> list[TrainingCheck]:
     """Train one run with its checks."""
     solver = make_solver(tree, traversal, seed)
@@ -57,18 +55,6 @@ def train_with_checks(
         TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
         for elapsed in iterate_doubling_times(solver.step, lambda: solver.iteration, seconds, checks)
     ]
-
-
-def train_samplers(
-    tree: Tree, parts: ExperimentParts, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float]
-) -> dict[str, list[list[TrainingCheck]]]:
-    """Return the available runs of a figure, each as a cached part."""
-    runs = {}
-    for traversal, name in SAMPLERS.items():
-        run = cached_run(parts, name, partial(train_with_checks, tree, traversal, seconds, checks, seed, measure))
-        if run is not None:
-            runs[name] = [run]
-    return runs
 
 
 def loss_against(equilibrium: CFR) -> Callable[[CFR], float]:
@@ -105,8 +91,11 @@ def run_figure_6(
         solver.step(opponent_iterations)
         return solver
 
+    def measure(solver: CFR) -> float:
+        return loss_against(opponent())(solver)
+
     quality = parts.get_or_compute("opponent", lambda: {"epsilon": opponent().exploitability()})
-    runs = train_samplers(tree, parts, total_seconds, checks, seed, lambda solver: loss_against(opponent())(solver))
+    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, measure))
     rows = sampler_rows(runs, "matches lost")
     if quality is not None:
         note = f"DCFR, {opponent_iterations} iterations"
@@ -114,14 +103,8 @@ def run_figure_6(
     if not parts.missing:
         rows += claim_rows(runs, "loss to the equilibrium", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
-    notes = (
-        f"{name}: loss of the average strategy over both seats against an equilibrium, or nearly one, exact: all "
-        "pairs of rolls, no sampling. It is at most the exploitability. Time is CPU time of one core, without the "
-        "measuring.",
-        "The paper's game is Bluff(2,2), which --full runs (8.4 GB of tables).",
-        f"{total_seconds:g} s for each run. {parts.note}",
-    )
     panel = f"{name}: matches lost to an ε-equilibrium against seconds"
+    notes = format_notes("pcs-figure-6", name=name, total_seconds=total_seconds, parts=parts)
     return ExperimentReport(rows, notes, sampler_curves(runs, panel), log=True)
 
 
@@ -134,7 +117,7 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
     checks = num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {seed}"
     parts = ExperimentParts("pcs-figure-5", cache_key, use_cache=full, part=part)
-    runs = train_samplers(tree, parts, total_seconds, checks, seed, CFR.exploitability)
+    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, CFR.exploitability))
     rolls = tree.hand_counts[0] * tree.hand_counts[1]
     rows = sampler_rows(runs, "matches")
     if full:
@@ -145,14 +128,7 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
     if not parts.missing:
         rows += claim_rows(runs, "exploitability", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
-    notes = [
-        f"{name}, {tree.infoset_count:,} information sets, vanilla CFR. Exploitability in matches (won +1, lost -1), "
-        "exact; time is that of one core, without the measuring. A visit is a public node entered.",
-        f"The paper's game is Bluff(2,2), {NUM_PAPER_INFOSETS:,} information sets, which --full runs (5.6 GB of "
-        "tables). There too PCS is below CS at equal time: one traversal with vectors replaces one for each pair of "
-        f"rolls, {rolls} here.",
-        f"{total_seconds:g} s for each run. {parts.note}",
-    ]
-    if full:
-        notes.append("In Bluff(2,1), the default size, PCS was at 0.060 after 8 s and CS at 0.223: ten times as fast.")
-    return ExperimentReport(rows, notes, sampler_curves(runs, f"{name}: exploitability against seconds"), log=True)
+    notes = format_notes("pcs-figure-5", name=name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
+
+    curves = sampler_curves(runs, f"{name}: exploitability against seconds")
+    return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)

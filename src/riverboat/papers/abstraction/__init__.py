@@ -1,1 +1,0 @@
-"""Card abstraction: earth mover's distance, GameShrink, overfitting."""

@@ -1,0 +1,344 @@
+"""Tables 1 and 2 of Brown & Sandholm (2017): endgames of flop hold'em.
+
+Table 1: endgames solved by every method from an abstraction's strategy. The base is the solution of the game with flop
+hands in buckets. Every endgame begins after the preflop betting, before the flop is dealt, and is solved with all
+hands. Exploitability is that of the whole strategy, exact.
+
+Table 2: responses to an off-tree bet of 0.75 pots. The base has bets of 0.5 and 1 pot. The opponent may bet 0.75 pots as
+well; the player never does, and responds by action translation or by nested endgames. The opponent's best-response
+values are exact, in the game where only the opponent has that bet, once for each seat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
+from riverboat.core.arrays import Array
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
+from riverboat.engines.devices import AUTO, CPU
+from riverboat.games.boards.board_game import BettingTree
+from riverboat.games.boards.holdem import Holdem
+from riverboat.games.boards.subtrees import BoardSubgame
+from riverboat.games.registry import game_from_spec
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes, load_figures
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
+from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
+from riverboat.solvers.schedules import dcfr
+from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
+from riverboat.subgames.flop_refinement import FLOP_METHODS, BettingRound, refine_flop
+from riverboat.trees.boards import BoardTree
+
+# --- Table 1 ---
+
+BASE = "base"
+TABLE_METHODS = ("resolve", "maxmargin", "reach", "reach_split", "reach_plain", "gifts_split", "gifts_whole")
+ALL_HANDS_METHODS = (BASE, "unsafe", "resolve", "maxmargin")  # for a base with all hands
+# The exploitability of gadget games after 100 iterations is half of that of other schedules.
+SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
+CACHE_VERSION = 1
+ROUNDING = 1e-5
+
+
+class FlopEndgameSize(NamedTuple):
+    """The amount of work of a run."""
+
+    game: str
+    buckets: int
+    base: int  # iterations of the base
+    iterations: int  # for each endgame
+    threads: int = 1
+    device: str = CPU  # device of endgames; bases with buckets need the CPU
+    fine: int = 0  # iterations of the base with all hands, which should be nearly an equilibrium; 0 for `base`
+
+    @property
+    def cache_key(self) -> str:
+        """Settings that the results depend on."""
+        return f"{CACHE_VERSION} {self.game} {self.buckets} {self.base} {self.iterations} {SCHEDULE}"
+
+
+class FlopMeasurement(NamedTuple):
+    """Measurements of one strategy for the whole game."""
+
+    best: Sequence[float]  # best-response values of both players, in mbb/g
+    allowance: Sequence[float] = (0.0, 0.0)  # upper bound of the gain of each player's opponent
+    margin: float = float("nan")
+
+    @property
+    def exploitability(self) -> float:
+        """Half of the sum of the best-response values."""
+        return sum(self.best) / 2
+
+
+class FlopEndgameTable:
+    """One base, with buckets or with all hands, and its endgames refined by every method."""
+
+    def __init__(self, size: FlopEndgameSize, *, buckets: bool = True) -> None:
+        self.size, self.buckets = size, buckets
+        self.iterations = size.base if buckets else size.fine or size.base
+
+    @cached_property
+    def base(self) -> BettingRound:
+        """The strategy of the whole game, solved on first use."""
+        size, game = self.size, game_from_spec(self.size.game)
+        assert isinstance(game, Holdem)
+        tree = BoardTree(game)
+        cards = abstraction_by_name(f"flops:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
+        device = CPU if self.buckets else size.device
+        solver = BoardCFR(tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
+        solver.step(self.iterations)
+        return BettingRound(tree, np.array(solver.averages), threads=size.threads)
+
+    def measure(self, name: str) -> FlopMeasurement:
+        """Measure the base, or the whole strategy after a method."""
+        base, size = self.base, self.size
+        if name == BASE:
+            return FlopMeasurement(engine_quality(base.engine).best)
+        refined = refine_flop(
+            base, name, iterations=size.iterations, schedule=SCHEDULE, dtype="float32", threads=size.threads,
+            device=size.device,
+        )  # fmt: skip
+        best = engine_quality(CpuBoardEngine.from_average(base.tree, refined.table, size.threads)).best
+        return FlopMeasurement(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+
+    def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, FlopMeasurement]:
+        """Return the measurements that are cached or requested."""
+        kind, out = "buckets" if self.buckets else f"all-{self.iterations}", {}
+        for name in names:
+            arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: self.measure(name)._asdict())  # type: ignore[misc]
+            if arrays is not None:
+                out[name] = FlopMeasurement(*(arrays[key].tolist() for key in ("best", "allowance", "margin")))
+        return out
+
+
+def method_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+    """Return the exploitability of every method, and checks of the theorems."""
+    rows = []
+    for name, after in measured.items():
+        notes = [_paper_note(paper, name)]
+        if name != BASE and FLOP_METHODS[name].gadget:
+            notes.append(f"gadgets' own {sum(after.allowance) / 2:.3g}, least margin {after.margin:.3g}")
+        rows.append(
+            new_row(f"{title}: {_method_title(name)}", after.exploitability, note="; ".join(n for n in notes if n))
+        )
+    for name, after in measured.items():
+        if BASE in measured and name != BASE and FLOP_METHODS[name].safe:
+            name_of_check = f"{title}: {_method_title(name)}, gain beyond the gadgets' own"
+            excess = max(after.best[1 - p] - measured[BASE].best[1 - p] - after.allowance[p] for p in (0, 1))
+            rows.append(theorem_row(name_of_check, 0.0, excess, "<=", rounding=ROUNDING))
+    return rows
+
+
+def _method_title(name: str) -> str:
+    return name if name == BASE else FLOP_METHODS[name].title
+
+
+def _paper_note(paper: dict[str, float], name: str) -> str:
+    """Format the paper's number; the first version prints a tenth of the later version's numbers."""
+    return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
+
+
+def ratio_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+    """Return ratios of methods, the paper's and ours, and checks of orders that must hold."""
+    rows = []
+    for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
+        if name not in measured or over not in measured:
+            continue
+        ours = measured[name].exploitability / measured[over].exploitability
+        paper_ratio = paper[name] / paper[over]
+        label, note = f"{title}: {_method_title(name)} / {_method_title(over)}", f"paper {paper_ratio:.3g}"
+        if name in ("resolve", "maxmargin"):
+            rows.append(finding_row(label, 1.0, ours, "<=", note=note))
+        else:
+            same = "the same side of 1" if (ours < 1) == (paper_ratio < 1) else "not so here"
+            rows.append(new_row(label, ours, note=f"{note}: {same}"))
+    return rows
+
+
+def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
+    """Reproduce the table for one of `GAMES`; full-size parts are cached."""
+    paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
+    size = _apply_options(GAMES[game][full], chosen)
+    parts = ExperimentParts(f"endgame-{game}", size.cache_key, use_cache=full, part=chosen.get("part", 0))
+    coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
+    fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
+    buckets = f"{size.buckets:,} buckets"
+    rows = method_rows(coarse, paper, buckets) + ratio_rows(coarse, paper, buckets) + method_rows(fine, {}, "all hands")
+    if {BASE, "unsafe"} <= set(fine):
+        ratio = fine["unsafe"].exploitability / fine[BASE].exploitability
+        title = "all hands: unsafe / base, where the base is nearly an equilibrium"
+        note = "the paper's large game has 9.58: unsafe can be worse than the base"
+        rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
+    curve = Curve(buckets, range(len(coarse)), [f.exploitability for f in coarse.values()])
+    methods = ", ".join(map(_method_title, coarse))
+    notes = format_notes(
+        "endgame-table-1-small", size=size, fine=size.fine or size.base, schedule=SCHEDULE, parts=parts, methods=methods
+    )
+
+    return ExperimentReport(rows, notes, (curve,))
+
+
+def _apply_options(size: FlopEndgameSize, chosen: dict[str, int]) -> FlopEndgameSize:
+    """Return a size with options applied."""
+    spec, *settings = size.game.split(",")
+    defaults = {key: int(value) for key, value in (word.split("=") for word in settings)}
+    deck = ",".join(f"{key}={chosen.get(key, defaults[key])}" for key in ("ranks", "suits"))
+    overrides = {key: chosen[key] for key in ("buckets", "base", "iterations", "fine", "threads") if key in chosen}
+    return size._replace(game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
+
+
+GAMES = {  # at default and at full size
+    "small": (
+        FlopEndgameSize("flop_holdem:small,ranks=5,suits=4", buckets=600, base=300, iterations=150),
+        FlopEndgameSize("flop_holdem:small,ranks=13,suits=4", buckets=30_000, base=200, iterations=500, threads=2),
+    ),
+    "large": (
+        FlopEndgameSize("flop_holdem:large,ranks=5,suits=3", buckets=400, base=300, iterations=150),
+        FlopEndgameSize("flop_holdem:large,ranks=13,suits=4", buckets=30_000, base=150, iterations=300, threads=2),
+    ),
+}
+EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
+    game: ExplainedDifference(**load_figures(f"endgame-table-1-{game}", "explained")["unsafe"]) for game in GAMES
+}
+
+
+def run_small(full: bool, seed: int, **chosen: int) -> ExperimentReport:
+    """Run the small game with a deck of twenty cards; with `full` all 52 and 30,000 buckets."""
+    return table_1_report("small", full, chosen)
+
+
+def run_large(full: bool, seed: int, **chosen: int) -> ExperimentReport:
+    """Run the large game with a deck of fifteen cards; with `full` all 52 and 30,000 buckets."""
+    return table_1_report("large", full, chosen)
+
+
+# --- Table 2 ---
+
+TRANSLATION = "translation"
+TABLE_2: dict[str, float] = load_figures("endgame-table-2")
+NUM_BET_SIZES = 3  # half a pot, the off-tree bet, a pot
+DTYPE = "float32"
+SIZE_OPTIONS = ("ranks", "suits", "raises", "base", "iterations", "threads")
+
+
+def off_tree_bet_nodes(betting: BettingTree) -> list[int]:
+    """Return the nodes after the middle one of three sizes."""
+    nodes = []
+    for node in np.flatnonzero(betting.actor >= 0):
+        before = betting.spent[node].max()
+        bets = [child for child in betting.children(int(node)) if betting.spent[child].max() > before]
+        nodes += [bets[1]] if len(bets) == NUM_BET_SIZES else []
+    return nodes
+
+
+@dataclass(frozen=True, eq=False)
+class OffTreeBetTable:
+    """One base strategy and its responses to an off-tree bet."""
+
+    spec: str
+    base_iterations: int
+    iterations: int  # for each endgame
+    threads: int
+
+    @cached_property
+    def larger_game(self) -> ExtendedGame:
+        """The game with the off-tree bet, and its abstraction without."""
+        game = game_from_spec(self.spec)
+        assert isinstance(game, Holdem)
+        whole = BoardSubgame(game, game.name, game.betting, game.weights, None, game.board, game.deals)
+        return ExtendedGame.from_game(whole, off_tree_bet_nodes(game.betting))
+
+    @cached_property
+    def base(self) -> Array:
+        """The strategy of the abstraction, solved on first use."""
+        solver = BoardCFR(self.larger_game.tree, SCHEDULE, dtype=DTYPE, threads=self.threads)
+        solver.step(self.base_iterations)
+        return solver.averages
+
+    @cached_property
+    def board_trees(self) -> dict[int, BoardTree]:
+        """A tree for each flop."""
+        return self.larger_game.board_trees()
+
+    def base_values(self) -> dict[str, object]:
+        """Compute best-response values in the abstraction itself."""
+        return {
+            "best": engine_quality(CpuBoardEngine.from_average(self.larger_game.tree, self.base, self.threads)).best
+        }
+
+    def translation_values(self) -> dict[str, object]:
+        """Compute best-response values with the off-tree bet, for action translation."""
+        values = []
+        for player in (0, 1):
+            tree, table = translate_strategy(self.larger_game, self.base, player)
+            engine = CpuBoardEngine.from_average(tree, table, self.threads)
+            values.append(engine.expected_value(1 - player, respond=True) * tree.per_chip)
+        return {"earned": values[::-1]}
+
+    def nested_values(self, name: str) -> dict[str, object]:
+        """Compute best-response values with the off-tree bet, for nested endgames; by the seat of the responder."""
+        results = [
+            solve_nested(
+                self.larger_game, self.base, name, player, boards=self.board_trees, iterations=self.iterations,
+                schedule=SCHEDULE, dtype=DTYPE, threads=self.threads,
+            )
+            for player in (1, 0)
+        ]  # fmt: skip
+        return {
+            "earned": [result.best_response_value() for result in results],
+            "solved": sum(result.num_solved for result in results),
+            "margin": min(result.least_margin for result in results),
+            "shortfall": [result.shortfall for result in results],
+        }
+
+
+def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[list[ComparisonRow], list[Curve], int]:
+    """Compare all methods in one game; also return the number of endgames that each solved."""
+    base_values = parts.get_or_compute(BASE, table.base_values)
+    results = {TRANSLATION: parts.get_or_compute(TRANSLATION, table.translation_values)}
+    for name in NESTED_METHODS:
+        results[name] = parts.get_or_compute(name, lambda name=name: table.nested_values(name))  # type: ignore[misc]
+    available = {name: arrays for name, arrays in results.items() if arrays is not None}
+    values = {name: float(arrays["earned"].mean()) for name, arrays in available.items()}
+    rows = []
+    if base_values is not None:
+        rows.append(new_row("base in its own abstraction", base_values["best"].mean(), note="not fully converged"))
+    for name, value in values.items():
+        title = "pseudo-harmonic translation" if name == TRANSLATION else NESTED_METHODS[name].title
+        rows.append(new_row(title, value, note=_paper_note(TABLE_2, name)))
+    safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
+    for name, arrays in safe.items():
+        margin = float(arrays["margin"])
+        note = (
+            "not negative: an equilibrium of the larger game" if margin >= 0 else "negative: no proof of an equilibrium"
+        )
+        rows.append(new_row(f"{NESTED_METHODS[name].title}: least margin", margin, note=note))
+    for name in values:
+        if name != TRANSLATION and TRANSLATION in values:
+            ratio, note = values[name] / values[TRANSLATION], f"paper {TABLE_2[name] / TABLE_2[TRANSLATION]:.3g}"
+            rows.append(finding_row(f"{NESTED_METHODS[name].title} / translation", 1.0, ratio, "<=", note=note))
+    if base_values is not None:
+        for name, arrays in safe.items():  # bounds of the opponent's gain by negative margins
+            excess = float((arrays["earned"] - base_values["best"] - arrays["shortfall"]).max())
+            label = f"{NESTED_METHODS[name].title}: gain beyond what margins below zero allow"
+            rows.append(theorem_row(label, 0.0, excess, "<=", rounding=ROUNDING))
+    solved = max((int(arrays["solved"]) for arrays in available.values() if "solved" in arrays), default=0)
+    return rows, [Curve(table.spec, range(len(values)), values.values())], solved
+
+
+def run_table_2(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport:
+    """Use a deck of fifteen cards and two bets on the flop; with `full` 28 cards and three bets, as in the paper."""
+    size = dict(zip(SIZE_OPTIONS, (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1), strict=True))
+    size |= {name: number for name, number in chosen.items() if number}
+    spec = f"flop_holdem:nested,ranks={size['ranks']},suits={size['suits']},raises=1/{size['raises']}"
+    table = OffTreeBetTable(spec, size["base"], size["iterations"], size["threads"])
+    recipe = f"{CACHE_VERSION} {spec} {table.base_iterations} {table.iterations} {SCHEDULE}"
+    parts = ExperimentParts("endgame-nested", recipe, use_cache=full, part=part)
+    rows, curves, solved = compare_methods(table, parts)
+    notes = format_notes("endgame-table-2", spec=spec, size=size, solved=solved, parts=parts)
+    return ExperimentReport(rows, notes, curves)

@@ -1,0 +1,82 @@
+"""The worked examples of an essay on counterfactual regret minimization.
+
+One iteration on Kuhn poker for the deal queen against jack, and regret matching on rock-paper-scissors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riverboat.games.registry import game_from_spec
+from riverboat.games.small.normal_form import rock_paper_scissors
+from riverboat.papers.framework import Curve, ExperimentReport, format_notes
+from riverboat.papers.rows import ExplainedDifference, new_row, printed_row
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.solvers.tabular.trace import regret_matching, trace
+from riverboat.trees.compile import compile_game
+
+# --- Kuhn poker ---
+
+KUHN_VALUE = -1 / 18  # Kuhn 1950
+
+
+def run_kuhn_trace(full: bool, seed: int) -> ExperimentReport:
+    """Trace the first iteration node by node, then run many."""
+    traced = trace(game_from_spec("kuhn"), "QJ", "vanilla", 1)
+    strategies = {p for node in traced.nodes if node.actor >= 0 for p in node.strategy.values()}
+    rows = [printed_row("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
+    rows += [
+        new_row(f"value to player 0 at {node.line or 'the start'}", node.value[0])
+        for node in traced.nodes
+        if node.actor >= 0
+    ]
+    for infoset in traced.infosets:
+        for action, regret in infoset.deal_regrets.items():
+            rows.append(new_row(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
+    solver = CFR(compile_game(game_from_spec("kuhn")), "vanilla")
+    iterations, errors = [], []
+    for target in [10**k for k in range(1, 7 if full else 6)]:
+        solver.step(target - solver.iteration)
+        iterations.append(float(target))
+        errors.append(solver.exploitability())
+    low, high = solver.quality().bracket
+    note = f"certified, {solver.iteration:,} iterations"
+    fair = 0.0  # the value it must be distinguished from
+    value = (low + high) / 2
+    rows.append(printed_row("value of the game", KUHN_VALUE, value, interval=(low, high), rivals=(fair,), note=note))
+    notes = format_notes("essay-kuhn-trace")
+    return ExperimentReport(rows, notes, (Curve("exploitability by iterations", iterations, errors),))
+
+
+# --- Rock-paper-scissors ---
+
+MOVES = ("rock", "paper", "scissors")
+REGRETS = np.array([2.0, 1.0, 1.0])
+PRINTED_STRATEGY = (2 / 5, 1 / 5, 1 / 5)
+SLIP_NOTE = "a slip of the text: the sum of 2, 1 and 1 is 4, and the printed numbers do not sum to one"
+EXPLAINED_STRATEGY = tuple(ExplainedDifference(at, SLIP_NOTE, within=1e-9) for at in (1 / 2, 1 / 4, 1 / 4))
+
+
+def run_rps(full: bool, seed: int) -> ExperimentReport:
+    """Compute the example's strategy for regrets of 2, 1 and 1, and the result of self-play."""
+    example = regret_matching(REGRETS)
+    rows = [
+        printed_row(f"regrets (2, 1, 1): {move}", paper, float(ours), explained=explained)
+        for move, paper, ours, explained in zip(MOVES, PRINTED_STRATEGY, example, EXPLAINED_STRATEGY, strict=True)
+    ]
+    mixed = np.array([2.0, 1.0, -2.0])
+    raw, proper = mixed / mixed.sum(), regret_matching(mixed)
+    rows += [
+        new_row("regrets (2, 1, -2): scissors, raw regrets normalised", raw[2], note="not a probability"),
+        new_row("regrets (2, 1, -2): scissors, positive parts", proper[2]),
+    ]
+    solver = CFR(compile_game(rock_paper_scissors()), "vanilla")
+    # Uniform play has no regrets and never changes: start with a regret of the first action.
+    solver.regret[0] = 1.0
+    solver.step(1_000_000 if full else 50_000)
+    low, high = solver.quality().bracket
+    value, one_sided = (low + high) / 2, (-1.0, 1.0)  # values if one side plays a pure strategy
+    rows.append(printed_row("value of the game", 0.0, value, interval=(low, high), rivals=one_sided, note="certified"))
+    average = solver.average()["player 0"]
+    rows += [new_row(f"average strategy: {move}", average[move], note="1/3 in equilibrium") for move in MOVES]
+    return ExperimentReport(rows, format_notes("essay-rps"))

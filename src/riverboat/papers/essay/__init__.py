@@ -1,1 +1,0 @@
-"""An essay on counterfactual regret minimization: its worked examples."""

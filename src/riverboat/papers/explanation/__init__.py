@@ -1,1 +1,0 @@
-"""Human-readable strategies: rules for small games, and minimum defence frequency."""

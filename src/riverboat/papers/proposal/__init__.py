@@ -1,1 +1,0 @@
-"""Propositions and examples of the proposal."""

@@ -1,0 +1,286 @@
+"""Figures 2 to 4 of Johanson et al. (2012): samplers on hold'em.
+
+Figure 2 has four samplers on two-round hold'em without abstraction. Every canonical hand has its own row (169 before the
+flop and 1,286,792 on it), so the abstract game is the real one, and best responses over all 1,755 flops are exact.
+
+Figure 3 is limit hold'em of four rounds with four bets each, and n buckets of E[HS²] on each street within those of the
+street before: 3.6, 23.6, 57.3 and 118.7 million information sets for n = 5, 8, 10 and 12. The measure is exploitability in
+the abstract game. Best responses see buckets only, and are computed from joint counts of bucket sequences.
+
+Figure 4 has matches against one fixed agent by training time. Theirs is limit hold'em with several hundred million
+information sets of imperfect recall, played against a winner of the 2010 competition. Here hands are percentiles of
+E[HS²] on each street, regardless of the street before. The opponent is trained by external sampling in the same game.
+PCS draws 64 boards at a time; so it runs first, and CS is measured after the same times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
+from riverboat.abstraction.cards.percentile_buckets import UNREACHED_CUT, hand_values, percentile_abstraction
+from riverboat.cards.deck import FULL_DECK
+from riverboat.cards.isomorphism import HandIndexer
+from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
+from riverboat.evaluation.matches.duel import duel
+from riverboat.games.boards.holdem import HOLDEM_BOARD, holdem
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes
+from riverboat.papers.public_chance_sampling.class_game import (
+    ClassGame,
+    class_game_from_boards,
+    class_quality,
+    sample_boards,
+)
+from riverboat.papers.public_chance_sampling.curves import (
+    CS_AND_PCS,
+    SAMPLERS,
+    TrainingCheck,
+    cached_runs,
+    claim_rows,
+    format_seconds,
+    iterate_doubling_times,
+    iterate_target_times,
+    num_checks,
+    sampler_curves,
+    sampler_rows,
+    train_with_checks,
+)
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row
+from riverboat.papers.training import (
+    AbstractGame,
+    average_strategy,
+    cached_abstraction,
+    make_compiled_trainer,
+    real_exploitability,
+)
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+
+# --- Figure 2: two rounds ---
+
+CANONICAL_FLOP_HANDS = 1_286_792  # suit-isomorphic hands on the flop
+PAPER_FLOP_HANDS = 1_342_562  # hands of the paper's indexer, which give its 16 and 94 million information sets
+
+
+def make_game(kind: str) -> AbstractGame:
+    """Return [2-1] or [2-4] hold'em with all its hands."""
+    rules = holdem(kind).rules
+    return compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
+
+
+def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -> list[ComparisonRow]:
+    """Count information sets with the paper's indexer and with ours."""
+    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in (0, 1)]
+    paper_count = decisions[0] * 169 + decisions[1] * PAPER_FLOP_HANDS
+    exact_count = decisions[0] * 169 + decisions[1] * CANONICAL_FLOP_HANDS
+    note = f"{decisions[0]} decisions before the flop, {decisions[1]} on it; {exact_count:,} with every flop hand once"
+    name = f"{kind}: information sets, with the paper's indexer"
+    return [printed_row(name, million_infosets * 1e6, paper_count, digits=-6, note=note)]
+
+
+def figure_2_report(
+    kind: str, million_infosets: int, seconds: float, checks: int, num_seeds: int, seed: int
+) -> ExperimentReport:
+    """Compare all four samplers over several seeds; `million_infosets` is the paper's count."""
+    game = make_game(kind.strip("[]"))
+    runs = {
+        name: [
+            train_with_checks(make_compiled_trainer(game, traversal, seed + k), real_exploitability, seconds, checks)
+            for k in range(num_seeds)
+        ]
+        for traversal, name in SAMPLERS.items()
+    }
+    rows = [
+        *two_round_infoset_rows(kind, game[0], million_infosets),
+        *sampler_rows(runs, "mbb a hand"),
+        *claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
+    ]
+    notes = format_notes("pcs-figure-2a", kind=kind, seeds=num_seeds)
+    return ExperimentReport(rows, notes, sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
+
+
+def run_figure_2b(full: bool, seed: int) -> ExperimentReport:
+    """Run [2-4] hold'em, four bets a round, for three minutes; with `full` twenty minutes with three seeds."""
+    return figure_2_report("[2-4]", 94, *((64.0, 6, 3) if full else (16.0, 4, 1)), seed)
+
+
+def run_figure_2a(full: bool, seed: int) -> ExperimentReport:
+    """Run [2-1] hold'em, one bet a round, for a minute; with `full` eight minutes with three seeds."""
+    return figure_2_report("[2-1]", 16, *((32.0, 6, 3) if full else (6.0, 4, 1)), seed)
+
+
+# --- Figure 3: percentile buckets ---
+
+PAPER_MILLION_INFOSETS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
+TRUNCATED_COUNT = ExplainedDifference(118.671936, "118,671,936: cut off, not rounded", within=0.01)
+NUM_BOARDS = {False: 1500, True: 5000}  # of joint counts, by `full`
+RUN_SECONDS = {False: 26, True: 64}  # by `full`
+FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # of a run, by `full`
+CACHE_VERSION = 1
+
+
+def load_percentile_cards(n: int) -> CardAbstraction:
+    """Load the buckets from the cache; computing them the first time takes minutes."""
+
+    def build(folder: Path) -> CardAbstraction:
+        cards = percentile_abstraction(n, "square", threads=2)
+        cards.save(folder)
+        return cards
+
+    return cached_abstraction(f"percentile-square-{n}-1", build)
+
+
+def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
+    """Return the exploitability in the abstract game, in mbb/g."""
+    tables = [solver.tables.strategies(street) for street in range(game.tree.rules.rounds)]
+    return 1000 * class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
+
+
+def train_sampler(
+    prepare_game: Callable[[], tuple[CardAbstraction, ClassGame]],
+    seconds: float,
+    checks: int,
+    seed: int,
+    traversal: str,
+) -> list[TrainingCheck]:
+    """Train one run with its checks."""
+    cards, game = prepare_game()
+    trainer = make_compiled_trainer((game.tree, cards), traversal, seed)
+    return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
+
+
+def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
+    """Count the information sets of all four abstract games."""
+    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in range(4)]
+    rows = []
+    for n, million in PAPER_MILLION_INFOSETS.items():
+        count = sum(d * n ** (street + 1) for street, d in enumerate(decisions))
+        why = TRUNCATED_COUNT if n == 12 else None
+        rows.append(printed_row(f"n = {n}: information sets, millions", million, count / 1e6, digits=1, explained=why))
+    return rows
+
+
+def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> ExperimentReport:
+    """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
+    tree = compile_action_tree(holdem("4-4").rules)
+    total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
+    num_boards, checks = boards or NUM_BOARDS[full], num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    parts = ExperimentParts(
+        "pcs-figure-3", f"{CACHE_VERSION} {total_seconds:g} {checks} {num_boards} {seed}", use_cache=full, part=part
+    )
+    rows, curves, shares = four_round_infoset_rows(tree), [], {}
+    for n in buckets:
+        prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
+        train = partial(train_sampler, prepared, total_seconds, checks, seed)
+        runs = cached_runs(parts, train, f"{n}-")
+        rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
+        if len(runs) == len(CS_AND_PCS):
+            shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
+            rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
+            rows += [row for row in claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
+        curves += sampler_curves(
+            runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
+        )
+    smallest, largest = min(shares, default=0), max(shares, default=0)
+    if smallest < largest:
+        name = f"PCS gains on CS as buckets grow: share of CS with {largest} buckets, shares of that with {smallest}"
+        rows.append(finding_row(name, 1.0, shares[largest] / shares[smallest], "<="))
+    notes = format_notes(
+        "pcs-figure-3", num_boards=num_boards, pairs=num_boards * 1081 * 990, total_seconds=total_seconds, parts=parts
+    )
+    return ExperimentReport(rows, notes, curves, log=True)
+
+
+def _prepare_game(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
+    cards = load_percentile_cards(n)
+    return cards, class_game_from_boards(tree, cards, sample_boards(tree, boards, seed))
+
+
+# --- Figure 4: matches ---
+
+NUM_BUCKETS = 5000  # on each street
+FIRST_MATCH_SECONDS = 52.0
+
+
+def quantile_cuts(values: Array, num_buckets: int) -> Array:
+    """Return the cuts that split hands of a street into percentiles of about equal size. uint16 [1, parts - 1]"""
+    below = np.cumsum(np.bincount(values, minlength=1 << 16))
+    wanted = np.arange(1, num_buckets) * below[-1] / num_buckets
+    cuts: Array = (np.searchsorted(below, wanted) + 1).clip(0, 65_535).astype(np.uint16)
+    return cuts[None]
+
+
+def imperfect_recall_cards(num_buckets: int) -> CardAbstraction:
+    """Return all hands before the flop, and percentiles of E[HS²] on each later street with imperfect recall."""
+    if not 2 <= num_buckets <= UNREACHED_CUT:
+        raise InputError(f"parts={num_buckets}: must be 2 to {UNREACHED_CUT:,}")
+    streets = [StreetBuckets(HandIndexer.for_deck(FULL_DECK, (2,)).size())]
+    for street in (1, 2, 3):
+        values = hand_values(street)
+        streets.append(StreetBuckets(num_buckets, values[None], cuts=quantile_cuts(values, num_buckets)))
+    return CardAbstraction(tuple(streets), HOLDEM_BOARD[1:], FULL_DECK, name=f"{num_buckets} parts, forgets")
+
+
+class AgentMatchCheck(NamedTuple):
+    """The result of a sampler's average strategy against the fixed agent at a check."""
+
+    seconds: float  # training time
+    iterations: int
+    win_rate: float  # mbb/g
+    half_width: float  # of the 95 % interval
+
+
+def play_checks(
+    cards: CardAbstraction, opponent_seconds: float, seconds: float, checks: int, hands: int, seed: int
+) -> dict[str, list[AgentMatchCheck]]:
+    """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
+    tree = compile_action_tree(holdem("4-4").rules)
+    trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
+    for _ in iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
+        pass
+    opponent = average_strategy(trainer)
+    del trainer
+
+    def play(traversal: str, targets: Sequence[float]) -> list[AgentMatchCheck]:
+        solver, results = make_compiled_trainer((tree, cards), traversal, seed), []
+        for elapsed in iterate_target_times(solver.step, partial(getattr, solver, "iterations"), targets):
+            result = duel(average_strategy(solver), opponent, hands, seed, threads=2)
+            results.append(AgentMatchCheck(elapsed, solver.iterations, result.mbb_per_game, result.ci95))
+        return results
+
+    first = play("pcs", [seconds / 2 ** (checks - 1 - k) for k in range(checks)])
+    return {"CS": play("chance", [match.seconds for match in first]), "PCS": first}
+
+
+def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0) -> ExperimentReport:
+    """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
+    total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
+    total_seconds, match_hands = float(seconds or total_seconds), hands or 4_000_000
+    checks, cards = num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
+    results = play_checks(cards, opponent_seconds, total_seconds, checks, match_hands, seed)
+    rows, curves = [], []
+    for name, matches in results.items():
+        for match in matches:
+            label, note = f"{name}, {format_seconds(match.seconds)}", f"mbb a hand; {match.iterations:,} iterations"
+            rows.append(new_row(label, match.win_rate, half_width=match.half_width, note=note))
+        panel = "mbb a hand won from the fixed agent, by seconds of training"
+        curves.append(Curve(name, [m.seconds for m in matches], [m.win_rate for m in matches], panel))
+    for k in range(checks):
+        pcs, cs = results["PCS"][k], results["CS"][k]
+        lead, error = pcs.win_rate - cs.win_rate, float(np.hypot(pcs.half_width, cs.half_width))
+        claim = "holds here" if lead > error else "does not hold here" if lead < -error else "is not settled here"
+        name = f"PCS less CS after {format_seconds(cs.seconds)}, mbb a hand"
+        rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
+    infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
+    buckets = " – ".join(f"{n:,}" for n in cards.counts)
+    notes = format_notes(
+        "pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=match_hands
+    )
+
+    return ExperimentReport(rows, notes, curves)

@@ -1,1 +1,0 @@
-"""Tartanian7: hierarchical abstraction and distributed equilibrium finding."""
