@@ -30,7 +30,7 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core import artifacts, resources
 from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, InputError, check_threads, short_repr
+from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
 from riverboat.games.holdem.action_tree import ActionTree
@@ -40,15 +40,17 @@ from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
+    ThreadTeam,
     Weighting,
     as_weighting,
+    bucket_rows,
+    deal_range,
     group_size,
     make_block,
     make_journals,
     make_notes,
     make_sampling_game,
     max_notes_per_deal,
-    run_on_threads,
     update_rule,
 )
 
@@ -83,8 +85,8 @@ class Head:
     ) -> None:
         if batch < 1:
             raise InputError(f"batch={batch}: deals per message, must be at least 1")
-        check_threads(threads)
-        self.tree, self.cards, self.seed, self.threads, self.prune = tree, cards, seed, threads, prune
+        self.team = ThreadTeam(threads)
+        self.tree, self.cards, self.seed, self.prune = tree, cards, seed, prune
         self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
         self.game = make_sampling_game(tree, cards, self.tables)
         self.payoff = np.zeros(2)  # total payoff of each seat as traverser, in chips
@@ -92,7 +94,7 @@ class Head:
         hands = 2 * cards.deck.hole
         self.flops = comb(
             len(cards.deck.cards) - hands, tree.rules.board[1]
-        )  # flops that avoid both hands: 17,296 in hold'em
+        )  # that avoid both hands: 17,296 in hold'em
         self._max_notes = self._first_street_notes()
         self.group = group_size(self._max_notes)
         self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
@@ -105,16 +107,16 @@ class Head:
     def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
         notes, rule = self._notes, update_rule(self.tables, self.prune)
-        deal_range = external.DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
+        taken = deal_range(self.seed, first, first + deals)
 
         def run(_: int) -> None:
             workspace = kernels.LookupWorkspace(
                 np.zeros((LOOKUP_BLOCK, 1), np.int64), np.zeros((LOOKUP_BLOCK, 2, 1), np.int64)
             )
-            arguments = self.game, self.cards.lookup, self.tables.cells, deal_range, rule
+            arguments = self.game, self.cards.lookup, self.tables.cells, taken, rule
             kernels.record_batch(*arguments, notes.groups, notes.block, notes.hands, notes.cuts, workspace)
 
-        run_on_threads(run, self.threads)
+        self.team.run(run)
         groups = -(-deals // self.group)
         self._deals, self._start = deals, np.zeros(deals + 1, np.int64)
         root = np.zeros(int(notes.cuts.own[:groups, 2].sum()), np.int32)
@@ -140,12 +142,11 @@ class Head:
             kernels.finish_batch(*arguments, start, notes.cuts, total, payoff)
 
         def add_increments(thread: int) -> None:
-            external.apply_increments(
-                self.tables.cells, notes.groups.journals, groups, rule.floor, thread, self.threads
-            )
+            journals = notes.groups.journals
+            external.apply_increments(self.tables.cells, journals, groups, rule.floor, thread, self.team.threads)
 
-        run_on_threads(back_up_values, self.threads)
-        run_on_threads(add_increments, self.threads)
+        self.team.run(back_up_values)
+        self.team.run(add_increments)
         self.updates += int(notes.cuts.own[:groups, :2].sum())
         self.payoff += payoff.sum(axis=0) * self.tables.unit
 
@@ -159,9 +160,8 @@ class Head:
 
     def _fit_batch(self, batch: int) -> int:
         """Reduce the batch to the deals whose notes fit in memory, in whole blocks."""
-        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * int(self._max_notes[0] + self._max_notes[1]) * int(
-            self.tree.count.max()
-        )
+        decisions = int(self._max_notes[0] + self._max_notes[1])
+        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * decisions * int(self.tree.count.max())
         return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
 
     def _make_notes(self) -> _BatchNotes:
@@ -199,10 +199,7 @@ class ClusterTables:
         solver = self._solver
         if street == 0:
             return solver.head.tables.strategies(0, rows, averages=averages)
-        count = solver.cards.counts[street]
-        chosen = np.arange(count) if rows is None else np.asarray(rows, np.int64)
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
-            raise InputError(f"buckets {chosen.min()} to {chosen.max()}: street {street} has {count:,}")
+        chosen = bucket_rows(street, solver.cards.counts[street], rows)
         first = solver.cards.streets[street].first
         inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.assignments]
         requests = [(street, chosen[selected], averages) if selected.any() else None for selected in inside]
@@ -393,13 +390,10 @@ class DistributedTrainer:
 
     def _restore_head(self, state: Mapping[str, Array] | None) -> None:
         head = self.head
+        head.tables.put(None if state is None else state["head"], "the head")
         if state is None:
-            head.tables.cells[:] = 0
             self.iterations, head.updates, self._blade_updates, self.weight, head.payoff = 0, 0, 0, 0.0, np.zeros(2)
             return
-        if state["head"].shape != head.tables.cells.shape or state["head"].dtype != head.tables.cells.dtype:
-            raise InputError(f"the state has {state['head'].size:,} cells, but the head has {head.tables.cells.size:,}")
-        head.tables.cells[:] = state["head"]
         self.iterations, head.updates, self._blade_updates = (int(n) for n in state["numbers"])
         head.seed = int(state["seed"][0])
         self.weight, head.payoff = float(state["sums"][0]), np.array(state["sums"][1:], float)

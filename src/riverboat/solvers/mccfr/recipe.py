@@ -34,12 +34,11 @@ from riverboat.games.holdem.menus import ActionMenu, menu_from_table
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers import schedules
 from riverboat.solvers.mccfr.tables import DTYPES, Pruning, Weighting
-from riverboat.solvers.mccfr.trainer import TRAVERSALS
+from riverboat.solvers.mccfr.trainer import DEVICE_TRAVERSALS, TRAVERSALS
 from riverboat.solvers.mccfr.traversers import MAX_RUNOUTS
 
 KEYS = ("name", "about", "worth", "game", "abstraction", "menu", "training")
 MAX_NUMBER = 2**53  # largest number in a recipe
-DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
 TRAINING_KEYS = ("time", "weighting", "period", "until", "prune", "prune_after", "dtype", "traversal", "runouts")
 
 
@@ -279,9 +278,8 @@ def _check_keys(table: Mapping[str, Any], names: tuple[str, ...], where: str) ->
 # --- card abstraction by training time ---
 
 PREVIOUS_SIZE_SHARE = 0.1  # share of the time spent on the next smaller size
-DEVICE_CORES = (
-    150  # CPU cores that a GPU replaces: an H200 traverses 28 to 42 million deals a second, a core some 175,000
-)
+# CPU cores that a GPU replaces: an H200 traverses 28 to 42 million deals a second, a core some 175,000.
+DEVICE_CORES = 150
 
 
 @dataclass(frozen=True)
