@@ -271,27 +271,19 @@ def calibrate(
     seconds = best_seconds(BoardCFR(tree, "dcfr").step)
     gap, ev = solver.exploitability(), solver.average().expected_value(0)
 
-    names = (
-        "program",
-        "milliseconds_an_iteration",
-        "riverboat_is_its_share",
-        "iterations",
-        "exploitability",
-        "ev_oop",
-        "ok",
-    )
+    def row(
+        program: str, milliseconds: float, gap: float | None = None, ev: float | None = None, ok: bool | None = None
+    ) -> Row:
+        share, count = 1e3 * seconds / milliseconds, None if gap is None else iterations
+        figures: Row = {"program": program, "milliseconds_an_iteration": milliseconds, "riverboat_is_its_share": share}
+        return round_figures(figures | {"iterations": count, "exploitability": gap, "ev_oop": ev, "ok": ok})
 
-    def row(program: str, milliseconds: float, *results: Any) -> Row:
-        figures = program, milliseconds, 1e3 * seconds / milliseconds, *(results or (None,) * 4)
-        return round_figures(dict(zip(names, figures, strict=True)))
-
-    rows = [row("riverboat", 1e3 * seconds, iterations, gap, ev, None)]
+    rows = [row("riverboat", 1e3 * seconds, gap, ev)]
     plain = run_cpp_river(cpp_input(tree, iterations, block), progress)
     if plain is not None:
         # tolerance of single precision; in double precision they agree to the last digits (see the tests)
         ok = abs(plain["exploitability"] - gap) <= 0.01 and abs(plain["ev_oop"] - ev) <= 0.01
-        results = iterations, plain["exploitability"], plain["ev_oop"], ok
-        rows.append(row("plain C++, now", plain["milliseconds"], *results))
+        rows.append(row("plain C++, now", plain["milliseconds"], plain["exploitability"], plain["ev_oop"], ok))
     return [*rows, row("plain C++, published", sum(CPP_MILLISECONDS) / 2)]
 
 

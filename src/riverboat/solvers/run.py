@@ -70,15 +70,11 @@ class BestCheck:
         """Store a copy of the averages if no earlier check was as good."""
         now, before = quality.exploitability, self._last_exploitability
         self._last_exploitability = now
-        if not self.is_improvement(quality):
+        if self.quality is not None and now >= self.quality.exploitability:
             return
         if table.nbytes > MAX_MEMORY_BYTES and now <= SLOW_PROGRESS * before:
             return
         self.store(quality, iteration, table)
-
-    def is_improvement(self, quality: Quality) -> bool:
-        """Return whether this quality is better than the stored one, if any."""
-        return self.quality is None or quality.exploitability < self.quality.exploitability
 
     def store(self, quality: Quality, iteration: int, table: Array) -> None:
         """Store a copy of the averages. If writing fails nothing is stored: the previous table is overwritten."""
@@ -247,7 +243,7 @@ class CFRRun(SolverRun):
         self.answer: Answer = BEST if answer == BEST else LAST
         self._requested_answer = answer
         self.folder = None if out is None else Path(out)
-        self.checkpoint_seconds = checkpoint_seconds
+        self.saves_checkpoints, self.checkpoint_seconds = self.folder is not None, checkpoint_seconds
         self.best = BestCheck(self.folder)
         if self.folder is not None:
             files.check_unused(self.folder, resume=resume)
@@ -276,11 +272,6 @@ class CFRRun(SolverRun):
 
     # --- run loop -----------------------------------------------------------------------------
 
-    @property
-    def saves_checkpoints(self) -> bool:
-        """Whether there is a folder for checkpoints."""
-        return self.folder is not None
-
     def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper applies. Checks fall on the same iterations in every run."""
         self.solver.warm()
@@ -305,9 +296,8 @@ class CFRRun(SolverRun):
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return solver_run.next_check(
-            iteration, self.checks(), target=self.target, every=self.check_every, patient=patient
-        )
+        options = {"target": self.target, "every": self.check_every, "patient": patient}
+        return solver_run.next_check(iteration, self.checks(), **options)
 
     def _measure(self) -> Quality:
         with np.errstate(over="ignore", invalid="ignore"):  # checked below

@@ -138,6 +138,7 @@ class RunLoop(ABC, Generic[P]):
     first_chunk: ClassVar[int] = 1
     min_chunk: ClassVar[int] = 1
     chunk_seconds: ClassVar[float] = 0.25
+    saves_checkpoints = False
     seconds: float = 0.0  # of the run so far, over all sessions
     checkpoint_seconds: float = 60.0
     write_error: DiskError | None = None  # why the last checkpoint or line of the log could not be written
@@ -146,11 +147,6 @@ class RunLoop(ABC, Generic[P]):
     @abstractmethod
     def iteration(self) -> int:
         """Number of iterations so far."""
-
-    @property
-    @abstractmethod
-    def saves_checkpoints(self) -> bool:
-        """Whether the run writes checkpoints."""
 
     @property
     def finished(self) -> bool:
@@ -165,17 +161,16 @@ class RunLoop(ABC, Generic[P]):
         """Run this many iterations."""
         self.solver.step(iterations)
 
-    @abstractmethod
     def iterations_until_check(self) -> int:
         """Return the number of iterations before the next check is due at the latest."""
+        return UNLIMITED_ITERATIONS
 
     @abstractmethod
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check after a chunk of `iterations` that took `seconds`, if a check is due."""
 
-    @abstractmethod
     def save(self) -> object:
-        """Write a checkpoint."""
+        """Write a checkpoint, if the run has any."""
 
     def iterate(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
         """Iterate until a stopper applies or the solver is finished.

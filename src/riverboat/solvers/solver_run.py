@@ -47,10 +47,8 @@ class SolveLimits(NamedTuple):
     @property
     def stoppers(self) -> list[Callable[[Any], bool]]:
         """A stopper for each limit. Raises InputError if a limit is invalid."""
-        stoppers: list[Callable[[Any], bool]] = []
-        stoppers += [] if self.iterations is None else [after_iterations(self.iterations)]
-        stoppers += [] if self.time is None else [after_seconds(self.time)]
-        return stoppers + ([] if self.until is None else [exploitability_below(self.until)])
+        makers = after_iterations, after_seconds, exploitability_below
+        return [make(limit) for make, limit in zip(makers, self, strict=True) if limit is not None]  # type: ignore[operator]
 
     @property
     def answer(self) -> Answer:
@@ -185,14 +183,12 @@ class SolverRun(RunLoop[SolveProgress]):
     @property
     def iteration(self) -> int:
         """Number of iterations so far."""
-        count: int = self.solver.iteration
-        return count
+        return int(self.solver.iteration)
 
     @property
     def finished(self) -> bool:
         """Whether further iterations would change nothing."""
-        done: bool = self.solver.finished
-        return done
+        return bool(self.solver.finished)
 
     def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper applies. Checks fall on the same iterations in every run."""

@@ -24,6 +24,7 @@ from riverboat.solvers.boards.cfr import (
     SEVERAL_STREETS_SCHEDULE,
     batch_qualities,
     board_table_bytes,
+    engine_options,
     schedule_rows,
 )
 from riverboat.solvers.result import LAST, Result, make_result
@@ -130,17 +131,11 @@ def solve_with_quality(
         first = spots[indices[0]]
         rule = user_schedule or (SEVERAL_STREETS_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
         kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else COMPACT)
-        engine = create_batch_engine(
-            where,
-            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for),
-            parse_table_format(kind),
-            predictive=rule.predictive,
-            simultaneous=not rule.alternating,
-            threads=1 if parallel > 1 else threads,
-            rule=rule.rule,
-            memory=memory,
-            stakes=rule.stakes,
+        own_trees = (
+            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for)
         )
+        resources: dict[str, Any] = {"threads": 1 if parallel > 1 else threads, "memory": memory}
+        engine = create_batch_engine(where, own_trees, parse_table_format(kind), **resources, **engine_options(rule))
         for n, answer in zip(indices, run_batch(engine, rule, goal, kind), strict=True):
             answers[n] = answer
 

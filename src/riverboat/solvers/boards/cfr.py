@@ -51,6 +51,12 @@ def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "comp
     return tables.table_bytes(tree.table_size, parse_table_format(dtype), **options)
 
 
+def engine_options(schedule: AnySchedule) -> dict[str, Any]:
+    """Return the options of an engine that follow from a schedule."""
+    options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
+    return {**options, "rule": schedule.rule, "stakes": schedule.stakes}
+
+
 def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
     """Return the schedule of the next `count` iterations, as a board engine reads it, and the total weight after them.
 
@@ -134,12 +140,9 @@ class BoardCFR(CFRSolver[Solution]):
             self.device,
             tree,
             parse_table_format(dtype),
-            predictive=self.schedule.predictive,
-            simultaneous=not self.schedule.alternating,
             threads=threads,
-            rule=self.schedule.rule,
             memory=memory,
-            stakes=self.schedule.stakes,
+            **engine_options(self.schedule),
         )
         self.threads = self.engine.threads
 

@@ -19,10 +19,8 @@ iterations are inconsistent, and repeat the lost iterations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -59,16 +57,6 @@ from riverboat.solvers.mccfr.tables import (
 _MAX_NOTE_BYTES = 1 << 29  # memory for the notes of a batch
 
 
-@dataclass(frozen=True)
-class _BatchNotes:
-    """Notes of the first pass over a batch that the second pass reads."""
-
-    groups: kernels.HeadGroups
-    block: external.DealBlock
-    hands: Array  # uint8 [deals · 2 · hole]
-    cuts: kernels.ContinuationCuts
-
-
 class Head:
     """Tables and traversals of the first street."""
 
@@ -98,7 +86,7 @@ class Head:
         self._max_notes = self._first_street_notes()
         self.group = group_size(self._max_notes)
         self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
-        self._notes = self._make_notes()
+        self._allocate_notes()
         self._deals = 0
         self._start = np.zeros(1, np.int64)
 
@@ -106,28 +94,27 @@ class Head:
 
     def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
-        notes, rule = self._notes, update_rule(self.tables, self.prune)
+        rule = update_rule(self.tables, self.prune)
         taken = deal_range(self.seed, first, first + deals)
 
         def run(_: int) -> None:
-            workspace = kernels.LookupWorkspace(
-                np.zeros((LOOKUP_BLOCK, 1), np.int64), np.zeros((LOOKUP_BLOCK, 2, 1), np.int64)
-            )
+            shapes = (LOOKUP_BLOCK, 1), (LOOKUP_BLOCK, 2, 1)
+            workspace = kernels.LookupWorkspace(*(np.zeros(shape, np.int64) for shape in shapes))
             arguments = self.game, self.cards.lookup, self.tables.cells, taken, rule
-            kernels.record_batch(*arguments, notes.groups, notes.block, notes.hands, notes.cuts, workspace)
+            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts, workspace)
 
         self.team.run(run)
         groups = -(-deals // self.group)
         self._deals, self._start = deals, np.zeros(deals + 1, np.int64)
-        root = np.zeros(int(notes.cuts.own[:groups, 2].sum()), np.int32)
-        kernels.pack_continuations(notes.cuts, deals, self.group, self._start, root)
+        root = np.zeros(int(self._cuts.own[:groups, 2].sum()), np.int32)
+        kernels.pack_continuations(self._cuts, deals, self.group, self._start, root)
         hole_cards = 2 * self.cards.deck.hole
-        keys, prune = notes.block.keys[:deals], notes.block.prune[:deals]
-        return kernels.ContinuationBatch(keys, notes.hands[: deals * hole_cards], prune, self._start, root)
+        keys, prune = self._block.keys[:deals], self._block.prune[:deals]
+        return kernels.ContinuationBatch(keys, self._hands[: deals * hole_cards], prune, self._start, root)
 
     def finish(self, answers: Iterable[tuple[Array, Array]]) -> None:
         """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals]."""
-        notes, deals, start = self._notes, self._deals, self._start
+        deals, start = self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
         for values, counts in answers:
             kernels.add_blade_values(start, np.array(counts), np.array(values), total)
@@ -138,16 +125,16 @@ class Head:
         payoff, rule = np.zeros((groups, 2)), update_rule(self.tables, self.prune)
 
         def back_up_values(_: int) -> None:
-            arguments = self.tables.cells, deals, rule, turn, notes.groups, notes.block
-            kernels.finish_batch(*arguments, start, notes.cuts, total, payoff)
+            arguments = self.tables.cells, deals, rule, turn, self._groups, self._block
+            kernels.finish_batch(*arguments, start, self._cuts, total, payoff)
 
         def add_increments(thread: int) -> None:
-            journals = notes.groups.journals
+            journals = self._groups.journals
             external.apply_increments(self.tables.cells, journals, groups, rule.floor, thread, self.team.threads)
 
         self.team.run(back_up_values)
         self.team.run(add_increments)
-        self.updates += int(notes.cuts.own[:groups, :2].sum())
+        self.updates += int(self._cuts.own[:groups, :2].sum())
         self.payoff += payoff.sum(axis=0) * self.tables.unit
 
     # --- workspace --------------------------------------------------------------------------------------
@@ -164,22 +151,17 @@ class Head:
         deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * decisions * int(self.tree.count.max())
         return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
 
-    def _make_notes(self) -> _BatchNotes:
+    def _allocate_notes(self) -> None:
+        """Allocate the notes of the first pass over a batch that the second pass reads."""
         groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
-        max_cuts = (int(self._max_notes[2]) + 2) * self.group
-        cuts = kernels.ContinuationCuts(
-            np.zeros((groups, max_cuts), np.int32),
-            np.zeros((groups, max_cuts), np.int32),
-            np.zeros(self.batch + 1, np.int64),
-            np.zeros((groups, 3), np.int64),
-        )
+        places = groups, (int(self._max_notes[2]) + 2) * self.group
+        starts, own = np.zeros(self.batch + 1, np.int64), np.zeros((groups, 3), np.int64)
+        self._cuts = kernels.ContinuationCuts(np.zeros(places, np.int32), np.zeros(places, np.int32), starts, own)
         traversal_notes = make_notes(self._max_notes, self.group, groups)
-        return _BatchNotes(
-            kernels.HeadGroups(traversal_notes, make_journals(self._max_notes, self.group, moves, groups)),
-            make_block(self.game, self.batch, streets=1),
-            np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8),
-            cuts,
-        )
+        journals = make_journals(self._max_notes, self.group, moves, groups)
+        self._groups = kernels.HeadGroups(traversal_notes, journals)
+        self._block = make_block(self.game, self.batch, streets=1)
+        self._hands = np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8)
 
 
 KIND = "cluster head"
@@ -248,9 +230,7 @@ class DistributedTrainer:
     def __enter__(self) -> DistributedTrainer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -276,10 +256,8 @@ class DistributedTrainer:
 
     def _batch(self) -> None:
         period = self.weighting.period
-        end = self.iterations + max(
-            min(self.first_batch, self.head.batch), min(self.head.batch, self.iterations // BATCH_GROWTH)
-        )
-        end = -(-end // LOOKUP_BLOCK) * LOOKUP_BLOCK
+        deals = min(max(self.first_batch, self.iterations // BATCH_GROWTH), self.head.batch)
+        end = -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
         if self.weighting.discounts:
             end = min(end, (self.iterations // period + 1) * period)
         continuations = self.head.record(self.iterations, end - self.iterations)
@@ -347,15 +325,13 @@ class DistributedTrainer:
 
     def visited_infosets(self) -> tuple[int, ...]:
         """Count the visited information sets by street."""
-        counts = sum(touched for touched, _ in self._call_blades("survey", None))
-        counts[0] = self.head.tables.visited_and_regret(0)[0]
-        return tuple(int(n) for n in counts)
+        counts = sum(visited for visited, _ in self._call_blades("survey", None))
+        return (self.head.tables.visited_and_regret(0)[0], *counts[1:].tolist())
 
     def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
         """Estimate each seat's average regret in chips per hand, as `BlueprintTrainer.regret_bound` does."""
-        total = self.head.tables.visited_and_regret(0)[1] + sum(
-            regret for _, regret in self._call_blades("survey", rows)
-        )
+        regrets = [regret for _, regret in self._call_blades("survey", rows)]
+        total = self.head.tables.visited_and_regret(0)[1] + sum(regrets)
         first, second = total / max(self.weight, 1.0)
         return float(first), float(second)
 

@@ -225,9 +225,7 @@ class _ThreePlayerMIP:
             rows, columns = np.tile(moves - 1, 2), np.concatenate([at + moves, self.binary_start + at + moves])
             signs = np.repeat([1.0, -1.0], count - 1)
             played = csr_array((signs, (rows, columns)), shape=(count - 1, self.columns))
-            order = np.argsort(
-                np.concatenate([[0.0], plex.first - 0.5, moves])
-            )  # sequences follow their information set
+            order = np.argsort(np.concatenate([[0.0], plex.first - 0.5, moves]))  # each after its information set
             blocks.append(csr_array(vstack([hstack([before, table, after]), played]))[order])
             lows.append(np.append(right, np.full(count - 1, -np.inf))[order])
             highs.append(np.append(right, np.zeros(count - 1))[order])
@@ -243,22 +241,18 @@ class _ThreePlayerMIP:
                 sequence_values.setdefault(sequence, []).append((self.product_start + product, pay))
             for i, parent in enumerate(plex.parent):
                 sequence_values.setdefault(int(parent), []).append((value_start + i, 1.0))
-            for i in range(len(plex.infosets)):
-                for m in range(int(plex.first[i]), int(plex.first[i] + plex.width[i])):
-                    row = np.zeros(self.columns)
-                    row[value_start + i] = 1.0
-                    for column, value in sequence_values.get(m, []):
-                        row[column] -= value
-                    blocks.append(row)
-                    lows.append(0.0)
-                    highs.append(np.inf)
-                    big_m = 2.0  # big M: no two actions differ by more, as pay-offs are divided by the largest
-                    other = row.copy()
-                    other[self.slack_column] = -1.0
-                    other[self.binary_start + at + m] += big_m
-                    blocks.append(other)
-                    lows.append(-np.inf)
-                    highs.append(big_m)
+            big_m = 2.0  # no two actions differ by more, as pay-offs are divided by the largest
+            for i, infoset in enumerate(np.repeat(np.arange(len(plex.infosets)), plex.width)):
+                row = np.zeros(self.columns)
+                row[value_start + infoset] = 1.0
+                for column, value in sequence_values.get(i + 1, []):
+                    row[column] -= value
+                slack = row.copy()
+                slack[self.slack_column] = -1.0
+                slack[self.binary_start + at + i + 1] += big_m
+                blocks += [row, slack]
+                lows += [0.0, -np.inf]
+                highs += [np.inf, big_m]
         return LinearConstraint(csr_array(np.array(blocks)), np.array(lows), np.array(highs))
 
     def _product_constraints(self, low: Array, high: Array) -> LinearConstraint:

@@ -70,8 +70,6 @@ def solve_exact(
 class EGTRun(SolverRun):
     """A run of the excessive gap technique, with figures in `unit`, which is `unit_scale` of the tree's unit."""
 
-    saves_checkpoints = False  # the strategy is written at the end
-
     def __init__(
         self, tree: Tree, unit: str, unit_scale: float, seed: int, log: str | Path | None, check_every: int | None
     ) -> None:
@@ -87,9 +85,6 @@ class EGTRun(SolverRun):
 
     def _measure(self) -> Quality:
         return quality(self.solver.average()).scaled(self.unit_scale)
-
-    def save(self) -> None:
-        """Do nothing: EGT has no checkpoints."""
 
     def result(self) -> Result:
         """Return the result of the run so far."""

@@ -22,7 +22,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -208,19 +208,14 @@ def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = No
     if not isinstance(training, Mapping):
         raise InputError(f"training = {short_repr(training)}: must be a table, [training]")
     _check_keys(training, TRAINING_KEYS, "[training]")
-    dtype = _text(training, "dtype", "float32", "[training] ")
-    if dtype not in DTYPES:
-        raise unknown_name_error("dtype", dtype, DTYPES)
-    traversal = _text(training, "traversal", "external", "[training] ")
-    if traversal not in TRAVERSALS:
-        raise unknown_name_error("traversal", traversal, TRAVERSALS)
+    dtype = _text(training, "dtype", "float32", "[training] ", DTYPES)
+    traversal = _text(training, "traversal", "external", "[training] ", TRAVERSALS)
     if traversal != "external" and "prune" in training:
         raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling supports pruning")
     runouts = _whole_number(training, "runouts", 0)
     if traversal not in ("external", "chance", "pure") and runouts:
-        raise InputError(
-            f"[training] runouts with traversal = {traversal!r}: not supported, all hands of a board are paid on that board"
-        )
+        remark = "not supported, all hands of a board are paid on that board"
+        raise InputError(f"[training] runouts with traversal = {traversal!r}: {remark}")
     if runouts > MAX_RUNOUTS:
         raise InputError(f"[training] runouts = {runouts}: at most {MAX_RUNOUTS} boards")
     clock = _whole_number(training, "period", 1 << 20), _whole_number(training, "until", 0) or None
@@ -239,26 +234,18 @@ def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = No
         if not isinstance(threshold, (int, float)) or isinstance(threshold, bool) or not 0 < threshold <= MAX_NUMBER:
             raise InputError(f"[training] prune = {short_repr(threshold)}: must be a number of big blinds above zero")
         pruning = Pruning(-float(threshold) * rules.big_blind, prune_after)
-    return TrainRecipe(
-        rules,
-        menu,
-        _text(table, "abstraction", "lossless"),
-        weighting,
-        pruning,
-        dtype,
-        _text(training, "time", "", "[training] ") if "time" in training else None,
-        traversal,
-        runouts,
-        _text(table, "name", name),
-        _text(table, "about", ""),
-        _text(table, "worth", ""),
-    )
+    time = _text(training, "time", "", "[training] ") if "time" in training else None
+    texts = (_text(table, "name", name), _text(table, "about", ""), _text(table, "worth", ""))
+    cards = _text(table, "abstraction", "lossless")
+    return TrainRecipe(rules, menu, cards, weighting, pruning, dtype, time, traversal, runouts, *texts)
 
 
-def _text(table: Mapping[str, Any], key: str, default: str, where: str = "") -> str:
+def _text(table: Mapping[str, Any], key: str, default: str, where: str = "", names: Collection[str] = ()) -> str:
     value = table.get(key, default)
     if not isinstance(value, str):
         raise InputError(f"{where}{key} = {short_repr(value)}: must be a text in quotes")
+    if names and value not in names:
+        raise unknown_name_error(key, value, names)
     return value
 
 

@@ -262,15 +262,13 @@ class Weighting:
     @property
     def discounts(self) -> bool:
         """Whether any factor differs from one."""
-        assert isinstance(self.schedule, schedules.Schedule)
-        return self.schedule.discounts
+        return schedules.parse(self.schedule).discounts
 
     def factors(self, period: int) -> tuple[float, float, float] | None:
         """Return the factors on positive regrets, negative regrets and averages at the start of a period (from 1)."""
         if self.until is not None and (period - 1) * self.period > self.until:
             return None
-        assert isinstance(self.schedule, schedules.Schedule)
-        step = self.schedule.step(period)
+        step = schedules.parse(self.schedule).step(period)
         return step.positive, step.negative, step.decay
 
 

@@ -22,7 +22,6 @@ from riverboat.core import files as core_files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import DiskError, InputError
 from riverboat.solvers.run_loop import (
-    UNLIMITED_ITERATIONS,
     AnyStopper,
     PollingStopper,
     RunLoop,
@@ -236,11 +235,7 @@ class Training(RunLoop[TrainingProgress]):
     def advance(self, iterations: int) -> None:
         """Step the solver."""
         self._decisions_before = self.solver.updates
-        self.solver.step(iterations)
-
-    def iterations_until_check(self) -> int:
-        """Return an unlimited number: checks are due by time."""
-        return UNLIMITED_ITERATIONS
+        super().advance(iterations)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Update the progress after a chunk, and compute the expensive figures if a check is due."""
