@@ -296,7 +296,7 @@ class CFRRun(SolverRun):
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        options = {"target": self.target, "every": self.check_every, "patient": patient}
+        options: dict[str, Any] = {"target": self.target, "every": self.check_every, "patient": patient}
         return solver_run.next_check(iteration, self.checks(), **options)
 
     def _measure(self) -> Quality:

@@ -47,8 +47,8 @@ class SolveLimits(NamedTuple):
     @property
     def stoppers(self) -> list[Callable[[Any], bool]]:
         """A stopper for each limit. Raises InputError if a limit is invalid."""
-        makers = after_iterations, after_seconds, exploitability_below
-        return [make(limit) for make, limit in zip(makers, self, strict=True) if limit is not None]  # type: ignore[operator]
+        makers: tuple[Callable[[Any], Any], ...] = (after_iterations, after_seconds, exploitability_below)
+        return [make(limit) for make, limit in zip(makers, self, strict=True) if limit is not None]
 
     @property
     def answer(self) -> Answer:

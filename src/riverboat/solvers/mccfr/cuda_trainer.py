@@ -102,7 +102,7 @@ MIN_CHUNK = 1 << 10
 CHUNK_DIVISOR = 8  # a chunk has at most 1 / CHUNK_DIVISOR of the deals so far: strategies change fast at the beginning
 MEMORY_SHARE = 0.9  # usable share of the free memory
 # Each below those that it calls.
-DEVICE_FUNCTIONS = "regret_matching_scale", "visit_node", "average_increment", "opponent_decision"
+DEVICE_FUNCTIONS: tuple[str, ...] = "regret_matching_scale", "visit_node", "average_increment", "opponent_decision"
 DEVICE_FUNCTIONS += "traverser_decision", "update_regrets"
 
 
