@@ -21,7 +21,7 @@ from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.core.observer import Observer
 from riverboat.core.resources import available_memory
-from riverboat.engines.devices import CPU, check_device, resolve_device
+from riverboat.engines.devices import CPU, CUDA, check_device, resolve_device
 from riverboat.games.holdem.action_tree import ActionTree, StrategyTableSize, compile_action_tree, measure_action_tree
 from riverboat.solvers.mccfr.recipe import PREVIOUS_SIZE_SHARE, TrainRecipe, load_train_recipe, training_size_for
 from riverboat.solvers.mccfr.training import Measure, TrainableSolver, Training, TrainingProgress
@@ -289,13 +289,12 @@ def _make_device_trainer(
     recipe: TrainRecipe, tree: ActionTree, cards: CardAbstraction, seed: int, threads: int
 ) -> TrainableSolver:
     """Create a trainer on a GPU: by deals, or by boards with all hands."""
-    if recipe.traversal == "external":
-        from riverboat.solvers.mccfr.cuda_trainer import cuda_external_trainer
+    from riverboat.solvers.mccfr.trainer import make_sampling_trainer
 
-        return cuda_external_trainer(tree, cards, seed=seed, weighting=recipe.weighting)
-    from riverboat.solvers.mccfr.cuda_public_chance import cuda_public_chance_trainer
-
-    return cuda_public_chance_trainer(tree, cards, seed=seed, threads=threads, weighting=recipe.weighting)
+    options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
+    if recipe.traversal == "pcs":
+        options["threads"] = threads  # they deal the boards
+    return make_sampling_trainer(tree, cards, recipe.traversal, **options)
 
 
 @contextmanager

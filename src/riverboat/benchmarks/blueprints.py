@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time as clock
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets
+from riverboat.benchmarks.timing import Row, timed
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.core import resources
 from riverboat.evaluation.best_response import exact
@@ -20,7 +21,6 @@ from riverboat.solvers.mccfr.recipe import load_train_recipe
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies.blueprint import Blueprint
 
-Row = dict[str, Any]
 MAX_LAYERS = (1, 1, 4, 10)  # most flops that a canonical board can come from, by street
 # Iterations per second, published for an earlier competition winner's C++ program: external sampling, one of two cores.
 PUBLISHED_RATES = {"bench-2x52": 4.0e5, "bench-3x20": 1.0e6}
@@ -41,10 +41,8 @@ def bucket_lookup_speed() -> list[Row]:
     for public in (0, 60):
         abstraction = _random_abstraction(public)
         abstraction.buckets(deals[:100], 2, check=False)
-        best = min(
-            _elapsed_seconds(lambda abstraction=abstraction: abstraction.buckets(deals, 2, check=False))
-            for _ in range(3)
-        )
+        look_up = partial(abstraction.buckets, deals, 2, check=False)
+        best = min(timed(look_up)[1] for _ in range(3))
         size = sum(street.nbytes for street in abstraction.streets) / 1e6
         label = f"{public} public buckets" if public else "one table a street"
         rows.append({"tables": label, "mb": size, "million_deals_a_second": len(deals) / best / 1e6, "target": 1.5})
@@ -75,33 +73,20 @@ def training_speed() -> list[Row]:
     rows = []
     for name, published in PUBLISHED_RATES.items():
         rules = read_game(name)
-        tree, cards = (
-            compile_action_tree(rules, one_size_menu("100%", 1)),
-            lossless_abstraction(rules.board[1:], rules.deck),
-        )
+        tree = compile_action_tree(rules, one_size_menu("100%", 1))
+        cards = lossless_abstraction(rules.board[1:], rules.deck)
         for threads, dtype in ((1, "float32"), (2, "float32"), (1, "16-bit")):
             if threads > resources.available_cores():
                 continue
             solver = BlueprintTrainer(tree, cards, seed=1, threads=threads, dtype=dtype)
             solver.step(400_000)
-            before, started = (solver.iterations, solver.updates), clock.perf_counter()
-            solver.step(4_000_000)
-            seconds = clock.perf_counter() - started
-            rate = (solver.iterations - before[0]) / seconds
-            rows.append(
-                {
-                    "game": name,
-                    "threads": threads,
-                    "dtype": dtype,
-                    "table_mb": solver.tables.nbytes / 1e6,
-                    "bytes_each": solver.tables.nbytes / solver.tables.infoset_actions,
-                    "iterations_a_second": rate,
-                    "visits_a_second": (solver.updates - before[1]) / seconds,
-                    "published_cpp": published,
-                    "ratio_a_thread": rate / threads / published,
-                    "target": 2.0,
-                }
-            )
+            iterations, updates, tables = solver.iterations, solver.updates, solver.tables
+            _, seconds = timed(partial(solver.step, 4_000_000))
+            rate = (solver.iterations - iterations) / seconds
+            row: Row = {"game": name, "threads": threads, "dtype": dtype, "table_mb": tables.nbytes / 1e6}
+            row |= {"bytes_each": tables.nbytes / tables.infoset_actions, "iterations_a_second": rate}
+            row |= {"visits_a_second": (solver.updates - updates) / seconds, "published_cpp": published}
+            rows.append(row | {"ratio_a_thread": rate / threads / published, "target": 2.0})
     return rows
 
 
@@ -126,12 +111,6 @@ def evaluation_speed() -> list[Row]:
 def _uniform_blueprint(tree: Any, cards: CardAbstraction) -> Blueprint:
     tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(cards.counts, tree.width, strict=False)]
     return Blueprint(tree.rules, tree.menu, tree, cards, tuple(tables))
-
-
-def _elapsed_seconds(work: Any) -> float:
-    started = clock.perf_counter()
-    work()
-    return clock.perf_counter() - started
 
 
 def run_blueprint_benchmarks() -> dict[str, list[Row]]:

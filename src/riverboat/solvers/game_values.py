@@ -20,7 +20,7 @@ from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import Continuation, Game, GameWithContinuations
-from riverboat.solvers.run_loop import step_and_check
+from riverboat.solvers.run_loop import step_until
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
@@ -123,15 +123,17 @@ def _certified_value(larger: str, tree: Tree, width: float, note: ValueCallback 
             f"{larger} continues as {tree.name}, which has no value: it must have two players and constant-sum pay-offs"
         )
     low, high = _lp_interval(tree) if tree.infoset_count <= MAX_LP_INFOSETS else (-math.inf, math.inf)
-    solver, more = CFR(tree, SCHEDULE), True
-    while high - low > width:
-        if not more or solver.iteration > MAX_ITERATIONS:
-            raise InputError(
-                f"{larger}: the value of {tree.name} was found to within {high - low:.2g} only, not {width:g}"
-            )
-        more = step_and_check(solver, max(10, solver.iteration // 4))
-        low, high = solver.quality().bracket
-        if note is not None:
-            note(tree.name, high - low, width)
+    solver = CFR(tree, SCHEDULE)
+
+    def is_certified() -> bool:
+        nonlocal low, high
+        if solver.iteration:
+            low, high = solver.quality().bracket
+            if note is not None:
+                note(tree.name, high - low, width)
+        return high - low <= width
+
+    if not step_until(solver, is_certified, MAX_ITERATIONS):
+        raise InputError(f"{larger}: the value of {tree.name} was found to within {high - low:.2g} only, not {width:g}")
     low, high = sorted((low, high))  # rounding may swap them
     return {"value": (low + high) / 2, "low": low, "high": high}

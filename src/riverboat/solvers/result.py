@@ -91,7 +91,6 @@ Stopper: TypeAlias = Callable[[SolveProgress], bool]
 Callback: TypeAlias = Callable[[SolveProgress], None]
 
 
-EXACT_METHODS = ("lp", "egt", "undominated")  # on the sequence form
 DONE, TARGET, LIMIT, STALLED = "done", "target", "limit", "stalled"
 Answer: TypeAlias = Literal["last", "best"]
 LAST: Answer = "last"  # the average strategy of the last iteration
@@ -169,9 +168,7 @@ class Result(RenamedAttributes):
     history: tuple[SolveProgress, ...] = field(default=(), repr=False, compare=False)
     certified: bool = True  # whether the game has a value, between value_low and value_high
     ended: str = DONE  # why the run ended
-    answer: Answer | None = (
-        None  # whether the strategy is that of the last iteration or the best check; None: not iterative
-    )
+    answer: Answer | None = None  # which strategy this is: that of the last iteration or the best check, if iterative
     answer_iteration: int | None = None  # the iteration of that strategy
     values: tuple[float, ...] = ()  # expected value of the profile, per player
     gains: tuple[float, ...] = ()  # gain of each player's best response, exact
@@ -211,12 +208,9 @@ class Result(RenamedAttributes):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without the strategy. Results of spots begin with EVs and equities at the root."""
         facts = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
-        certified = "between value_low and value_high"
-        value = (
-            certified
-            if self.certified
-            else "expected value of the profile to player 0; no value of the game is claimed"
-        )
+        value = "expected value of the profile to player 0; no value of the game is claimed"
+        if self.certified:
+            value = "between value_low and value_high"
         facts |= {"exploitability_is": "exact", "value_is": value, "claims": to_dicts(self.claims)}
         if not self.recalls:
             facts["exploitability_is"] = "upper bound: the gains of players with perfect recall"
@@ -251,17 +245,25 @@ class Result(RenamedAttributes):
         return self.report()._repr_html_()
 
 
-def quality_fields(quality: Quality) -> dict[str, Any]:
-    """Return the fields of `Result` that follow from the quality of its strategy."""
-    low, high = quality.interval or (None, None)
-    return {
-        "value": quality.value,
-        "value_low": low,
-        "value_high": high,
-        "exploitability": quality.exploitability,
-        "nash_conv": quality.nash_conv,
-        "certified": quality.interval is not None,
-        "values": quality.values,
-        "gains": quality.gains,
-        "recalls": quality.recalls,
-    }
+def make_result(strategy: Strategy | Solution, quality: Quality, **facts: Any) -> Result:
+    """Make the result of a strategy and its quality.
+
+    What `facts` do not say comes from the provenance of the strategy and from its tree.
+    """
+    provenance, low_high = strategy.provenance, quality.interval
+    return Result(
+        **{
+            "game": strategy.tree.name,
+            **{key: provenance.get(key) for key in ("method", "schedule", "traversal", "iterations", "seed")},
+            "unit": strategy.tree.unit,
+            "infosets": strategy.tree.infoset_count,
+            "nodes": 0,
+            "reached": True,
+            "strategy": strategy,
+            "value": quality.value,
+            **dict(zip(("value_low", "value_high"), low_high or (None, None), strict=True)),
+            **{key: getattr(quality, key) for key in ("exploitability", "nash_conv", "values", "gains", "recalls")},
+            "certified": low_high is not None,
+            **facts,
+        }
+    )

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import tempfile
-import time as clock
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from riverboat.compiled.jit import is_cached
 from riverboat.core import artifacts
 from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError, NumericalError
+from riverboat.core.schema import ArtifactArrays, FileEntries
 from riverboat.engines.devices import CPU, CUDA, check_device
 from riverboat.engines.rules import board_kernels
 from riverboat.engines.tables import parse_table_format
@@ -34,7 +34,7 @@ from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper, quality_fields
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper, make_result
 from riverboat.solvers.result import Result as Result
 from riverboat.solvers.result import SolveProgress as SolveProgress
 from riverboat.solvers.run_loop import check_same_settings
@@ -50,9 +50,8 @@ from riverboat.trees.compile import AnyTree, solver_tree
 # --- best check so far (exploitability may rise by rounding, by sampling, or with some schedules) ---
 
 MAX_MEMORY_BYTES = 16_000_000  # larger tables are stored in an anonymous temporary file
-SLOW_PROGRESS = (
-    0.8  # and copied only if a check gains less than a fifth: while a run progresses, the next check is better
-)
+# They are copied only if a check gains less than a fifth: while a run progresses, the next check is better.
+SLOW_PROGRESS = 0.8
 
 
 class BestCheck:
@@ -71,15 +70,11 @@ class BestCheck:
         """Store a copy of the averages if no earlier check was as good."""
         now, before = quality.exploitability, self._last_exploitability
         self._last_exploitability = now
-        if not self.is_improvement(quality):
+        if self.quality is not None and now >= self.quality.exploitability:
             return
         if table.nbytes > MAX_MEMORY_BYTES and now <= SLOW_PROGRESS * before:
             return
         self.store(quality, iteration, table)
-
-    def is_improvement(self, quality: Quality) -> bool:
-        """Return whether this quality is better than the stored one, if any."""
-        return self.quality is None or quality.exploitability < self.quality.exploitability
 
     def store(self, quality: Quality, iteration: int, table: Array) -> None:
         """Store a copy of the averages. If writing fails nothing is stored: the previous table is overwritten."""
@@ -248,33 +243,34 @@ class CFRRun(SolverRun):
         self.answer: Answer = BEST if answer == BEST else LAST
         self._requested_answer = answer
         self.folder = None if out is None else Path(out)
-        self.checkpoint_seconds = checkpoint_seconds
-        self.quality: Quality | None = None
-        self._checked_at = -1
+        self.saves_checkpoints, self.checkpoint_seconds = self.folder is not None, checkpoint_seconds
         self.best = BestCheck(self.folder)
         if self.folder is not None:
             files.check_unused(self.folder, resume=resume)
-        if resume:
-            if self.folder is None:
-                raise InputError("resume needs out=…, the folder of the run to resume")
-            if files.checkpoints(self.folder):
-                self._resume(game, schedule, traversal, seed, threads, dtype, device, cards)
-                return
-        self.game = make_game(game)
-        self.tree = tree if tree is not None else solver_tree(self.game)
-        kind = default_dtype(self.tree, cards, traversal) if dtype is None else dtype
+        if resume and self.folder is None:
+            raise InputError("resume needs out=…, the folder of the run to resume")
+        stored = self._read_checkpoint() if resume else None
+        if stored is None:
+            self.game = make_game(game)
+            self.tree = tree if tree is not None else solver_tree(self.game)
+        else:
+            requested_game = registry.game_from_spec(game) if isinstance(game, str) else game
+            self.game, self.tree = files.rebuild_game(stored.path, stored.entries, requested_game)
+        self.unit = self.tree.unit
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = card_abstraction_for(self.tree, cards)
-        self.solver = make_solver(
-            self.tree, rule, traversal, seed, threads, kind, solver_options or {}, device, buckets
-        )
+        options = solver_options or {}
+        if stored is not None:
+            names = dict(zip(("schedule", "traversal"), CFR.describe(rule, traversal), strict=True))
+            options = stored.check_settings({**names, "seed": seed, "dtype": dtype}, buckets)
+            dtype = stored.entries.table("provenance").text("dtype")
+        elif dtype is None:
+            dtype = default_dtype(self.tree, cards, traversal)
+        self.solver = make_solver(self.tree, rule, traversal, seed, threads, dtype, options, device, buckets)
+        if stored is not None:
+            self._restore(stored)
 
     # --- run loop -----------------------------------------------------------------------------
-
-    @property
-    def saves_checkpoints(self) -> bool:
-        """Whether there is a folder for checkpoints."""
-        return self.folder is not None
 
     def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper applies. Checks fall on the same iterations in every run."""
@@ -284,11 +280,7 @@ class CFRRun(SolverRun):
     @property
     def _uses_buckets(self) -> bool:
         """Whether a card abstraction is used."""
-        return getattr(self.solver, "cards", None) is not None
-
-    @property
-    def _traversal(self) -> str:
-        return self.solver.traversal if isinstance(self.solver, SampledBoardCFR) else "full"
+        return self.solver.cards is not None
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check if due, and store the averages if they are the best so far.
@@ -298,39 +290,24 @@ class CFRRun(SolverRun):
         """
         if self.iteration >= self._due_iteration:
             quality = self.check()
-            if self._uses_buckets:
-                return
-            with suppress(OSError):  # no space to store it: the run continues without
-                self.best.offer(quality, self.iteration, self.solver.averages)
+            if not self._uses_buckets:
+                with suppress(OSError):  # no space to store it: the run continues without
+                    self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return solver_run.next_check(
-            iteration, self.checks(), target=self.target, every=self.check_every, patient=patient
-        )
+        options: dict[str, Any] = {"target": self.target, "every": self.check_every, "patient": patient}
+        return solver_run.next_check(iteration, self.checks(), **options)
 
-    def check(self) -> Quality:
-        """Compute the exploitability now and record it."""
-        if self.quality is None or self._checked_at != self.solver.iteration:
-            started = clock.perf_counter()
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                self.quality = self.solver.quality()
-            self.seconds += clock.perf_counter() - started
-            if not math.isfinite(self.quality.nash_conv):
-                raise NumericalError(
-                    f"{self.tree.name}: exploitability is not finite after {self.solver.iteration:,} iterations of "
-                    f"{self.solver.schedule}: numeric overflow; try smaller pay-offs or exponents, or dtype float64"
-                )
-            self._checked_at = self.solver.iteration
-            self.log_check(self.current_progress(), self.tree.unit)
-        return self.quality
-
-    def current_progress(self) -> SolveProgress:
-        """Return the progress of the run."""
-        solver, checked = self.solver, self._checked_at == self.solver.iteration
-        return SolveProgress.from_quality(
-            solver.iteration, self.seconds, solver.nodes_touched, self.quality, checked=checked
-        )
+    def _measure(self) -> Quality:
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            quality: Quality = self.solver.quality()
+        if not math.isfinite(quality.nash_conv):
+            raise NumericalError(
+                f"{self.tree.name}: exploitability is not finite after {self.solver.iteration:,} iterations of "
+                f"{self.solver.schedule}: numeric overflow; try smaller pay-offs or exponents, or dtype float64"
+            )
+        return quality
 
     # --- checkpoints --------------------------------------------------------------------------
 
@@ -344,7 +321,7 @@ class CFRRun(SolverRun):
         arrays, state = solver.state()
         provenance = solver.average_provenance()
         if self.best.quality is not None:
-            state = {**state, "best": self._best_check_dict()}
+            state = {**state, "best": {"iteration": self.best.iteration, **asdict(self.best.quality)}}
             if self.best.iteration < solver.iteration:  # otherwise it is the average itself
                 arrays = {**arrays, "best": self.best.table()}
         if self._answers_with_best():
@@ -375,48 +352,19 @@ class CFRRun(SolverRun):
         best, checks = self.best.quality, self.checks()
         return self.answer == BEST and best is not None and bool(checks) and best.exploitability < checks[-1][1]
 
-    def _best_check_dict(self) -> dict[str, Any]:
-        assert self.best.quality is not None
-        return {"iteration": self.best.iteration, **asdict(self.best.quality)}
-
-    def _resume(
-        self,
-        game: str | Game,
-        schedule: str | AnySchedule | None,
-        traversal: str,
-        seed: int,
-        threads: int,
-        dtype: str | None,
-        device: str,
-        cards: str | CardAbstraction | None,
-    ) -> None:
-        assert self.folder is not None
+    def _read_checkpoint(self) -> _Checkpoint | None:
+        """Read the last checkpoint of the folder, if there is one."""
+        if self.folder is None or not files.checkpoints(self.folder):
+            return None
         artifacts.discard_leftovers(self.folder)
-        checkpoint = files.checkpoints(self.folder)[-1]
-        entries, arrays = artifacts.read(checkpoint)
+        path = files.checkpoints(self.folder)[-1]
+        entries, arrays = artifacts.read(path)
         entries.text("kind", ("checkpoint",))
-        requested_game = registry.game_from_spec(game) if isinstance(game, str) else game
-        self.game, self.tree = files.rebuild_game(checkpoint, entries, requested_game)
-        schedule = default_schedule(self.tree, traversal) if schedule is None else schedule
-        requested, provenance, state = (
-            self._requested_settings(schedule, traversal, seed),
-            entries.table("provenance"),
-            entries.table("state"),
-        )
-        buckets = card_abstraction_for(self.tree, cards)
-        requested |= {} if dtype is None else {"dtype": dtype}
-        requested["cards"] = None if buckets is None else _describe_buckets(buckets.name, buckets.fingerprint)
-        fingerprint = provenance.get("cards_fingerprint")
-        check_same_settings(
-            checkpoint,
-            {**provenance, "cards": fingerprint and _describe_buckets(provenance["cards"], fingerprint)},
-            requested,
-        )
-        options: dict[str, Any] = {}
-        if "tick" in state:
-            options = {"tick": state.integer("tick", 1), "epsilon": state.number("epsilon", 0, 1)}
-        kind = provenance.text("dtype")
-        self.solver = make_solver(self.tree, schedule, traversal, seed, threads, kind, options, device, buckets)
+        return _Checkpoint(path, entries, arrays)
+
+    def _restore(self, stored: _Checkpoint) -> None:
+        """Restore the state of a checkpoint."""
+        entries, arrays, state = stored.entries, stored.arrays, stored.entries.table("state")
         tables, example = self.solver.state()
         for name, table in tables.items():
             if name != UNTIED_AVERAGE or name in arrays:  # older checkpoints have none
@@ -425,9 +373,9 @@ class CFRRun(SolverRun):
         self.seconds = state.number("seconds", 0)
         self.history = [row.to_dataclass(SolveProgress) for row in entries.tables("history")]
         if self._requested_answer is None:
-            stored = state.text("answer", (LAST, BEST)) if "answer" in state else None
-            self._requested_answer = stored if stored is not None and state.boolean("answer_asked") else None
-            self.answer = BEST if BEST in (stored, entries["table"]) else LAST
+            answer = state.text("answer", (LAST, BEST)) if "answer" in state else None
+            self._requested_answer = answer if answer is not None and state.boolean("answer_asked") else None
+            self.answer = BEST if BEST in (answer, entries["table"]) else LAST
         if "best" in state:
             facts = state.table("best")
             best, values = (tuple(facts.number_row(name, self.tree.players)) for name in ("best", "values"))
@@ -438,42 +386,49 @@ class CFRRun(SolverRun):
             table = arrays.get_checked("best", (mean.dtype,), mean.shape) if is_older else mean
             self.best.store(best_quality, at, np.asarray(table))
 
-    def _requested_settings(self, schedule: str | AnySchedule, traversal: str, seed: int) -> dict[str, Any]:
-        schedule_name, traversal_name = CFR.describe(schedule, traversal)
-        return {"schedule": schedule_name, "traversal": traversal_name, "seed": seed}
-
     def result(self) -> Result:
         """Return the result so far: the average strategy of the last iteration or of the best check."""
-        quality, strategy, iteration = self.check(), None, self.solver.iteration
+        solver, quality, iteration = self.solver, self.check(), self.solver.iteration
         if self._answers_with_best():
             assert self.best.quality is not None
             quality, iteration = self.best.quality, self.best.iteration
-            strategy = self.solver.average(self.best.table(), iteration)
-        provenance = self.solver.average_provenance()
-        return Result(
-            game=provenance["game"],
-            method="cfr",
-            schedule=provenance["schedule"],
-            traversal=provenance["traversal"],
-            iterations=self.solver.iteration,
+            strategy = solver.average(self.best.table(), iteration)
+        else:
+            strategy = solver.average()
+        return make_result(
+            strategy,
+            quality,
+            iterations=solver.iteration,
             seconds=self.seconds,
-            unit=self.tree.unit,
-            infosets=self.tree.infoset_count,
-            seed=self.solver.seed,
-            nodes=self.solver.nodes_touched,
-            reached=True,
-            strategy=strategy if strategy is not None else self.solver.average(),
+            nodes=solver.nodes_touched,
             history=tuple(self.history),
             ended=LIMIT,
             answer=self.answer,
             answer_iteration=iteration,
-            threads=self.solver.threads,
+            threads=solver.threads,
             table_bytes=solver_table_bytes(
-                self.tree, self.solver.schedule, self.solver.dtype, self._traversal, tied=self._uses_buckets
+                self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=self._uses_buckets
             ),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
-            **quality_fields(quality),
         )
+
+
+class _Checkpoint(NamedTuple):
+    """A stored checkpoint of a run."""
+
+    path: Path
+    entries: FileEntries
+    arrays: ArtifactArrays
+
+    def check_settings(self, requested: dict[str, Any], buckets: CardAbstraction | None) -> dict[str, Any]:
+        """Raise InputError if the run has other settings than requested, and return the options of its solver."""
+        provenance, state = self.entries.table("provenance"), self.entries.table("state")
+        fingerprint = provenance.get("cards_fingerprint")
+        cards = fingerprint and _describe_buckets(provenance["cards"], fingerprint)
+        requested = {key: value for key, value in requested.items() if value is not None}
+        requested["cards"] = None if buckets is None else _describe_buckets(buckets.name, buckets.fingerprint)
+        check_same_settings(self.path, {**provenance, "cards": cards}, requested)
+        return {"tick": state.integer("tick", 1), "epsilon": state.number("epsilon", 0, 1)} if "tick" in state else {}
 
 
 def _describe_buckets(name: str, fingerprint: str) -> str:

@@ -102,8 +102,8 @@ def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper]) -> int
 # --- run loop ---------------------------------------------------------------------------------------
 
 
-class IterationCounter(Protocol):
-    """A solver or run that counts its iterations."""
+class IterativeSolver(Protocol):
+    """A solver that a run loop can step."""
 
     @property
     def iteration(self) -> int: ...
@@ -113,34 +113,32 @@ class IterationCounter(Protocol):
         """Whether further steps would change nothing."""
         ...
 
-
-class IterativeSolver(IterationCounter, Protocol):
-    """A solver that a run loop can step."""
-
     def step(self, count: int, /) -> None: ...
 
 
-def should_continue(solver: IterationCounter, before: int) -> bool:
-    """Return whether a loop continues after a step from iteration `before`.
+def step_until(solver: IterativeSolver, is_done: Callable[[], bool], most: int, chunk: int | None = None) -> bool:
+    """Step a solver until `is_done` and return whether it is; give up after `most` iterations or if the solver ends.
 
-    It stops when the solver is finished or the step made no iteration.
+    A chunk has `chunk` iterations; by default a quarter of those so far, so that checks cost little.
     """
-    return solver.iteration > before and not solver.finished
-
-
-def step_and_check(solver: IterativeSolver, count: int) -> bool:
-    """Step a solver and return whether its loop continues."""
-    before = solver.iteration
-    solver.step(count)
-    return should_continue(solver, before)
+    while not is_done():
+        before = solver.iteration
+        if before >= most:
+            return False
+        solver.step(max(10, before // 4) if chunk is None else min(chunk, most - before))
+        if solver.finished or solver.iteration == before:
+            return is_done()
+    return True
 
 
 class RunLoop(ABC, Generic[P]):
     """Common part of all runs. Subclasses define how to step, when to check, and how to save."""
 
+    solver: Any  # what the run steps
     first_chunk: ClassVar[int] = 1
     min_chunk: ClassVar[int] = 1
     chunk_seconds: ClassVar[float] = 0.25
+    saves_checkpoints = False
     seconds: float = 0.0  # of the run so far, over all sessions
     checkpoint_seconds: float = 60.0
     write_error: DiskError | None = None  # why the last checkpoint or line of the log could not be written
@@ -151,11 +149,6 @@ class RunLoop(ABC, Generic[P]):
         """Number of iterations so far."""
 
     @property
-    @abstractmethod
-    def saves_checkpoints(self) -> bool:
-        """Whether the run writes checkpoints."""
-
-    @property
     def finished(self) -> bool:
         """Whether the solver is finished; the run then ends regardless of its stoppers."""
         return False
@@ -164,21 +157,20 @@ class RunLoop(ABC, Generic[P]):
     def current_progress(self) -> P:
         """Return the progress of the run."""
 
-    @abstractmethod
     def advance(self, iterations: int) -> None:
         """Run this many iterations."""
+        self.solver.step(iterations)
 
-    @abstractmethod
     def iterations_until_check(self) -> int:
         """Return the number of iterations before the next check is due at the latest."""
+        return UNLIMITED_ITERATIONS
 
     @abstractmethod
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check after a chunk of `iterations` that took `seconds`, if a check is due."""
 
-    @abstractmethod
     def save(self) -> object:
-        """Write a checkpoint."""
+        """Write a checkpoint, if the run has any."""
 
     def iterate(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
         """Iterate until a stopper applies or the solver is finished.
@@ -195,18 +187,15 @@ class RunLoop(ABC, Generic[P]):
                 return
             if callback is not None:
                 callback(now)
-            count, before = (
-                max(1, min(chunk, self.iterations_until_check(), iterations_before_stop(now, stops))),
-                self.iteration,
-            )
-            started = clock.perf_counter()
+            count = max(1, min(chunk, self.iterations_until_check(), iterations_before_stop(now, stops)))
+            before, started = self.iteration, clock.perf_counter()
             run_uninterrupted(lambda count=count: self.advance(count))  # type: ignore[misc]
             spent = max(clock.perf_counter() - started, 1e-9)
             self.seconds += spent
             done = self.iteration - before
             chunk = max(self.min_chunk, min(chunk * 2, int(done * self.chunk_seconds / spent)))
             self.check_if_due(spent, done)
-            if not should_continue(self, before):
+            if self.finished or not done:
                 return
             if self.saves_checkpoints and self.seconds - saved_at >= self.checkpoint_seconds:
                 started = clock.perf_counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time as clock
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -27,6 +28,7 @@ from riverboat.solvers.result import (
     Stopper,
 )
 from riverboat.solvers.run_loop import RunLoop, after_iterations, after_seconds, exploitability_below
+from riverboat.solvers.tabular.best_response import Quality
 
 # --- default limits ---
 
@@ -45,10 +47,8 @@ class SolveLimits(NamedTuple):
     @property
     def stoppers(self) -> list[Callable[[Any], bool]]:
         """A stopper for each limit. Raises InputError if a limit is invalid."""
-        stoppers: list[Callable[[Any], bool]] = []
-        stoppers += [] if self.iterations is None else [after_iterations(self.iterations)]
-        stoppers += [] if self.time is None else [after_seconds(self.time)]
-        return stoppers + ([] if self.until is None else [exploitability_below(self.until)])
+        makers: tuple[Callable[[Any], Any], ...] = (after_iterations, after_seconds, exploitability_below)
+        return [make(limit) for make, limit in zip(makers, self, strict=True) if limit is not None]
 
     @property
     def answer(self) -> Answer:
@@ -88,10 +88,8 @@ def effective_answer(limits: SolveLimits, requested: str | None, *, cards: bool 
 
 CHECK_GROWTH = 1.25  # factor between the iterations of two checks
 FIRST_BOARD_CHECK = 16  # iteration of the first check on boards, if there is a target
-NEAR_TARGET, NEAR_TARGET_GROWTH = (
-    3.0,
-    1.08,
-)  # on boards: within this multiple of the target, checks are this factor of iterations apart
+NEAR_TARGET = 3.0  # on boards: within this multiple of the target,
+NEAR_TARGET_GROWTH = 1.08  # checks are this factor of iterations apart
 MIN_CHECK_GROWTH = 1.03  # least factor between the iterations of two checks before a target
 UNREACHED_ITERATION = 1 << 62  # an iteration that no run reaches
 STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000
@@ -167,9 +165,10 @@ def is_stalled(checks: Sequence[Check]) -> bool:
 
 
 class SolverRun(RunLoop[SolveProgress]):
-    """Common part of CFR and EGT runs."""
+    """Common part of CFR and EGT runs: checks, their history and their log."""
 
-    solver: Any  # an IterativeSolver
+    unit: str  # of the figures
+    quality: Quality | None = None  # at the last check
 
     def __init__(self, log: str | Path | None, check_every: int | None) -> None:
         if check_every is not None and check_every < 1:
@@ -179,18 +178,17 @@ class SolverRun(RunLoop[SolveProgress]):
         self.history: list[SolveProgress] = []
         self.target: float | None = None  # exploitability at which the run ends, if set
         self._due_iteration = 0
+        self._checked_at = -1
 
     @property
     def iteration(self) -> int:
         """Number of iterations so far."""
-        count: int = self.solver.iteration
-        return count
+        return int(self.solver.iteration)
 
     @property
     def finished(self) -> bool:
         """Whether further iterations would change nothing."""
-        done: bool = self.solver.finished
-        return done
+        return bool(self.solver.finished)
 
     def iterate(self, stoppers: Iterable[Stopper], callback: Callback | None = None) -> None:
         """Iterate until a stopper applies. Checks fall on the same iterations in every run."""
@@ -199,10 +197,6 @@ class SolverRun(RunLoop[SolveProgress]):
                 self.log.parent.mkdir(parents=True, exist_ok=True)
                 self.log.open("ab").close()
         super().iterate(stoppers, callback)
-
-    def advance(self, iterations: int) -> None:
-        """Step the solver."""
-        self.solver.step(iterations)
 
     def iterations_until_check(self) -> int:
         """Return the number of iterations before the next check."""
@@ -218,28 +212,41 @@ class SolverRun(RunLoop[SolveProgress]):
         """Return the iteration of the next check."""
 
     @abstractmethod
-    def check(self) -> object:
-        """Compute the exploitability now and record it."""
+    def _measure(self) -> Quality:
+        """Compute the quality of the strategy now."""
 
     @abstractmethod
     def result(self) -> Result:
         """Return the result of the run so far."""
 
-    def log_check(self, progress: SolveProgress, unit: str) -> None:
-        """Add a check to the history and the log, with the unit of its figures."""
-        self.history.append(progress)
-        if self.log is not None:
-            row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": unit}
-            line, log = json.dumps(row), self.log
-            self.try_write(lambda: files.append_line(log, line))
+    def check_if_due(self, seconds: float, iterations: int) -> None:
+        """Check if due."""
+        if self.iteration >= self._due_iteration:
+            self.check()
+
+    def check(self) -> Quality:
+        """Compute the exploitability now and record it in the history and the log."""
+        if self.quality is None or self._checked_at != self.iteration:
+            started = clock.perf_counter()
+            self.quality = self._measure()
+            self.seconds += clock.perf_counter() - started
+            self._checked_at = self.iteration
+            progress = self.current_progress()
+            self.history.append(progress)
+            if self.log is not None:
+                row = {k: v for k, v in asdict(progress).items() if k != "checked"} | {"unit": self.unit}
+                line, log = json.dumps(row), self.log
+                self.try_write(lambda: files.append_line(log, line))
+        return self.quality
+
+    def current_progress(self) -> SolveProgress:
+        """Return the progress of the run."""
+        at, nodes = self.iteration, self.solver.nodes_touched
+        return SolveProgress.from_quality(at, self.seconds, nodes, self.quality, checked=self._checked_at == at)
 
     def checks(self) -> list[Check]:
         """Return iteration and exploitability of the checks so far."""
         return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
-
-    def is_stalled(self) -> bool:
-        """Return whether exploitability has stopped falling."""
-        return is_stalled(self.checks())
 
 
 def run_to_end(
@@ -253,7 +260,7 @@ def run_to_end(
     until, user_stoppers, limit_stoppers = limits.until, list(stop), limits.stoppers
     run.set_limits(limits)
     target_only = until is not None and len(limit_stoppers) == 1 and not user_stoppers
-    stalled: list[Stopper] = [lambda _: run.is_stalled()] if target_only else []
+    stalled: list[Stopper] = [lambda _: is_stalled(run.checks())] if target_only else []
     try:
         run.iterate([*user_stoppers, *limit_stoppers, *stalled], callback)
         run.check()

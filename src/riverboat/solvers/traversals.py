@@ -52,6 +52,9 @@ class Traversal:
     own_all: bool = True  # whether all hands of the traverser are carried as a vector
     opp_all: bool = True  # whether all hands of the opponent are carried as a vector
 
+    def __str__(self) -> str:
+        return self.name
+
 
 TRAVERSALS: dict[str, Traversal] = {
     t.name: t

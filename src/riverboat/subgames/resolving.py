@@ -21,7 +21,7 @@ from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.exact.lp import solve_lp
-from riverboat.solvers.run_loop import step_and_check
+from riverboat.solvers.run_loop import step_until
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.tabular._kernels import traversal
 from riverboat.solvers.tabular.best_response import check_zero_sum, hand_values, quality
@@ -212,9 +212,7 @@ def state_values(
         strategy = solve_lp(sub).strategy
     else:
         solver = CFR(sub, "dcfr")
-        while solver.iteration < MAX_ITERATIONS and solver.exploitability() > until:
-            if not step_and_check(solver, max(10, solver.iteration // 4)):
-                break
+        step_until(solver, lambda: solver.exploitability() <= until, MAX_ITERATIONS)
         strategy = solver.average()
     low, high = quality(strategy).bracket
     by_hand = []

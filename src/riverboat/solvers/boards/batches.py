@@ -24,9 +24,10 @@ from riverboat.solvers.boards.cfr import (
     SEVERAL_STREETS_SCHEDULE,
     batch_qualities,
     board_table_bytes,
+    engine_options,
     schedule_rows,
 )
-from riverboat.solvers.result import LAST, Result, quality_fields
+from riverboat.solvers.result import LAST, Result, make_result
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.solver_run import FIRST_BOARD_CHECK, optimistic_check
 from riverboat.solvers.tabular.best_response import Quality
@@ -34,22 +35,13 @@ from riverboat.strategies.solution import Solution
 from riverboat.trees.betting import BettingShape
 from riverboat.trees.boards import BoardTree
 
-CARD_FIELDS = {
-    "board",
-    "ranges",
-    "locks",
-    "deck",
-    "name",
-    "gadget",
-    "unit",
-    "joiner",
-}  # fields of a spot that do not affect the betting
+# Fields of a spot that do not affect the betting.
+CARD_FIELDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}
 MAX_CACHED_SHAPES, HAND_MULTIPLE = 1024, 64  # cached betting shapes, and the multiple to which hands are rounded up
 COMPACT, SIXTEEN_BITS = "compact", "16-bit"
 POLL_ITERATIONS = 5  # iterations between two polls, if the solve can be cancelled
-DEVICE_MEMORY_SHARE = (
-    0.7  # share of a device's free memory for tables and boards; the rest is for vectors of traversals
-)
+# Share of a device's free memory for tables and boards; the rest is for vectors of traversals.
+DEVICE_MEMORY_SHARE = 0.7
 
 
 def solve_many(
@@ -109,10 +101,8 @@ def solve_many(
         if limit == 0:
             raise InputError(f"{name}={limit}: must be above zero")
     goal = BatchGoal(iterations, until, seconds, check_every)
-    return [
-        solution
-        for solution, _ in solve_with_quality(spots, goal, schedule, dtype, device, threads=threads, memory=memory)
-    ]
+    answers = solve_with_quality(spots, goal, schedule, dtype, device, threads=threads, memory=memory)
+    return [solution for solution, _ in answers]
 
 
 def solve_with_quality(
@@ -128,9 +118,12 @@ def solve_with_quality(
     """Solve spots as `solve_many` does, and return each solution with its quality."""
     user_schedule = None if schedule is None else schedules.parse(schedule)
     where = resolve_device(device)
-    groups = _group_by_betting(spots)
-    trees = _trees(spots, groups) if where != CPU else {}
-    batches = _device_batches(trees, dtype or COMPACT, where) if trees else list(groups.values())
+    batches = _group_by_betting(spots)
+    trees: dict[int, BoardTree] = {}
+    if where != CPU:
+        for numbers in batches:
+            trees |= zip(numbers, trees_of_one_shape([spots[n] for n in numbers], _shape_for), strict=True)
+        batches = _device_batches(trees, dtype or COMPACT, where)
     answers: list[tuple[Solution, Quality] | None] = [None] * len(spots)
     parallel = threads if where == CPU and len(batches) > 1 else 1
 
@@ -138,18 +131,12 @@ def solve_with_quality(
         first = spots[indices[0]]
         rule = user_schedule or (SEVERAL_STREETS_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
         kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else COMPACT)
-        engine = create_batch_engine(
-            where,
-            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for),
-            parse_table_format(kind),
-            predictive=rule.predictive,
-            simultaneous=not rule.alternating,
-            threads=1 if parallel > 1 else threads,
-            rule=rule.rule,
-            memory=memory,
-            stakes=rule.stakes,
+        own_trees = (
+            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for)
         )
-        for n, answer in zip(indices, _solve(engine, rule, goal, kind), strict=True):
+        resources: dict[str, Any] = {"threads": 1 if parallel > 1 else threads, "memory": memory}
+        engine = create_batch_engine(where, own_trees, parse_table_format(kind), **resources, **engine_options(rule))
+        for n, answer in zip(indices, run_batch(engine, rule, goal, kind), strict=True):
             answers[n] = answer
 
     if parallel > 1:
@@ -161,20 +148,12 @@ def solve_with_quality(
     return [answer for answer in answers if answer is not None]
 
 
-def _group_by_betting(spots: Sequence[Spot]) -> dict[Any, list[int]]:
+def _group_by_betting(spots: Sequence[Spot]) -> list[list[int]]:
     """Group spots by betting, apart if they have locks: spots with locks do not support 16-bit tables."""
     groups: dict[Any, list[int]] = {}
     for number, spot in enumerate(spots):
         groups.setdefault((_betting_key(spot), bool(spot.locks)), []).append(number)
-    return groups
-
-
-def _trees(spots: Sequence[Spot], groups: Mapping[Any, list[int]]) -> dict[int, BoardTree]:
-    """Return the tree of each spot; trees with the same betting share its shape."""
-    trees: dict[int, BoardTree] = {}
-    for numbers in groups.values():
-        trees.update(zip(numbers, trees_of_one_shape([spots[n] for n in numbers], _shape_for), strict=True))
-    return trees
+    return list(groups.values())
 
 
 def _device_batches(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[list[int]]:
@@ -242,7 +221,8 @@ class BatchGoal(NamedTuple):
         return int(max(0, min(left, (seconds - spent) / per_iteration - 3)))
 
 
-def _solve(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:
+def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:
+    """Solve all spots of a batch engine, and return each solution with its quality."""
     active, done, started = list(range(len(batch.trees))), 0, time.perf_counter()
     iterations_done, due = [0] * len(active), [goal.first] * len(active)
     seconds = (goal.seconds or 0.0) * len(active)
@@ -269,24 +249,13 @@ def _solve(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str
     unchecked = [k for k in range(len(batch.trees)) if k not in qualities]
     qualities.update(zip(unchecked, batch_qualities(batch, unchecked) if unchecked else (), strict=True))
     solutions = zip(batch.trees, batch.averages(), iterations_done, sorted(qualities.items()), strict=True)
-    return [
-        (Solution(tree, average, _provenance(tree, rule, iterations, dtype, quality), root), quality)
-        for tree, (average, root), iterations, (_, quality) in solutions
-    ]
-
-
-def _provenance(tree: BoardTree, rule: AnySchedule, iterations: int, dtype: str, quality: Quality) -> dict[str, Any]:
-    return {
-        "game": tree.name,
-        "method": "cfr",
-        "schedule": str(rule),
-        "traversal": "full",
-        "iterations": iterations,
-        "seed": 0,
-        "dtype": dtype,
-        "exploitability": quality.exploitability,
-        "unit": tree.unit,
-    }
+    run = {"method": "cfr", "schedule": str(rule), "traversal": "full"}
+    answers = []
+    for tree, (average, root), iterations, (_, quality) in solutions:
+        provenance = {"game": tree.name, **run, "iterations": iterations, "seed": 0, "dtype": dtype}
+        provenance |= {"exploitability": quality.exploitability, "unit": tree.unit}
+        answers.append((Solution(tree, average, provenance, root), quality))
+    return answers
 
 
 # --- results of a batch on a GPU ---
@@ -313,29 +282,10 @@ def solve_batch(
     goal = BatchGoal(MAX_ITERATIONS if iterations is None else iterations, until, None, CHECK_EVERY)
     answers = solve_with_quality(spots, goal, rule, kind, device)
     seconds = (time.perf_counter() - started) / max(1, len(spots))
-    return [_result(solution, quality, rule, kind, until, seconds) for solution, quality in answers]
-
-
-def _result(
-    solution: Solution, quality: Quality, rule: AnySchedule, dtype: str, until: float | None, seconds: float
-) -> Result:
-    facts, tree = solution.provenance, solution.tree
-    return Result(
-        game=facts["game"],
-        method="cfr",
-        schedule=facts["schedule"],
-        traversal=facts["traversal"],
-        iterations=facts["iterations"],
-        seconds=seconds,
-        unit=tree.unit,
-        infosets=tree.infoset_count,
-        seed=0,
-        nodes=0,
-        reached=until is None or quality.exploitability <= until,
-        strategy=solution,
-        answer=LAST,
-        answer_iteration=facts["iterations"],
-        table_bytes=board_table_bytes(tree, rule, dtype),
-        layout_bytes=tree.layout_bytes,
-        **quality_fields(quality),
-    )
+    results = []
+    for solution, quality in answers:
+        tree, at = solution.tree, solution.provenance["iterations"]
+        facts = {"answer": LAST, "answer_iteration": at, "reached": until is None or quality.exploitability <= until}
+        facts |= {"table_bytes": board_table_bytes(tree, rule, kind), "layout_bytes": tree.layout_bytes}
+        results.append(make_result(solution, quality, seconds=seconds, **facts))
+    return results

@@ -27,6 +27,7 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.holdem import Holdem, holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.solvers import schedules
+from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
 from riverboat.solvers.mccfr.trainer import make_sampling_trainer
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
@@ -36,10 +37,9 @@ from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
 BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-use-dcfr-1-4-0-25-3.md
-WHOLE_GAME_SCHEDULE = dcfr(
-    alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8
-)  # docs/decisions/0043-weight-regrets-by-stakes-in-whole-hold-em.md
-LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)  # for whole games of limit hold'em
+# For whole games of hold'em, and of limit hold'em: docs/decisions/0043-weight-regrets-by-stakes-in-whole-hold-em.md
+WHOLE_GAME_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)
+LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)
 # For subgames on one street, and on several: docs/decisions/0041-weight-regrets-of-actions-by-their-stakes.md
 LAST_STREET_SCHEDULE = dcfr(alpha=0.8, beta=0.25, gamma=4.0, stakes=0.8, rise=0.8)
 SEVERAL_STREETS_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, rise=0.4)
@@ -47,10 +47,14 @@ SEVERAL_STREETS_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, ris
 
 def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
     """Return the memory of a solver's tables, in bytes."""
-    simultaneous = not schedule.alternating
-    return tables.table_bytes(
-        tree.table_size, parse_table_format(dtype), predictive=schedule.predictive, simultaneous=simultaneous
-    )
+    options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
+    return tables.table_bytes(tree.table_size, parse_table_format(dtype), **options)
+
+
+def engine_options(schedule: AnySchedule) -> dict[str, Any]:
+    """Return the options of an engine that follow from a schedule."""
+    options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
+    return {**options, "rule": schedule.rule, "stakes": schedule.stakes}
 
 
 def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
@@ -82,21 +86,13 @@ def batch_qualities(batch: AnyBatchEngine, among: Sequence[int] | None = None) -
     """Compute the qualities of all games of a batch, or of some (see `engine_quality`)."""
     indices = range(len(batch.trees)) if among is None else among
     best = [batch.expected_values(p, respond=True, indices=among) for p in (0, 1)]
-    constants = batch.constant_sums
-    values = (
-        None
-        if all(constants[g] is not None for g in indices)
-        else [batch.expected_values(p, indices=among) for p in (0, 1)]
-    )
-    return [
-        _quality(
-            batch.trees[g].per_chip,
-            [best[0][k], best[1][k]],
-            None if values is None or constants[g] is not None else [values[0][k], values[1][k]],
-            constants[g],
-        )
-        for k, g in enumerate(indices)
-    ]
+    constants = [batch.constant_sums[g] for g in indices]
+    values = None if None not in constants else [batch.expected_values(p, indices=among) for p in (0, 1)]
+    qualities = []
+    for k, g in enumerate(indices):
+        own = None if values is None or constants[k] is not None else [values[0][k], values[1][k]]
+        qualities.append(_quality(batch.trees[g].per_chip, [best[0][k], best[1][k]], own, constants[k]))
+    return qualities
 
 
 def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None, constant: float | None) -> Quality:
@@ -113,14 +109,14 @@ def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None,
 UNTIED_AVERAGE = "untied_average"  # in checkpoints of runs with buckets: the average before rows of a bucket are merged
 
 
-class BoardCFR:
+class BoardCFR(CFRSolver[Solution]):
     """A full CFR run on a `BoardTree`: an engine and an iteration counter. Bitwise equal on any number of threads.
 
     A GPU (`device`) gives the same results up to rounding, and a run may continue on the other device. With `cards`,
     hands of a bucket share a strategy: the abstract game is solved, and qualities are still exact in the full game.
     """
 
-    finished = False  # there is always another iteration
+    tree: BoardTree
 
     def __init__(
         self,
@@ -133,24 +129,20 @@ class BoardCFR:
         device: str = CPU,
         cards: CardAbstraction | None = None,
     ) -> None:
-        self.tree, self.dtype, self.seed = tree, dtype, 0
+        self.tree, self.dtype = tree, dtype
         self.device = CPU if cards is not None and device == AUTO else resolve_device(device)
         if cards is not None and self.device != CPU:
             raise InputError(f"{tree.name}: card abstractions need device='cpu'")
         self.cards, self.ties = cards, None if cards is None else TiedRows(tree, cards)
         self.schedule = schedules.parse(schedule)
-        self.iteration = 0
         self.weight = 0.0  # of all iterations so far, in units of the last one's
         self.engine = create_engine(
             self.device,
             tree,
             parse_table_format(dtype),
-            predictive=self.schedule.predictive,
-            simultaneous=not self.schedule.alternating,
             threads=threads,
-            rule=self.schedule.rule,
             memory=memory,
-            stakes=self.schedule.stakes,
+            **engine_options(self.schedule),
         )
         self.threads = self.engine.threads
 
@@ -210,38 +202,17 @@ class BoardCFR:
         per_street = np.diff(self.tree.forest.first).astype(np.int64)
         return 2 * self.iteration * int((per_street * np.diff(self.tree.street_start)).sum())
 
-    def average_provenance(self) -> dict[str, Any]:
-        """Return the provenance of the average strategy."""
-        return {
-            "game": self.tree.name,
-            "method": "cfr",
-            "schedule": str(self.schedule),
-            "traversal": "full",
-            "iterations": self.iteration,
-            "seed": 0,
-            "dtype": self.dtype,
-            **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
-        }
-
-    def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
-        """Return the average strategy, which converges. It shares the solver's table: further steps change it.
-
-        With `table` and `iteration`, return that of an earlier copy of the averages.
-        """
-        if table is None:
-            root = self.engine.read("root_average") if "root_average" in self.engine.table_names else None
-            return Solution(self.tree, self.averages, self.average_provenance(), root)
-        return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
+    def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Solution:
+        if table is not None:
+            return Solution(self.tree, table, provenance)
+        root = self.engine.read("root_average") if "root_average" in self.engine.table_names else None
+        return Solution(self.tree, self.averages, provenance, root)
 
     def quality(self) -> Quality:
         """Compute best-response values and expected values of the average strategy, in the tree's unit."""
         if self.ties is None:
             return engine_quality(self.engine)
         return engine_quality(CpuBoardEngine.from_average(self.tree, self.averages, self.threads))
-
-    def exploitability(self) -> float:
-        """Compute the exploitability of the average strategy, in the tree's unit."""
-        return self.quality().exploitability
 
 
 # --- sampled CFR in whole hold'em games ---
@@ -250,14 +221,14 @@ SAMPLED_TRAVERSALS = ("chance", "external", "opcs", "spcs", "pcs")
 MAX_PERIOD = 1 << 20  # largest number of deals between two discounts
 
 
-class SampledBoardCFR:
+class SampledBoardCFR(CFRSolver[Solution]):
     """A sampled CFR run on a `BoardTree`. One thread is reproducible for a seed; several threads race.
 
     Discounts of the schedule are applied once a period. A period has as many iterations as there are boards if boards
     are sampled, and a tenth of the information sets if deals are.
     """
 
-    finished = False  # there is always another iteration
+    tree: BoardTree
 
     def __init__(
         self,
@@ -294,14 +265,10 @@ class SampledBoardCFR:
 
     # --- iterations ---------------------------------------------------------------------------
 
-    @property
-    def iteration(self) -> int:
-        """Number of deals or boards so far, in whole blocks of 64."""
-        return self.trainer.iterations
-
     def step(self, count: int = 1) -> None:
-        """Run at least `count` iterations."""
+        """Run at least `count` deals or boards, in whole blocks of 64."""
         self.trainer.step(count)
+        self.iteration = self.trainer.iterations
 
     def warm(self) -> None:
         """Compile the kernels on a tiny game, so that timings measure solving alone."""
@@ -317,7 +284,7 @@ class SampledBoardCFR:
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
         """Restore the state of a checkpoint."""
         self.trainer.restore(arrays)
-        self._filled_at = -1
+        self.iteration, self._filled_at = self.trainer.iterations, -1
 
     # --- strategies and their quality --------------------------------------------------------
 
@@ -325,19 +292,6 @@ class SampledBoardCFR:
     def nodes_touched(self) -> int:
         """Number of decision nodes visited so far."""
         return self.trainer.updates
-
-    def average_provenance(self) -> dict[str, Any]:
-        """Return the provenance of the average strategy."""
-        return {
-            "game": self.tree.name,
-            "method": "cfr",
-            "schedule": str(self.schedule),
-            "traversal": self.traversal,
-            "iterations": self.iteration,
-            "seed": self.seed,
-            "dtype": self.dtype,
-            **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
-        }
 
     @property
     def averages(self) -> Array:
@@ -362,9 +316,8 @@ class SampledBoardCFR:
         tree, cards, buckets = self.tree, self.trainer.cards, []
         for street in range(tree.streets):
             boards = range(tree.street_start[street], tree.street_start[street + 1])
-            shown = np.array(
-                [tree.deals.board_cards(b) for b in boards], np.uint8
-            )  # one deal: the order of cards does not matter
+            # One deal: the order of cards does not matter.
+            shown = np.array([tree.deals.board_cards(b) for b in boards], np.uint8)
             hands = np.concatenate([tree.representatives(b, 0) for b in boards])
             row_boards = np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)
             dealt = np.concatenate([HAND_CARDS[hands], row_boards], axis=1).astype(np.uint8)
@@ -396,20 +349,13 @@ class SampledBoardCFR:
             work += _matching_children(betting, node, flat, self.actions.first)
         return nodes
 
-    def average(self, table: Array | None = None, iteration: int | None = None) -> Solution:
-        """Return the average strategy; with `table` and `iteration`, that of an earlier copy of the averages."""
-        if table is None:
-            return Solution(self.tree, self.averages, self.average_provenance())
-        return Solution(self.tree, table, {**self.average_provenance(), "iterations": iteration})
+    def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Solution:
+        return Solution(self.tree, self.averages if table is None else table, provenance)
 
     def quality(self) -> Quality:
         """Compute best-response values and expected values of the average strategy, in the tree's unit."""
         _ = self.averages
         return engine_quality(self._reader_engine)
-
-    def exploitability(self) -> float:
-        """Compute the exploitability of the average strategy, in the tree's unit."""
-        return self.quality().exploitability
 
 
 def _matching_children(betting: BettingTree, node: int, flat: int, first: Array) -> list[tuple[int, int]]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import pickle
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction
 from riverboat.core.errors import InputError, RiverboatError
@@ -30,46 +31,37 @@ class BladeLostError(RiverboatError):
     """A blade has died."""
 
 
-class BladeBackend(Protocol):
+class BladeBackend(ABC):
     """Blades of a cluster, local or remote."""
+
+    blades: list[Any]
+
+    @abstractmethod
+    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
+        """Call a method with arguments for each blade; None skips a blade and is its result."""
 
     def call_all(self, method: str, *given: Any) -> list[Any]:
         """Call a method of all blades and return the results in order. Raises BladeLostError if one has died."""
-        ...
-
-    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """Call a method with arguments for each blade; None skips a blade and is its result."""
-        ...
+        return self.call_each(method, [given] * len(self.blades))
 
     def restart_dead(self) -> int:
         """Restart dead blades with empty tables, and return how many there were."""
-        ...
+        return 0
 
     def close(self) -> None:
         """Release all resources."""
-        ...
+        self.blades = []
 
 
-class LocalBackend:
+class LocalBackend(BladeBackend):
     """Blades as plain objects, called in turn."""
 
     def __init__(self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment]) -> None:
         self.blades = [Blade(tree, cards, share) for share in parts]
 
-    def call_all(self, method: str, *given: Any) -> list[Any]:
-        return [getattr(blade, method)(*given) for blade in self.blades]
-
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        return [
-            getattr(blade, method)(*args) if args is not None else None
-            for blade, args in zip(self.blades, given, strict=True)
-        ]
-
-    def restart_dead(self) -> int:
-        return 0
-
-    def close(self) -> None:
-        self.blades = []
+        calls = zip(self.blades, given, strict=True)
+        return [None if args is None else getattr(blade, method)(*args) for blade, args in calls]
 
 
 @dataclass(frozen=True)
@@ -106,7 +98,7 @@ class _BladeActor:
         return os.getpid()
 
 
-class RayBackend:
+class RayBackend(BladeBackend):
     """Blades as Ray actors, on this machine (`local`) or on the cluster at an address.
 
     The address `auto` is the cluster that runs on this machine.
@@ -122,7 +114,7 @@ class RayBackend:
     ) -> None:
         self.ray, self.owns_ray = connect_ray(address, sum(share.threads for share in parts))
         self.assignments = parts
-        self.actors: list[Any] = []
+        self.blades = []
         required, available = sum(share.threads for share in parts), int(self.ray.cluster_resources().get("CPU", 0))
         if required > available:  # actors would wait forever
             self.close()
@@ -131,7 +123,7 @@ class RayBackend:
         folder = str(path.resolve()) if path is not None else None
         origin = _BladeSource(tree.rules, tree.menu, len(tree), tree.fingerprint, cards.fingerprint, pickled, folder)
         self.origin = self.ray.put(origin)
-        self.actors = [self._start(share) for share in parts]
+        self.blades = [self._start(share) for share in parts]
         self.processes()
 
     def _start(self, share: BladeAssignment) -> Any:
@@ -140,17 +132,16 @@ class RayBackend:
 
     def call_all(self, method: str, *given: Any) -> list[Any]:
         # Tuples of arrays go to the object store once; actors read them from there.
-        given = tuple(self.ray.put(x) if isinstance(x, tuple) else x for x in given)
-        return self.call_each(method, [given] * len(self.actors))
+        return super().call_all(method, *(self.ray.put(x) if isinstance(x, tuple) else x for x in given))
 
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         calls = {
             n: actor.call.remote(method, *args)
-            for n, (actor, args) in enumerate(zip(self.actors, given, strict=True))
+            for n, (actor, args) in enumerate(zip(self.blades, given, strict=True))
             if args is not None
         }
         answers = dict(zip(calls, self._get(list(calls.values())), strict=True))
-        return [answers.get(n) for n in range(len(self.actors))]
+        return [answers.get(n) for n in range(len(self.blades))]
 
     def _get(self, calls: list[Any]) -> list[Any]:
         try:
@@ -163,23 +154,23 @@ class RayBackend:
 
     def processes(self) -> list[int]:
         """Process ids of the blades."""
-        return [int(n) for n in self._get([actor.process.remote() for actor in self.actors])]
+        return [int(n) for n in self._get([actor.process.remote() for actor in self.blades])]
 
     def restart_dead(self) -> int:
         dead = []
-        for n, actor in enumerate(self.actors):
+        for n, actor in enumerate(self.blades):
             try:
                 self.ray.get(actor.process.remote())
             except self.ray.exceptions.RayActorError:
                 dead.append(n)
         for n in dead:
-            self.actors[n] = self._start(self.assignments[n])
+            self.blades[n] = self._start(self.assignments[n])
         return len(dead)
 
     def close(self) -> None:
-        for actor in self.actors:
+        for actor in self.blades:
             self.ray.kill(actor)
-        self.actors = []
+        super().close()
         if self.owns_ray and self.ray.is_initialized():
             self.ray.shutdown()
 
@@ -192,18 +183,11 @@ def connect_ray(address: str, cpus: int) -> tuple[Any, bool]:
     ray = _import_ray(address)
     if ray.is_initialized():
         return ray, False
-    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "error"}
+    if address == LOCAL:
+        options |= {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
     try:
-        if address == LOCAL:
-            ray.init(
-                address="local",
-                num_cpus=cpus,
-                include_dashboard=False,
-                object_store_memory=_OBJECT_STORE_BYTES,
-                **common,
-            )
-        else:
-            ray.init(address=address, **common)
+        ray.init(**options)
     except ConnectionError as error:
         raise InputError(
             f"--cluster {address}: no Ray cluster at this address ({error}); start one with `ray start`"
@@ -215,9 +199,8 @@ def _import_ray(address: str) -> Any:
     """Import Ray, an optional dependency, with usage reporting switched off."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # suppresses a needless warning
-    os.environ.setdefault(
-        "RAY_DEDUP_LOGS_SKIP_REGEX", "A worker died"
-    )  # Ray prints it on standard output, but lost blades are handled
+    # Ray prints this on standard output, but lost blades are handled.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "A worker died")
     if address == LOCAL:  # binds Ray to localhost, so that other machines cannot reach it
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:

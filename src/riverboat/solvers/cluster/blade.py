@@ -23,20 +23,20 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
+    ThreadTeam,
     empty_journal,
     group_size,
     make_block,
     make_notes,
     make_sampling_game,
     max_notes_per_deal,
-    run_on_threads,
     update_rule,
 )
 
@@ -86,7 +86,7 @@ class Blade:
     def __init__(self, tree: ActionTree, cards: CardAbstraction, share: BladeAssignment) -> None:
         if share.mode not in MODES:
             raise unknown_name_error("mode", share.mode, MODES)
-        check_threads(share.threads)
+        self.team = ThreadTeam(share.threads)
         self.tree, self.cards, self.assignment = tree, cards, share
         owned = [(int(s.first[share.first]), int(s.first[share.end])) for s in cards.streets[1 : tree.rules.rounds]]
         self.rows = [(0, 0), *owned]  # by street: range of the abstraction's buckets on this blade
@@ -128,13 +128,12 @@ class Blade:
                 *arguments, *self._workspaces[thread], kernels.BladeAnswer(values, counts, tally[thread, :2])
             )
 
-        run_on_threads(run, self.assignment.threads)
+        self.team.run(run)
         return values, counts, int(tally.sum())
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply regrets and averages by the factors of a schedule."""
-        threads = self.assignment.threads
-        run_on_threads(lambda t: self.tables.discount(positive, negative, decay, seed, t, threads), threads)
+        self.team.discount(self.tables, (positive, negative, decay), seed)
 
     # --- strategies ---------------------------------------------------------------------
 
@@ -143,18 +142,8 @@ class Blade:
         return self.tables.strategies(street, rows - self.rows[street][0], averages=averages)
 
     def survey(self, rows: int | None) -> tuple[Array, Array]:
-        """Return visited information sets by street, and sums of largest regrets by seat, scaled to the whole game.
-
-        With `rows`, only that many evenly spaced buckets of a street are read and extrapolated.
-        """
-        touched, regret = np.zeros(len(self.rows), np.int64), np.zeros(2)
-        for street, count in enumerate(self.tables.counts):
-            if not count:
-                continue
-            chosen = np.linspace(0, count - 1, min(rows or count, count)).astype(np.int64)
-            touched[street], sums = self.tables.visited_and_regret(street, chosen)
-            regret += sums * (count / len(chosen)) * self.share_of_flops
-        return touched, regret
+        """Return visited information sets by street, and sums of largest regrets by seat, scaled to the whole game."""
+        return self.tables.sampled_regret(rows, self.share_of_flops)
 
     # --- state -------------------------------------------------------------------------------------
 
@@ -164,15 +153,7 @@ class Blade:
 
     def put(self, cells: Array | None) -> None:
         """Replace the table, or reset it to zero."""
-        if cells is None:
-            self.tables.cells[:] = 0
-            return
-        own = self.tables.cells
-        if cells.shape != own.shape or cells.dtype != own.dtype:
-            raise InputError(
-                f"blade {self.assignment.number}: {cells.size:,} cells ({cells.dtype}), but it has {own.size:,} ({own.dtype})"
-            )
-        own[:] = cells
+        self.tables.put(cells, f"blade {self.assignment.number}")
 
     def save(self, folder: str, facts: dict[str, Any]) -> None:
         """Write this blade's part of a checkpoint."""

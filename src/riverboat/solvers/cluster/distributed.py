@@ -19,10 +19,8 @@ iterations are inconsistent, and repeat the lost iterations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -30,10 +28,9 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core import artifacts, resources
 from riverboat.core.arrays import Array
-from riverboat.core.errors import CorruptError, InputError, check_threads, short_repr
+from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
-from riverboat.engines.sampling._kernels.deal import DealBlock, DealRange
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
@@ -41,31 +38,23 @@ from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
+    ThreadTeam,
     Weighting,
     as_weighting,
+    bucket_rows,
+    deal_range,
     group_size,
     make_block,
     make_journals,
     make_notes,
     make_sampling_game,
     max_notes_per_deal,
-    run_on_threads,
     update_rule,
 )
 
 # --- head: first-street tables and the two passes of Algorithm 4 ---
 
 _MAX_NOTE_BYTES = 1 << 29  # memory for the notes of a batch
-
-
-@dataclass(frozen=True)
-class _BatchNotes:
-    """Notes of the first pass over a batch that the second pass reads."""
-
-    groups: kernels.HeadGroups
-    block: DealBlock
-    hands: Array  # uint8 [deals · 2 · hole]
-    cuts: kernels.ContinuationCuts
 
 
 class Head:
@@ -84,8 +73,8 @@ class Head:
     ) -> None:
         if batch < 1:
             raise InputError(f"batch={batch}: deals per message, must be at least 1")
-        check_threads(threads)
-        self.tree, self.cards, self.seed, self.threads, self.prune = tree, cards, seed, threads, prune
+        self.team = ThreadTeam(threads)
+        self.tree, self.cards, self.seed, self.prune = tree, cards, seed, prune
         self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
         self.game = make_sampling_game(tree, cards, self.tables)
         self.payoff = np.zeros(2)  # total payoff of each seat as traverser, in chips
@@ -93,11 +82,11 @@ class Head:
         hands = 2 * cards.deck.hole
         self.flops = comb(
             len(cards.deck.cards) - hands, tree.rules.board[1]
-        )  # flops that avoid both hands: 17,296 in hold'em
+        )  # that avoid both hands: 17,296 in hold'em
         self._max_notes = self._first_street_notes()
         self.group = group_size(self._max_notes)
         self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
-        self._notes = self._make_notes()
+        self._allocate_notes()
         self._deals = 0
         self._start = np.zeros(1, np.int64)
 
@@ -105,28 +94,26 @@ class Head:
 
     def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
-        notes, rule = self._notes, update_rule(self.tables, self.prune)
-        deal_range = DealRange(np.uint64(self.seed % 2**64), first, first + deals, np.zeros(1, np.int64))
+        rule = update_rule(self.tables, self.prune)
+        taken = deal_range(self.seed, first, first + deals)
 
         def run(_: int) -> None:
-            workspace = kernels.LookupWorkspace(
-                np.zeros((LOOKUP_BLOCK, 1), np.int64), np.zeros((LOOKUP_BLOCK, 2, 1), np.int64)
-            )
-            arguments = self.game, self.cards.lookup, self.tables.cells, deal_range, rule
-            kernels.record_batch(*arguments, notes.groups, notes.block, notes.hands, notes.cuts, workspace)
+            shapes = (LOOKUP_BLOCK, 1), (LOOKUP_BLOCK, 2, 1)
+            workspace = kernels.LookupWorkspace(*(np.zeros(shape, np.int64) for shape in shapes))
+            arguments = self.game, self.cards.lookup, self.tables.cells, taken, rule
+            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts, workspace)
 
-        run_on_threads(run, self.threads)
+        self.team.run(run)
         groups = -(-deals // self.group)
-        cuts = notes.cuts
-        self._deals, self._start = deals, np.concatenate([[0], np.cumsum(cuts.of_deal[:deals])])
-        root = np.concatenate([cuts.root[g, : cuts.own[g, 2]] for g in range(groups)])
+        self._deals, self._start = deals, np.concatenate([[0], np.cumsum(self._cuts.of_deal[:deals])])
+        root = np.concatenate([self._cuts.root[g, : self._cuts.own[g, 2]] for g in range(groups)])
         hole_cards = 2 * self.cards.deck.hole
-        keys, prune = notes.block.keys[:deals], notes.block.prune[:deals]
-        return kernels.ContinuationBatch(keys, notes.hands[: deals * hole_cards], prune, self._start, root)
+        keys, prune = self._block.keys[:deals], self._block.prune[:deals]
+        return kernels.ContinuationBatch(keys, self._hands[: deals * hole_cards], prune, self._start, root)
 
     def finish(self, answers: Iterable[tuple[Array, Array]]) -> None:
         """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals]."""
-        notes, deals, start = self._notes, self._deals, self._start
+        deals, start = self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
         for values, counts in answers:
             total += np.repeat(np.asarray(counts, float), np.diff(start)) * np.asarray(values)
@@ -137,17 +124,16 @@ class Head:
         payoff, rule = np.zeros((groups, 2)), update_rule(self.tables, self.prune)
 
         def back_up_values(_: int) -> None:
-            arguments = self.tables.cells, deals, rule, turn, notes.groups, notes.block
-            kernels.finish_batch(*arguments, start, notes.cuts, total, payoff)
+            arguments = self.tables.cells, deals, rule, turn, self._groups, self._block
+            kernels.finish_batch(*arguments, start, self._cuts, total, payoff)
 
         def add_increments(thread: int) -> None:
-            external.apply_increments(
-                self.tables.cells, notes.groups.journals, groups, rule.floor, thread, self.threads
-            )
+            journals = self._groups.journals
+            external.apply_increments(self.tables.cells, journals, groups, rule.floor, thread, self.team.threads)
 
-        run_on_threads(back_up_values, self.threads)
-        run_on_threads(add_increments, self.threads)
-        self.updates += int(notes.cuts.own[:groups, :2].sum())
+        self.team.run(back_up_values)
+        self.team.run(add_increments)
+        self.updates += int(self._cuts.own[:groups, :2].sum())
         self.payoff += payoff.sum(axis=0) * self.tables.unit
 
     # --- workspace --------------------------------------------------------------------------------------
@@ -160,27 +146,21 @@ class Head:
 
     def _fit_batch(self, batch: int) -> int:
         """Reduce the batch to the deals whose notes fit in memory, in whole blocks."""
-        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * int(self._max_notes[0] + self._max_notes[1]) * int(
-            self.tree.count.max()
-        )
+        decisions = int(self._max_notes[0] + self._max_notes[1])
+        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * decisions * int(self.tree.count.max())
         return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
 
-    def _make_notes(self) -> _BatchNotes:
+    def _allocate_notes(self) -> None:
+        """Allocate the notes of the first pass over a batch that the second pass reads."""
         groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
-        max_cuts = (int(self._max_notes[2]) + 2) * self.group
-        cuts = kernels.ContinuationCuts(
-            np.zeros((groups, max_cuts), np.int32),
-            np.zeros((groups, max_cuts), np.int32),
-            np.zeros(self.batch + 1, np.int64),
-            np.zeros((groups, 3), np.int64),
-        )
+        places = groups, (int(self._max_notes[2]) + 2) * self.group
+        starts, own = np.zeros(self.batch + 1, np.int64), np.zeros((groups, 3), np.int64)
+        self._cuts = kernels.ContinuationCuts(np.zeros(places, np.int32), np.zeros(places, np.int32), starts, own)
         traversal_notes = make_notes(self._max_notes, self.group, groups)
-        return _BatchNotes(
-            kernels.HeadGroups(traversal_notes, make_journals(self._max_notes, self.group, moves, groups)),
-            make_block(self.game, self.batch, streets=1),
-            np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8),
-            cuts,
-        )
+        journals = make_journals(self._max_notes, self.group, moves, groups)
+        self._groups = kernels.HeadGroups(traversal_notes, journals)
+        self._block = make_block(self.game, self.batch, streets=1)
+        self._hands = np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8)
 
 
 KIND = "cluster head"
@@ -200,10 +180,7 @@ class ClusterTables:
         solver = self._solver
         if street == 0:
             return solver.head.tables.strategies(0, rows, averages=averages)
-        count = solver.cards.counts[street]
-        chosen = np.arange(count) if rows is None else np.asarray(rows, np.int64)
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < count:
-            raise InputError(f"buckets {chosen.min()} to {chosen.max()}: street {street} has {count:,}")
+        chosen = bucket_rows(street, solver.cards.counts[street], rows)
         first = solver.cards.streets[street].first
         inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.assignments]
         requests = [(street, chosen[selected], averages) if selected.any() else None for selected in inside]
@@ -252,9 +229,7 @@ class DistributedTrainer:
     def __enter__(self) -> DistributedTrainer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -280,10 +255,8 @@ class DistributedTrainer:
 
     def _batch(self) -> None:
         period = self.weighting.period
-        end = self.iterations + max(
-            min(self.first_batch, self.head.batch), min(self.head.batch, self.iterations // BATCH_GROWTH)
-        )
-        end = -(-end // LOOKUP_BLOCK) * LOOKUP_BLOCK
+        deals = min(max(self.first_batch, self.iterations // BATCH_GROWTH), self.head.batch)
+        end = -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
         if self.weighting.discounts:
             end = min(end, (self.iterations // period + 1) * period)
         continuations = self.head.record(self.iterations, end - self.iterations)
@@ -351,15 +324,13 @@ class DistributedTrainer:
 
     def visited_infosets(self) -> tuple[int, ...]:
         """Count the visited information sets by street."""
-        counts = sum(touched for touched, _ in self._call_blades("survey", None))
-        counts[0] = self.head.tables.visited_and_regret(0)[0]
-        return tuple(int(n) for n in counts)
+        counts = sum(visited for visited, _ in self._call_blades("survey", None))
+        return (self.head.tables.visited_and_regret(0)[0], *counts[1:].tolist())
 
     def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
         """Estimate each seat's average regret in chips per hand, as `BlueprintTrainer.regret_bound` does."""
-        total = self.head.tables.visited_and_regret(0)[1] + sum(
-            regret for _, regret in self._call_blades("survey", rows)
-        )
+        regrets = [regret for _, regret in self._call_blades("survey", rows)]
+        total = self.head.tables.visited_and_regret(0)[1] + sum(regrets)
         first, second = total / max(self.weight, 1.0)
         return float(first), float(second)
 
@@ -394,13 +365,10 @@ class DistributedTrainer:
 
     def _restore_head(self, state: Mapping[str, Array] | None) -> None:
         head = self.head
+        head.tables.put(None if state is None else state["head"], "the head")
         if state is None:
-            head.tables.cells[:] = 0
             self.iterations, head.updates, self._blade_updates, self.weight, head.payoff = 0, 0, 0, 0.0, np.zeros(2)
             return
-        if state["head"].shape != head.tables.cells.shape or state["head"].dtype != head.tables.cells.dtype:
-            raise InputError(f"the state has {state['head'].size:,} cells, but the head has {head.tables.cells.size:,}")
-        head.tables.cells[:] = state["head"]
         self.iterations, head.updates, self._blade_updates = (int(n) for n in state["numbers"])
         head.seed = int(state["seed"][0])
         self.weight, head.payoff = float(state["sums"][0]), np.array(state["sums"][1:], float)

@@ -28,7 +28,7 @@ from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.solvers.exact import _kernels
 from riverboat.solvers.exact.sequence_form import SequenceForm
-from riverboat.solvers.run_loop import step_and_check
+from riverboat.solvers.run_loop import step_until
 from riverboat.strategies.tabular import Strategy, Tree
 
 CHECK_INTERVAL = 10  # steps between two computations of the gap
@@ -105,6 +105,8 @@ class EGT:
     >>> method.gap() < 1e-3
     True
     """
+
+    nodes_touched = 0  # it traverses no tree
 
     def __init__(self, tree: Tree, restart: float = 4.0) -> None:
         if not restart > 1:
@@ -185,11 +187,8 @@ class EGT:
     def _restart(self) -> None:
         """Start a round around the best plans, with the smallest mu that satisfies the condition."""
         centre = self._best[0]
-        self._centre_gap, self._started_at, self._best_at = (
-            _interval_width(self._best[1]),
-            self.iteration,
-            self.iteration,
-        )
+        self._centre_gap = _interval_width(self._best[1])
+        self._started_at = self._best_at = self.iteration
         # An action of the equilibrium that the plans hardly play would need much entropy to recover. So the center
         # plays every action with a probability of about the gap.
         mix = min(0.5, max(1e-12, _UNIFORM_MIX * self._centre_gap / self._scale))
@@ -222,9 +221,8 @@ class EGT:
             factor = 1.0 - tau
             y = opponent.respond(factor * self._gain[other] + tau * response_gain, mu_other).plan
             gain = own_player.payoffs @ y
-            x = own_player.respond(
-                gain, mu_me * factor / tau, centre=response.logs
-            ).plan  # a proximal step from the response
+            # A proximal step from the response.
+            x = own_player.respond(gain, mu_me * factor / tau, centre=response.logs).plan
             gain_me = factor * self._gain[me] + tau * gain
             gain_other = factor * self._gain[other] + tau * (opponent.payoffs @ x)
             next_me = own_player.respond(gain_me, factor * mu_me)
@@ -286,9 +284,10 @@ def solve_egt(
     if iterations < 0:
         raise InputError(f"{tree.name}: iterations={iterations}: must not be negative")
     egt = EGT(tree)
-    while egt.iteration < iterations and egt.gap() > until:
-        if not step_and_check(egt, min(CHECK_INTERVAL, iterations - egt.iteration)) or (
-            callback is not None and callback(egt)
-        ):
-            break
+
+    def is_done() -> bool:
+        stopped = callback is not None and egt.iteration > 0 and callback(egt)
+        return bool(stopped) or egt.gap() <= until
+
+    step_until(egt, is_done, iterations, CHECK_INTERVAL)
     return egt

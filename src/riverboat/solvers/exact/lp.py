@@ -21,9 +21,8 @@ from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.strategies.tabular import Strategy, Tree
 
 _TIGHTEST_TOLERANCE, _DEFAULT_TOLERANCE = 1e-10, 1e-7  # the smallest tolerance of HiGHS, and its default
-MAX_SIMPLEX_SEQUENCES = (
-    5000  # above this number of sequences of both players, an interior-point method is far faster than the simplex
-)
+# Above this number of sequences of both players, an interior-point method is far faster than the simplex.
+MAX_SIMPLEX_SEQUENCES = 5000
 _NOISE = 1e-12  # plan entries below this are rounding errors
 
 highspy: Any
@@ -339,9 +338,8 @@ class SequenceFormLP:
         lp.row_upper_ = np.concatenate([right, np.zeros(self.num_bounds)])
         self.name = form.name
         self.highs = highspy.Highs()
-        self._set_options(
-            {"output_flag": False, "small_matrix_value": 1e-12}
-        )  # by default HiGHS drops entries below 1e-9
+        # By default HiGHS drops entries below 1e-9.
+        self._set_options({"output_flag": False, "small_matrix_value": 1e-12})
         self.highs.passModel(lp)
         self.highs.changeColCost(self.sequences, -1.0)  # minimize -q_0
 
@@ -390,9 +388,8 @@ class SequenceFormLP:
         other
             Lower bounds of the opponent's sequences. float64 [sequences]
         """
-        matrix, (_, right) = self.payoffs, self.form.constraints(1 - self.player)
-        treeplex, _ = self.form.constraints(1 - self.player)
-        cost = -np.concatenate([matrix @ other, right - treeplex @ other])
+        treeplex, right = self.form.constraints(1 - self.player)
+        cost = -np.concatenate([self.payoffs @ other, right - treeplex @ other])
         count = self.sequences
         self.highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
         lower, upper = own.astype(float), np.full(count, highspy.kHighsInf)

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
+from riverboat.solvers.exact.programs import plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.history import HistoryTree, Treeplex
@@ -162,8 +163,7 @@ def solve_mip(
         started = time.perf_counter()
         plans, slack = program.solve(centre, width, seconds)
         strategy = program.strategy(plans)
-        measured = quality(strategy)
-        gains = measured.gains
+        gains = quality(strategy).gains
         step = MIPStep(width, slack, gains, time.perf_counter() - started)
         steps.append(step)
         if callback is not None:
@@ -196,9 +196,8 @@ class _ThreePlayerMIP:
         self.scale = float(np.abs(pay).max()) or 1.0
         # a product for each pair of sequences of two players that meet at a terminal
         self.pairs: dict[tuple[int, int], int] = {}
-        self.leaf_payoffs: list[list[tuple[int, int, float]]] = [
-            [] for _ in range(PLAYERS)
-        ]  # own sequence, product, pay
+        # Own sequence, product and pay-off, by player.
+        self.leaf_payoffs: list[list[tuple[int, int, float]]] = [[] for _ in range(PLAYERS)]
         for z in range(len(terminals)):
             for me in range(PLAYERS):
                 a, b = (p for p in range(PLAYERS) if p != me)
@@ -217,28 +216,20 @@ class _ThreePlayerMIP:
 
         Actions sum to their parent sequence, the empty sequence is one, and no sequence is played without its binary.
         """
-        rows, columns, values, right = list[int](), list[int](), list[float](), list[float]()
-        upper = list[float]()
-
-        def add(entries: list[tuple[int, float]], low: float, high: float) -> None:
-            row = len(right)
-            for column, value in entries:
-                rows.append(row)
-                columns.append(column)
-                values.append(value)
-            right.append(low)
-            upper.append(high)
-
+        blocks, lows, highs = [], [], []
         for p, plex in enumerate(self.plexes):
-            at = int(self.plan_start[p])
-            add([(at, 1.0)], 1.0, 1.0)
-            for i in range(len(plex.infosets)):
-                moves = range(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
-                add([(at + int(plex.parent[i]), -1.0), *((at + m, 1.0) for m in moves)], 0.0, 0.0)
-                for m in moves:
-                    add([(at + m, 1.0), (self.binary_start + at + m, -1.0)], -np.inf, 0.0)
-        table = csr_array((values, (rows, columns)), shape=(len(right), self.columns))
-        return LinearConstraint(table, np.array(right), np.array(upper))
+            at, count = int(self.plan_start[p]), plex.sequences
+            table, right = plan_constraints(plex)
+            before, after = csr_array((len(right), at)), csr_array((len(right), self.columns - at - count))
+            moves = np.arange(1, count)
+            rows, columns = np.tile(moves - 1, 2), np.concatenate([at + moves, self.binary_start + at + moves])
+            signs = np.repeat([1.0, -1.0], count - 1)
+            played = csr_array((signs, (rows, columns)), shape=(count - 1, self.columns))
+            order = np.argsort(np.concatenate([[0.0], plex.first - 0.5, moves]))  # each after its information set
+            blocks.append(csr_array(vstack([hstack([before, table, after]), played]))[order])
+            lows.append(np.append(right, np.full(count - 1, -np.inf))[order])
+            highs.append(np.append(right, np.zeros(count - 1))[order])
+        return LinearConstraint(vstack(blocks), np.concatenate(lows), np.concatenate(highs))
 
     def _best_response_constraints(self) -> LinearConstraint:
         """Return 0 <= V(I) - Q(σ) for every action σ of I, and <= s + M (1 - binary)."""
@@ -250,44 +241,26 @@ class _ThreePlayerMIP:
                 sequence_values.setdefault(sequence, []).append((self.product_start + product, pay))
             for i, parent in enumerate(plex.parent):
                 sequence_values.setdefault(int(parent), []).append((value_start + i, 1.0))
-            for i in range(len(plex.infosets)):
-                for m in range(int(plex.first[i]), int(plex.first[i] + plex.width[i])):
-                    row = np.zeros(self.columns)
-                    row[value_start + i] = 1.0
-                    for column, value in sequence_values.get(m, []):
-                        row[column] -= value
-                    blocks.append(row)
-                    lows.append(0.0)
-                    highs.append(np.inf)
-                    big_m = 2.0  # big M: no two actions differ by more, as pay-offs are divided by the largest
-                    other = row.copy()
-                    other[self.slack_column] = -1.0
-                    other[self.binary_start + at + m] += big_m
-                    blocks.append(other)
-                    lows.append(-np.inf)
-                    highs.append(big_m)
+            big_m = 2.0  # no two actions differ by more, as pay-offs are divided by the largest
+            for i, infoset in enumerate(np.repeat(np.arange(len(plex.infosets)), plex.width)):
+                row = np.zeros(self.columns)
+                row[value_start + infoset] = 1.0
+                for column, value in sequence_values.get(i + 1, []):
+                    row[column] -= value
+                slack = row.copy()
+                slack[self.slack_column] = -1.0
+                slack[self.binary_start + at + i + 1] += big_m
+                blocks += [row, slack]
+                lows += [0.0, -np.inf]
+                highs += [np.inf, big_m]
         return LinearConstraint(csr_array(np.array(blocks)), np.array(lows), np.array(highs))
 
     def _product_constraints(self, low: Array, high: Array) -> LinearConstraint:
         """Return McCormick's envelope of every product in the boxes."""
-        keys = np.array(list(self.pairs), int)
-        u, v = keys[:, 0], keys[:, 1]
-        count = len(keys)
-        row = np.arange(count)
-        y = self.product_start + row
-        parts, bounds = [], []
-        for sign, a, b in ((1.0, low, low), (1.0, high, high), (-1.0, high, low), (-1.0, low, high)):
-            # y >= a_u v + b_v u - a_u b_v, or y <= the same with one bound from each side
-            table = csr_array(
-                (
-                    np.concatenate([np.full(count, sign), -sign * a[u], -sign * b[v]]),
-                    (np.tile(row, 3), np.concatenate([y, v, u])),
-                ),
-                shape=(count, self.columns),
-            )
-            parts.append(table)
-            bounds.append(-sign * a[u] * b[v])
-        return LinearConstraint(vstack(parts), np.concatenate(bounds), np.inf)
+        u, v = np.array(list(self.pairs), int).T
+        products = self.product_start + np.arange(len(u))
+        boxes = (low[u], high[u]), (low[v], high[v])
+        return LinearConstraint(*product_envelope(self.columns, u, v, products, *boxes), np.inf)
 
     # --- solving ----------------------------------------------------------------------------------
 
@@ -297,11 +270,9 @@ class _ThreePlayerMIP:
         low, high = np.zeros(count), np.ones(count)
         if centre is not None:
             low, high = np.clip(centre - width / 2, 0.0, 1.0), np.clip(centre + width / 2, 0.0, 1.0)
-        bottom = np.concatenate([low, np.zeros(count), np.full(self.product_start - 2 * count, -np.inf)])
-        top = np.concatenate([high, np.ones(count), np.full(self.product_start - 2 * count, np.inf)])
-        pairs = len(self.pairs)
-        bottom = np.concatenate([bottom, np.zeros(pairs + 1)])
-        top = np.concatenate([top, np.ones(pairs), [np.inf]])
+        values, pairs = self.product_start - 2 * count, len(self.pairs)
+        bottom = np.concatenate([low, np.zeros(count), np.full(values, -np.inf), np.zeros(pairs + 1)])
+        top = np.concatenate([high, np.ones(count), np.full(values, np.inf), np.ones(pairs), [np.inf]])
         cost = np.zeros(self.columns)
         cost[self.slack_column] = 1.0
         kind = np.zeros(self.columns)
@@ -321,13 +292,8 @@ class _ThreePlayerMIP:
 
     def plans(self, strategy: Strategy) -> Array:
         """Return the plans of a strategy, concatenated."""
-        out = np.ones(int(self.plan_start[-1]))
-        for p, plex in enumerate(self.plexes):
-            plan = out[self.plan_start[p] : self.plan_start[p + 1]]
-            for i in range(len(plex.infosets)):
-                moves = slice(int(plex.first[i]), int(plex.first[i] + plex.width[i]))
-                plan[moves] = plan[plex.parent[i]] * strategy.probabilities[plex.table_index[moves]]
-        return out
+        behaviours = [np.append(1.0, strategy.probabilities[plex.table_index[1:]]) for plex in self.plexes]
+        return np.concatenate([realization_plan(*each) for each in zip(self.plexes, behaviours, strict=True)])
 
     def strategy(self, plans: Array) -> Strategy:
         """Return the behavior strategy of plans; uniform at information sets they do not reach."""

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact import _kernels as _treeplex_kernels
+from riverboat.solvers.exact.programs import plan_constraints, realization_plan
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees._kernels import tree as tree_kernels
 from riverboat.trees.compile import to_history_tree
@@ -51,10 +51,8 @@ class SequenceForm:
         self.tree = tree
         self.histories: HistoryTree = to_history_tree(tree)
         if self.histories.players != 2:
-            raise InputError(
-                f"{tree.name}: {self.histories.players} players; the sequence form is for two, "
-                f"use a CFR schedule instead"
-            )
+            players = f"{self.histories.players} players"
+            raise InputError(f"{tree.name}: {players}; the sequence form is for two, use a CFR schedule instead")
         self.treeplexes: tuple[Treeplex, Treeplex] = self.histories.treeplex(0), self.histories.treeplex(1)
         # If pay-offs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
         self.half_sum = (self.histories.constant_sum or 0.0) / 2
@@ -92,15 +90,7 @@ class SequenceForm:
         player
             Seat, 0 or 1.
         """
-        plex = self.treeplexes[player]
-        sets = np.arange(1, len(plex.parent) + 1)
-        rows = np.concatenate([[0], sets, np.repeat(sets, plex.width)])
-        columns = np.concatenate([[0], plex.parent, np.arange(1, plex.sequences)])
-        values = np.ones(len(rows))
-        values[1 : len(sets) + 1] = -1.0
-        right = np.zeros(len(sets) + 1)
-        right[0] = 1.0
-        return csr_array((values, (rows, columns)), shape=(len(right), plex.sequences)), right
+        return plan_constraints(self.treeplexes[player])
 
     # --- plans and strategies ---------------------------------------------------------------
 
@@ -125,9 +115,7 @@ class SequenceForm:
         plex = self.treeplexes[player]
         behaviour = np.ones(plex.sequences)
         behaviour[1:] = strategy.probabilities[origin]
-        plan = np.empty(plex.sequences)
-        _treeplex_kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
-        return plan
+        return realization_plan(plex, behaviour)
 
     def plans(self, strategy: Strategy) -> tuple[Array, Array]:
         """Return the realization plans of both players.
@@ -215,9 +203,7 @@ class SequenceForm:
         tree_kernels.treeplex_best_response(plex.parent, plex.first, plex.width, value, best)
         behaviour = np.zeros(plex.sequences)
         behaviour[plex.first + best] = 1.0
-        plan = np.empty(plex.sequences)
-        _treeplex_kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
-        return float(value[0]), plan
+        return float(value[0]), realization_plan(plex, behaviour)
 
     def bracket(self, x: Array, y: Array) -> tuple[float, float]:
         """Return what x guarantees to player 0 and what y concedes: the value of a constant-sum game lies between them.

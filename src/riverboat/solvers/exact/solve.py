@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from riverboat.core.errors import DiskError, UnsavedError
 from riverboat.games.base import Game
@@ -14,7 +14,7 @@ from riverboat.solvers import solver_run
 from riverboat.solvers.exact.egt import EGT
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import LAST, Callback, Result, SolveProgress, Stopper, quality_fields
+from riverboat.solvers.result import LAST, Callback, Result, Stopper, make_result
 from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_limits, run_to_end
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.strategies import files
@@ -54,8 +54,10 @@ def solve_exact(
         started = clock.perf_counter()
         strategy = (solve_lp if method == "lp" else undominated)(tree).strategy
         seconds = clock.perf_counter() - started
-        result = _result(strategy, quality(strategy).scaled(unit_scale), unit, method, seed, seconds)
-        result = replace(result, reached=requested.until is None or result.exploitability <= requested.until)
+        exact = quality(strategy).scaled(unit_scale)
+        reached = requested.until is None or exact.exploitability <= requested.until
+        facts = {"method": method, "iterations": 1, "seconds": seconds, "unit": unit, "seed": seed, "reached": reached}
+        result = make_result(strategy, exact, **facts)
     if out is not None:
         assert isinstance(result.strategy, Strategy)
         try:
@@ -68,17 +70,12 @@ def solve_exact(
 class EGTRun(SolverRun):
     """A run of the excessive gap technique, with figures in `unit`, which is `unit_scale` of the tree's unit."""
 
-    saves_checkpoints = False  # the strategy is written at the end
-
     def __init__(
         self, tree: Tree, unit: str, unit_scale: float, seed: int, log: str | Path | None, check_every: int | None
     ) -> None:
         super().__init__(log, check_every)
         self.solver = EGT(tree)
         self.unit, self.unit_scale, self.seed = unit, unit_scale, seed
-        self._quality: Quality | None = None
-        self._strategy: Strategy | None = None
-        self._checked_at = -1
 
     def _next_check(self, iteration: int) -> int:
         if self.check_every is not None:
@@ -86,50 +83,17 @@ class EGTRun(SolverRun):
         last = self.history[-1].iteration if self.history else 0
         return last + min(max(1, last // 8), MAX_CHECK_INTERVAL)
 
-    def check_if_due(self, seconds: float, iterations: int) -> None:
-        """Check if due."""
-        if self.iteration >= self._due_iteration:
-            self.check()
-
-    def check(self) -> tuple[Strategy, Quality]:
-        """Compute the exploitability now and record it."""
-        if self._strategy is None or self._quality is None or self._checked_at != self.iteration:
-            started = clock.perf_counter()
-            self._strategy = self.solver.average()
-            self._quality = quality(self._strategy).scaled(self.unit_scale)
-            self.seconds += clock.perf_counter() - started
-            self._checked_at = self.iteration
-            self.log_check(self.current_progress(), self.unit)
-        return self._strategy, self._quality
-
-    def current_progress(self) -> SolveProgress:
-        """Return the progress of the run."""
-        checked = self._checked_at == self.iteration
-        return SolveProgress.from_quality(self.iteration, self.seconds, 0, self._quality, checked=checked)
-
-    def save(self) -> None:
-        """Do nothing: EGT has no checkpoints."""
+    def _measure(self) -> Quality:
+        return quality(self.solver.average()).scaled(self.unit_scale)
 
     def result(self) -> Result:
         """Return the result of the run so far."""
-        strategy, exact = self.check()
-        result, at = _result(strategy, exact, self.unit, "egt", self.seed, self.seconds), self.iteration
-        return replace(result, iterations=at, history=tuple(self.history), answer=LAST, answer_iteration=at)
-
-
-def _result(strategy: Strategy, measured: Quality, unit: str, method: str, seed: int, seconds: float) -> Result:
-    return Result(
-        game=strategy.tree.name,
-        method=method,
-        schedule=None,
-        traversal=None,
-        iterations=1,
-        seconds=seconds,
-        unit=unit,
-        infosets=strategy.tree.infoset_count,
-        seed=seed,
-        nodes=0,
-        reached=True,
-        strategy=strategy,
-        **quality_fields(measured),
-    )
+        exact, at = self.check(), self.iteration
+        facts: dict[str, Any] = {
+            "iterations": at,
+            "answer": LAST,
+            "answer_iteration": at,
+            "history": tuple(self.history),
+        }
+        facts |= {"seconds": self.seconds, "unit": self.unit, "seed": self.seed}
+        return make_result(self.solver.average(), exact, **facts)

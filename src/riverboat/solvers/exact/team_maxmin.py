@@ -20,6 +20,7 @@ import heapq
 import time
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -27,8 +28,10 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
+from riverboat.solvers.exact.programs import plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular import best_response as response
 from riverboat.strategies.tabular import Strategy
+from riverboat.trees._kernels.tree import treeplex_best_response
 from riverboat.trees.history import HistoryTree, Treeplex
 
 TOLERANCE = 1e-7  # of HiGHS, in units of the largest pay-off: the accuracy of bounds from programs
@@ -43,9 +46,8 @@ class TeamMaxmin:
     adversary: int
     correlated: tuple[float, float]  # guaranteed by the adversary's plan (low) and by the team's joint plans (high)
     plans: int  # joint pure plans in the team's distribution
-    uncorrelated: tuple[
-        float, float
-    ]  # without correlation: proved lower bound, and the adversary's value against `strategy`
+    # Without correlation: proved lower bound, and the adversary's value against `strategy`.
+    uncorrelated: tuple[float, float]
     strategy: Strategy  # of the members, without correlation; the adversary's part is a best response
     boxes: int  # boxes that branch and bound examined
     seconds: float
@@ -95,9 +97,7 @@ class _TeamGame:
         self.pay = np.bincount(inverse.ravel(), pay / self.scale, minlength=len(keys))  # float64 [leaves]
         self.own = keys[:, self.members]  # int [leaves, members]: sequences of the members
         self.other = keys[:, adversary]  # int [leaves]: sequences of the adversary
-        self.adversary_constraints = _plan_constraints(self.adversary_treeplex)[
-            0
-        ].T  # [sequences, 1 + information sets]
+        self.adversary_constraints = plan_constraints(self.adversary_treeplex)[0].T  # [sequences, 1 + information sets]
 
     def adversary_payoffs(self, weight: Array) -> Array:
         """Return pay-offs by the adversary's sequence, given the team's reach of leaves. float64 [sequences]"""
@@ -114,9 +114,8 @@ class _TeamGame:
     def best_response(self, plans: list[Array]) -> float:
         """Return the adversary's best-response value."""
         value = self.adversary_payoffs(self.reach(plans))
-        for i in range(len(self.adversary_treeplex.parent) - 1, -1, -1):
-            first = self.adversary_treeplex.first[i]
-            value[self.adversary_treeplex.parent[i]] += value[first : first + self.adversary_treeplex.width[i]].max()
+        plex = self.adversary_treeplex
+        treeplex_best_response(plex.parent, plex.first, plex.width, value, np.empty(len(plex.parent), np.int32))
         return float(value[0])
 
     def strategy(self, plans: list[Array]) -> Strategy:
@@ -129,23 +128,13 @@ class _TeamGame:
         return Strategy(self.tree, table, facts)
 
 
-def _plan_constraints(plex: Treeplex) -> tuple[csr_array, Array]:
-    """Return E and e: plans are the x >= 0 with E x = e."""
-    sets = np.arange(1, len(plex.parent) + 1)
-    rows = np.concatenate([[0], sets, np.repeat(sets, plex.width)])
-    columns = np.concatenate([[0], plex.parent, np.arange(1, plex.sequences)])
-    values = np.ones(len(rows))
-    values[1 : len(sets) + 1] = -1.0
-    right = np.zeros(len(sets) + 1)
-    right[0] = 1.0
-    return csr_array((values, (rows, columns)), shape=(len(right), plex.sequences)), right
-
-
-def _solve_program(
-    cost: Array, team: _TeamGame, less: csr_array, equal: csr_array, right: Array, **more: object
-) -> object:
-    """Minimize the adversary's value; the first rows of `less` are its sequences."""
-    optimum = linprog(cost, A_ub=less, b_ub=np.zeros(less.shape[0]), A_eq=equal, b_eq=right, method="highs", **more)
+def _minimize_value(
+    team: _TeamGame, less: csr_array, right: Array, equal: csr_array, equal_right: Array, bounds: Any
+) -> Any:
+    """Minimize the adversary's value, the first variable; the first rows of `less` are the adversary's sequences."""
+    cost = np.zeros(less.shape[1])
+    cost[0] = 1.0
+    optimum = linprog(cost, less, right, equal, equal_right, bounds=bounds, method="highs")
     if optimum.status not in (0, 2):
         raise RiverboatError(f"{team.tree.name}: HiGHS stopped: {optimum.message}")
     return optimum
@@ -166,16 +155,14 @@ def _correlated_value(team: _TeamGame) -> tuple[tuple[float, float], int]:
         low = max(low, bound)
         columns.append(team.adversary_payoffs(column))
         table = np.array(columns).T  # [sequences, joint plans]
-        cost = np.zeros(adversary_matrix.shape[1] + len(columns))
-        cost[0] = 1.0
         less = csr_array(hstack([-adversary_matrix, csr_array(table)]))
         equal = csr_array(np.concatenate([np.zeros(adversary_matrix.shape[1]), np.ones(len(columns))])[None])
         bounds = [(None, None)] * adversary_matrix.shape[1] + [(0, None)] * len(columns)
-        optimum = _solve_program(cost, team, less, equal, np.ones(1), bounds=bounds)
-        high = float(optimum.fun)  # type: ignore[attr-defined]
-        plan = np.maximum(-optimum.ineqlin.marginals, 0.0)  # type: ignore[attr-defined]
+        optimum = _minimize_value(team, less, np.zeros(less.shape[0]), equal, np.ones(1), bounds)
+        high = float(optimum.fun)
+        plan = np.maximum(-optimum.ineqlin.marginals, 0.0)
         if high - low <= TOLERANCE or _is_repeated(columns):
-            support = int(np.count_nonzero(optimum.x[adversary_matrix.shape[1] :] > TOLERANCE))  # type: ignore[attr-defined]
+            support = int(np.count_nonzero(optimum.x[adversary_matrix.shape[1] :] > TOLERANCE))
             return (min(low, high), high), support
 
 
@@ -185,10 +172,7 @@ def _is_repeated(columns: list[Array]) -> bool:
 
 
 def _uniform_plan(plex: Treeplex) -> Array:
-    plan = np.ones(plex.sequences)
-    for i in range(len(plex.parent)):
-        plan[plex.first[i] : plex.first[i] + plex.width[i]] = plan[plex.parent[i]] / plex.width[i]
-    return plan
+    return realization_plan(plex, np.append(1.0, 1.0 / np.repeat(plex.width, plex.width)))
 
 
 class _JointPlanOracle:
@@ -204,7 +188,7 @@ class _JointPlanOracle:
         self.columns = plans + leaves
         rows, right = [], []
         for k, plex in enumerate(team.plexes):
-            equations, e = _plan_constraints(plex)
+            equations, e = plan_constraints(plex)
             before, after = csr_array((len(e), self.at[k])), csr_array((len(e), self.columns - self.at[k + 1]))
             rows.append(hstack([before, equations, after]))
             right.append(e)
@@ -244,15 +228,14 @@ def _improve_member(team: _TeamGame, plans: list[Array], k: int) -> list[Array]:
     plex, adversary_matrix = team.plexes[k], team.adversary_constraints
     weight = team.reach(plans, without=k) * team.pay
     game = csr_array((weight, (team.other, team.own[:, k])), shape=(team.adversary_treeplex.sequences, plex.sequences))
-    equations, right = _plan_constraints(plex)
+    equations, right = plan_constraints(plex)
     sets = adversary_matrix.shape[1]
-    cost = np.zeros(sets + plex.sequences)
-    cost[0] = 1.0
+    less = csr_array(hstack([-adversary_matrix, game]))
     equal = csr_array(hstack([csr_array((len(right), sets)), equations]))
     bounds = [(None, None)] * sets + [(0, 1)] * plex.sequences
-    optimum = _solve_program(cost, team, csr_array(hstack([-adversary_matrix, game])), equal, right, bounds=bounds)
+    optimum = _minimize_value(team, less, np.zeros(less.shape[0]), equal, right, bounds)
     improved = list(plans)
-    improved[k] = np.clip(optimum.x[sets:], 0.0, 1.0)  # type: ignore[attr-defined]
+    improved[k] = np.clip(optimum.x[sets:], 0.0, 1.0)
     return improved
 
 
@@ -279,12 +262,7 @@ def _multistart_search(team: _TeamGame, seed: int) -> tuple[float, list[Array]]:
 
 
 def _random_plan(plex: Treeplex, rng: np.random.Generator) -> Array:
-    plan = np.ones(plex.sequences)
-    for i in range(len(plex.parent)):
-        plan[plex.first[i] : plex.first[i] + plex.width[i]] = plan[plex.parent[i]] * rng.dirichlet(
-            np.ones(plex.width[i])
-        )
-    return plan
+    return realization_plan(plex, np.concatenate([[1.0], *(rng.dirichlet(np.ones(width)) for width in plex.width)]))
 
 
 class _McCormickRelaxation:
@@ -300,8 +278,8 @@ class _McCormickRelaxation:
         product = team.own[:, 0] * m + team.own[:, 1]
         game = csr_array((team.pay, (team.other, product)), shape=(team.adversary_treeplex.sequences, n * m))
         self.less = csr_array(hstack([-team.adversary_constraints, csr_array((game.shape[0], n + m)), game]))
-        e1, r1 = _plan_constraints(first)
-        e2, r2 = _plan_constraints(second)
+        e1, r1 = plan_constraints(first)
+        e2, r2 = plan_constraints(second)
         first_right, second_right = csr_array(r1[:, None]), csr_array(r2[:, None])
         rows = [
             hstack([csr_array((len(r1), self.sets)), e1, csr_array((len(r1), m + n * m))]),
@@ -325,26 +303,15 @@ class _McCormickRelaxation:
         u, v = self.pairs
         each = np.arange(n * m)
         x, y, z = self.sets + u, self.sets + n + v, self.sets + n + m + each
-        parts, right = [self.less], [np.zeros(self.less.shape[0])]
-        for sign, a, b in ((1.0, low, low), (1.0, high, high), (-1.0, high, low), (-1.0, low, high)):
-            a_u, b_v = a[u], b[n + v]  # sign · (Y - a y - b x + a b) >= 0
-            values = np.concatenate([np.full(n * m, -sign), sign * a_u, sign * b_v])
-            table = csr_array((values, (np.tile(each, 3), np.concatenate([z, y, x]))), shape=(n * m, self.columns))
-            parts.append(table)
-            right.append(sign * a_u * b_v)
-        cost = np.zeros(self.columns)
-        cost[0] = 1.0
+        boxes = (low[u], high[u]), (low[n + v], high[n + v])
+        table, right = product_envelope(self.columns, x, y, z, *boxes)
         bounds = np.full((self.columns, 2), (-np.inf, np.inf))
         bounds[self.sets : self.sets + n + m] = np.column_stack([low, high])
         bounds[self.sets + n + m :] = (0.0, 1.0)
-        optimum = linprog(
-            cost, A_ub=csr_array(vstack(parts)), b_ub=np.concatenate(right), A_eq=self.equal, b_eq=self.right,
-            bounds=bounds, method="highs",
-        )  # fmt: skip
+        less, less_right = csr_array(vstack([self.less, -table])), np.append(np.zeros(self.less.shape[0]), -right)
+        optimum = _minimize_value(self.team, less, less_right, self.equal, self.right, bounds)
         if optimum.status == 2:
             return None
-        if optimum.status != 0:
-            raise RiverboatError(f"{self.team.tree.name}: HiGHS stopped: {optimum.message}")
         plans = np.clip(optimum.x[self.sets : self.sets + n + m], 0.0, 1.0)
         return float(optimum.fun), [plans[:n], plans[n:]], optimum.x[self.sets + n + m :].reshape(n, m)
 

@@ -58,16 +58,8 @@ def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Q
     workspace = deck_hands(tree), board_workspace(tree), hand_frames(tree)
     table = np.concatenate([t.reshape(-1) for t in tables])
     strategy, parents_of = kernels.BucketStrategyTable(table, rows), kernels.BucketParents(before, parent)
-    kernels.tabulate_terminal_values(
-        make_sampling_game(tree, cards, BucketTables(tree, counts)),
-        cards.lookup,
-        *workspace,
-        strategy,
-        boards,
-        weights,
-        parents_of,
-        kernels.BucketTerminalValues(start, out),
-    )
+    inputs = make_sampling_game(tree, cards, BucketTables(tree, counts)), cards.lookup, *workspace, strategy
+    kernels.tabulate_terminal_values(*inputs, boards, weights, parents_of, kernels.BucketTerminalValues(start, out))
     if (parent == kernels.AMBIGUOUS).any():
         raise InputError(
             f"{cards.name}: a bucket follows several buckets of the previous street; a best response inside the abstract "

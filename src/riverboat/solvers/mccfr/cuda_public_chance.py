@@ -1,6 +1,6 @@
 """Public chance sampling (Johanson et al. 2012) over buckets on a GPU: all hands of a batch of boards at once.
 
-    trainer = cuda_public_chance_trainer(tree, cards, seed=1, weighting="linear")
+    trainer = make_sampling_trainer(tree, cards, "pcs", device="cuda", seed=1, weighting="linear")
     trainer.step(10_000)                 # boards
 
 CPU threads deal boards, rank their hands and look up their buckets. The device traverses the betting of all boards of a
@@ -31,9 +31,8 @@ from riverboat.engines.cuda.vector_plan import StreetPlan, VectorPlan, vector_pl
 from riverboat.engines.sampling._kernels import public_chance as deal_kernels
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.cuda_trainer import DeviceTables, launch_grid, require_cuda, to_device
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Weighting, make_sampling_game
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer
-from riverboat.solvers.mccfr.traversers import ThreadTeam, board_workspace, deal_range, deck_hands
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, ThreadTeam, deal_range, make_sampling_game
+from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 
 THREADS = 3 if SIMULATED else 128
 PACK = LOOKUP_BLOCK  # boards that are dealt and copied together
@@ -175,9 +174,8 @@ class CudaPublicChanceTraverser:
         self._table, self._reach = int(units.sum()), int(reach.sum())
         self._sums = cuda.device_array(int(2 * sequences.sum() + units.sum()), np.float32)
         self._rows = cuda.device_array(max(1, int(2 * reach.sum() + met.sum())), np.float32)
-        self._rows[: int(reach[0])].copy_to_device(
-            np.ones(int(reach[0]), np.float32)
-        )  # reach on the first street is one
+        # Reach on the first street is one.
+        self._rows[: int(reach[0])].copy_to_device(np.ones(int(reach[0]), np.float32))
         self._device, self._paid = DeviceTables(self._host), to_device(np.append(np.zeros(2), self.hands.hand))
 
     def _allocate_packs(self) -> None:
@@ -293,14 +291,6 @@ class CudaPublicChanceTraverser:
         at, cells = (*launch_grid(self._table, THREADS), self._stream), self._device.send()
         self.kernels.discount[at](self._plan, self._sizes, self._table, cells, positive, negative, decay)
         cuda.synchronize()
-
-
-def cuda_public_chance_trainer(
-    tree: ActionTree, cards: CardAbstraction, *, seed: int = 0, weighting: str | Weighting = "none", **options: int
-) -> BlueprintTrainer:
-    """Make a trainer by public chance sampling on a GPU. Options are those of `CudaPublicChanceTraverser`."""
-    traverser = CudaPublicChanceTraverser(tree, cards, **options)
-    return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
 
 
 def _starts(numbers: Any) -> Array:

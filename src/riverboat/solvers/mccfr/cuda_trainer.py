@@ -1,6 +1,6 @@
 """External sampling on a GPU, with the same deals, traversals and tables as on the CPU, thousands of deals at a time.
 
-    trainer = cuda_external_trainer(tree, cards, seed=1, weighting="linear")
+    trainer = make_sampling_trainer(tree, cards, device="cuda", seed=1, weighting="linear")
     trainer.step(100_000_000)            # deals
 
 Every step runs on the device, including the dealing of cards. Blocks of threads race, as threads do on the CPU. A run
@@ -31,8 +31,7 @@ from riverboat.engines.cuda.compilation import (
     link_device_functions,
 )
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import BucketTables, Weighting, make_sampling_game, max_notes_per_deal
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game, max_notes_per_deal
 from riverboat.solvers.mccfr.traversers import tree_depth
 
 # --- tables on the device, copied to the host on demand ---
@@ -255,14 +254,6 @@ class CudaExternalTraverser:
                 cells, first, first + size, averages, np.float32(positive), np.float32(negative), np.float32(decay)
             )
         cuda.synchronize()
-
-
-def cuda_external_trainer(
-    tree: ActionTree, cards: CardAbstraction, *, seed: int = 0, weighting: str | Weighting = "none", **options: int
-) -> BlueprintTrainer:
-    """Make a trainer by external sampling on a GPU. Options are those of `CudaExternalTraverser`."""
-    traverser = CudaExternalTraverser(tree, cards, **options)
-    return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
 
 
 def _average_cells(tree: ActionTree, street: int) -> Array:

@@ -33,14 +33,13 @@ from riverboat.games.holdem.menus import ActionMenu, menu_from_table
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers import schedules
 from riverboat.solvers.mccfr.tables import DTYPES, Pruning, Weighting
-from riverboat.solvers.mccfr.trainer import TRAVERSALS
+from riverboat.solvers.mccfr.trainer import DEVICE_TRAVERSALS, TRAVERSALS
 from riverboat.solvers.mccfr.traversers import MAX_RUNOUTS
 
 DEFAULTS: dict[str, Any] = {
     "name": "recipe", "about": "", "worth": "", "game": None, "abstraction": "lossless", "menu": None, "training": {},
 }  # fmt: skip
 MAX_NUMBER = 2**53  # largest number in a recipe
-DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
 TRAINING_DEFAULTS: dict[str, Any] = {
     "time": None, "weighting": "none", "period": 1 << 20, "until": 0, "prune": None, "prune_after": 0, "dtype": "float32",
     "traversal": "external", "runouts": 0,
@@ -206,9 +205,8 @@ def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = No
         raise InputError(f"[training] prune with traversal = {traversal!r}: only external sampling supports pruning")
     runouts = training.integer("runouts", 0, MAX_NUMBER)
     if traversal not in ("external", "chance", "pure") and runouts:
-        raise InputError(
-            f"[training] runouts with traversal = {traversal!r}: not supported, all hands of a board are paid on that board"
-        )
+        remark = "not supported, all hands of a board are paid on that board"
+        raise InputError(f"[training] runouts with traversal = {traversal!r}: {remark}")
     if runouts > MAX_RUNOUTS:
         raise InputError(f"[training] runouts = {runouts}: at most {MAX_RUNOUTS} boards")
     clock = training.integer("period", 0, MAX_NUMBER), training.integer("until", 0, MAX_NUMBER) or None
@@ -234,9 +232,8 @@ def parse_train_recipe(text: str, name: str = "recipe", folder: Path | None = No
 # --- card abstraction by training time ---
 
 PREVIOUS_SIZE_SHARE = 0.1  # share of the time spent on the next smaller size
-DEVICE_CORES = (
-    150  # CPU cores that a GPU replaces: an H200 traverses 28 to 42 million deals a second, a core some 175,000
-)
+# CPU cores that a GPU replaces: an H200 traverses 28 to 42 million deals a second, a core some 175,000.
+DEVICE_CORES = 150
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from riverboat.cards.equity.equities import preflop_equities, starting_hand_clas
 from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.engines.sampling._kernels import cell as cell_kernels
 from riverboat.engines.sampling._kernels import deal as deal_kernels
 from riverboat.engines.sampling._kernels import external as kernels
@@ -38,6 +39,14 @@ MAX_COPIED_CELLS = 1 << 17  # largest first street of which threads have copies
 _WEIGHT_STEPS = 1 << 10  # discounted weights are rounded to 1 / _WEIGHT_STEPS of an iteration
 _MAX_DIRECT_CARDS = 20  # largest deck with a table entry for each set of cards
 _MAX_DIRECT_ENTRIES = 1 << 23
+
+
+def bucket_rows(street: int, count: int, rows: Array | None) -> Array:
+    """Return the numbers of some buckets of a street, by default of all; raise InputError if one is out of range."""
+    numbers = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, np.int64)
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
+        raise InputError(f"buckets {numbers.min()} to {numbers.max()}: street {street} has {count:,}")
+    return numbers
 
 
 class BucketTables:
@@ -56,9 +65,8 @@ class BucketTables:
         # Every deal writes to the few rows of the first street: threads may have copies of it, after the table.
         self.copied_cells = int(ends[0]) if copies and dtype == "float32" and ends[0] <= MAX_COPIED_CELLS else 0
         size = int(ends[-1]) + per_line  # padding that kernels may read after the last cell
-        self.all_cells = hugepage_zeros(
-            size + 2 * copies * self.copied_cells, kind
-        )  # each copy with its value at the last exchange
+        # Each copy has a second one with its value at the last exchange.
+        self.all_cells = hugepage_zeros(size + 2 * copies * self.copied_cells, kind)
         self.cells = self.all_cells[:size]
         largest = float(np.abs(tree.payoff).max())
         self.unit = 1.0  # chips of a regret of one
@@ -84,17 +92,9 @@ class BucketTables:
         by_street = [np.flatnonzero((tree.actor >= 0) & (tree.street == street)) for street in range(len(self.counts))]
         return [(2 * tree.slot[nodes], tree.count[nodes], tree.actor[nodes]) for nodes in by_street]
 
-    def _rows(self, street: int, rows: Array | None) -> Array:
-        if rows is None:
-            return np.arange(self.counts[street], dtype=np.int64)
-        numbers = np.asarray(rows, np.int64)
-        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.counts[street]:
-            raise InputError(f"buckets {numbers.min()} to {numbers.max()}: street {street} has {self.counts[street]:,}")
-        return numbers
-
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
         """Return average or current strategies of the buckets `rows` of a street. float32 [rows, width]"""
-        chosen = self._rows(street, rows)
+        chosen = bucket_rows(street, self.counts[street], rows)
         out = np.zeros((len(chosen), int(self.tree.width[street])), np.float32)
         slot, count, _ = self._decisions[street]
         base, width = int(self.base[street]), int(self.width[street])
@@ -106,23 +106,46 @@ class BucketTables:
         tree = self.tree
         if not 0 <= node < len(tree) or tree.actor[node] < 0:
             raise InputError(f"node {node}: not a decision of this tree; `tree.find(line)` returns the node of a line")
-        street = int(tree.street[node])
-        slot, count = 2 * tree.slot[node : node + 1], tree.count[node : node + 1]
-        out = np.zeros((1, int(tree.width[street])), np.float32)
-        rows = self._rows(street, np.array([bucket]))
-        base, width = int(self.base[street]), int(self.width[street])
-        cell_kernels.read_strategies(self.cells, base, width, rows, slot, count, averages, out)
+        row: Array = self.strategies(int(tree.street[node]), np.array([bucket]), averages=averages)[0]
         at = int(tree.slot[node])
-        return out[0, at : at + int(tree.count[node])]
+        return row[at : at + int(tree.count[node])]
+
+    def put(self, cells: Array | None, owner: str = "this game and abstraction") -> None:
+        """Replace the cells, or reset them to zero; raise InputError if they are of another table than the owner's."""
+        if cells is None:
+            self.cells[:] = 0
+            return
+        if cells.shape != self.cells.shape or cells.dtype != self.cells.dtype:
+            raise InputError(
+                f"the state has {cells.size:,} cells ({cells.dtype}), {owner} {self.cells.size:,} ({self.cells.dtype})"
+            )
+        self.cells[:] = cells
+
+    def street_rows(self, street: int) -> Array:
+        """Return a view of the cells of a street. [buckets, cells of a row]"""
+        first, width, count = int(self.base[street]), int(self.width[street]), self.counts[street]
+        return self.cells[first : first + count * width].reshape(count, width)
 
     def visited_and_regret(self, street: int, rows: Array | None = None) -> tuple[int, Array]:
         """Count visited information sets, and sum their largest regrets by seat, in chips. int, float64 [2]"""
         regret = np.zeros(2)
         base, width = int(self.base[street]), int(self.width[street])
-        touched = cell_kernels.survey_rows(
-            self.cells, base, width, self._rows(street, rows), *self._decisions[street], regret
-        )
+        chosen = bucket_rows(street, self.counts[street], rows)
+        touched = cell_kernels.survey_rows(self.cells, base, width, chosen, *self._decisions[street], regret)
         return int(touched), regret * self.unit
+
+    def sampled_regret(self, rows: int | None, scale: float = 1.0) -> tuple[Array, Array]:
+        """Count visited information sets by street, and sum their largest regrets by seat, in chips.
+
+        With `rows`, only that many evenly spaced buckets of a street are read and extrapolated. `scale` multiplies regrets.
+        """
+        visited, regret = np.zeros(len(self.counts), np.int64), np.zeros(2)
+        for street, count in enumerate(self.counts):
+            if count:
+                chosen = np.linspace(0, count - 1, min(rows or count, count)).astype(np.int64)
+                visited[street], sums = self.visited_and_regret(street, chosen)
+                regret += sums * (count / len(chosen)) * scale
+        return visited, regret
 
     def discount(
         self, positive: float, negative: float, decay: float, seed: int, part: int = 0, parts: int = 1
@@ -150,18 +173,13 @@ def make_sampling_game(
             f"{rules.board} from {len(rules.deck.cards)}"
         )
     if len(cards.streets) != rules.rounds:
-        raise InputError(
-            f"{cards.name} has {len(cards.streets)} streets, but the game {rules.name!r} has {rules.rounds}"
-        )
+        streets = f"{len(cards.streets)} streets"
+        raise InputError(f"{cards.name} has {streets}, but the game {rules.name!r} has {rules.rounds}")
     nodes = np.zeros((len(tree), 4), np.int32)
     terminal = tree.actor < 0
-    nodes[:, 0] = (
-        tree.street
-        + kernels.SEAT_BIT * (tree.actor == 1)
-        + kernels.TERMINAL_BIT * terminal
-        + kernels.SHOWDOWN_BIT * tree.showdown
-    )
-    nodes[:, 0] += tree.count.astype(np.int32) << kernels.COUNT_SHIFT
+    nodes[:, 0] = tree.street + (tree.count.astype(np.int32) << kernels.COUNT_SHIFT)
+    nodes[:, 0] += kernels.SEAT_BIT * (tree.actor == 1) + kernels.TERMINAL_BIT * terminal
+    nodes[:, 0] += kernels.SHOWDOWN_BIT * tree.showdown
     nodes[:, 1] = np.where(terminal, 0, tree.first)
     nodes[:, 2] = np.where(terminal, 0, 2 * tree.slot)
     nodes.view(np.float32)[:, 3] = tree.payoff / tables.unit
@@ -244,15 +262,13 @@ class Weighting:
     @property
     def discounts(self) -> bool:
         """Whether any factor differs from one."""
-        assert isinstance(self.schedule, schedules.Schedule)
-        return self.schedule.discounts
+        return schedules.parse(self.schedule).discounts
 
     def factors(self, period: int) -> tuple[float, float, float] | None:
         """Return the factors on positive regrets, negative regrets and averages at the start of a period (from 1)."""
         if self.until is not None and (period - 1) * self.period > self.until:
             return None
-        assert isinstance(self.schedule, schedules.Schedule)
-        step = self.schedule.step(period)
+        step = schedules.parse(self.schedule).step(period)
         return step.positive, step.negative, step.decay
 
 
@@ -369,10 +385,29 @@ def update_rule(tables: BucketTables, pruning: Pruning | None) -> kernels.Update
     return kernels.UpdateRule(tables.share, least, threshold, pruning.odds, pruning.after)
 
 
-def run_on_threads(task: Callable[[int], None], threads: int) -> None:
-    """Run a task once on each of some threads."""
-    if threads == 1:
-        task(0)
-        return
-    with ThreadPoolExecutor(threads, thread_name_prefix="riverboat") as pool:
-        list(pool.map(task, range(threads)))
+class ThreadTeam:
+    """Threads that run the same task side by side."""
+
+    def __init__(self, threads: int) -> None:
+        check_threads(threads)
+        self.threads = threads
+
+    def run(self, task: Callable[[int], Any]) -> None:
+        """Run a task once on each thread."""
+        if self.threads == 1:
+            task(0)
+        else:
+            list(self.pool.map(task, range(self.threads)))
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")
+
+    def discount(self, tables: BucketTables, factors: tuple[float, float, float], seed: int) -> None:
+        """Multiply positive and negative regrets and averages by factors, on all threads."""
+        self.run(lambda thread: tables.discount(*factors, seed, thread, self.threads))
+
+
+def deal_range(seed: int, begin: int, end: int) -> deal_kernels.DealRange:
+    """Return a range of deals of a run, none of them taken yet."""
+    return deal_kernels.DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))

@@ -22,7 +22,7 @@ small game for exact evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.engines.devices import CPU, CUDA
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Weighting, as_weighting, round_weight
 from riverboat.solvers.mccfr.tables import Pruning as Pruning
@@ -46,11 +47,14 @@ TRAVERSALS = {
     "pure": "one deal, all players' actions sampled (Gibson 2014)",
     "cfr-br": "one board, each seat against a best response without card abstraction (Johanson et al. 2012)",
 }
+DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
 # Checkpoints store the index: append new ones at the end.
 _TRAVERSAL_CODES = ("external", "chance", "pcs", "pure", "cfr-br", "opcs", "spcs")
 
 
-def make_traverser(tree: ActionTree, cards: CardAbstraction, traversal: str, **options: Any) -> Traverser:
+def make_traverser(
+    tree: ActionTree, cards: CardAbstraction, traversal: str, device: str = CPU, **options: Any
+) -> Traverser:
     """Make a traverser.
 
     Parameters
@@ -61,8 +65,11 @@ def make_traverser(tree: ActionTree, cards: CardAbstraction, traversal: str, **o
         Card abstraction.
     traversal
         One of `TRAVERSALS`.
+    device
+        "cpu", or "cuda" for external sampling and PCS on a GPU.
     options
-        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`.
+        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`; on a GPU, those of
+        `CudaExternalTraverser` or `CudaPublicChanceTraverser`.
 
     Returns
     -------
@@ -89,9 +96,24 @@ def make_traverser(tree: ActionTree, cards: CardAbstraction, traversal: str, **o
     """
     if traversal not in TRAVERSALS:
         raise unknown_name_error("traversal", traversal, list(TRAVERSALS))
+    if device == CUDA:
+        return _device_traverser(traversal)(tree, cards, **options)
     if traversal == "external":
         return ExternalTraverser(tree, cards, **options)
     return SamplingTraverser(tree, cards, traversal, **options)
+
+
+def _device_traverser(traversal: str) -> Callable[..., Traverser]:
+    """Return the class of a traverser on a GPU."""
+    if traversal == "external":
+        from riverboat.solvers.mccfr.cuda_trainer import CudaExternalTraverser
+
+        return CudaExternalTraverser
+    if traversal == "pcs":
+        from riverboat.solvers.mccfr.cuda_public_chance import CudaPublicChanceTraverser
+
+        return CudaPublicChanceTraverser
+    raise unknown_name_error("traversal on a GPU", traversal, DEVICE_TRAVERSALS)
 
 
 def make_sampling_trainer(
@@ -118,7 +140,8 @@ def make_sampling_trainer(
     weighting
         "none", "linear", "dcfr:…" or a `Weighting`.
     options
-        Those of the traverser: `threads`, `dtype` and `runouts`; for "external" also `mode`, `prune` and `batch`.
+        Those of `make_traverser`: `device`, or `threads`, `dtype` and `runouts`; for "external" also `mode`, `prune` and
+        `batch`.
 
     Returns
     -------
@@ -318,7 +341,7 @@ class BlueprintTrainer:
 
     def visited_infosets(self) -> tuple[int, ...]:
         """Count the visited information sets by street."""
-        return tuple(self.tables.visited_and_regret(street)[0] for street in range(len(self.tables.base)))
+        return tuple(self.tables.sampled_regret(None)[0].tolist())
 
     def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
         """Estimate each seat's average regret, in chips per hand.
@@ -331,11 +354,7 @@ class BlueprintTrainer:
         rows
             Most evenly spaced buckets of a street that are read and extrapolated.
         """
-        total = np.zeros(2)
-        for street, buckets in enumerate(self.tables.counts):
-            chosen = np.linspace(0, buckets - 1, min(rows, buckets)).astype(np.int64)
-            total += self.tables.visited_and_regret(street, chosen)[1] * (buckets / len(chosen))
-        first, second = total / max(self.weight, 1.0)
+        first, second = self.tables.sampled_regret(rows)[1] / max(self.weight, 1.0)
         return float(first), float(second)
 
     @property
@@ -376,13 +395,7 @@ class BlueprintTrainer:
         before = _TRAVERSAL_CODES[int(state["traversal"][0])] if "traversal" in state else "external"
         if self.traverser.traversal not in ("external", before):
             raise InputError(f"the state is of a run by {before!r}, this run is by {self.traverser.traversal!r}")
-        cells = state["cells"]
-        if cells.shape != self.tables.cells.shape or cells.dtype != self.tables.cells.dtype:
-            own = self.tables.cells
-            raise InputError(
-                f"the state has {cells.size:,} cells ({cells.dtype}), this game and abstraction {own.size:,} ({own.dtype})"
-            )
-        self.tables.cells[:] = cells
+        self.tables.put(state["cells"])
         if self.traverser.hybrid is not None:
             self.traverser.hybrid.cells[:] = state["hybrid"]
         self.iterations, self.updates = (int(n) for n in state["numbers"])

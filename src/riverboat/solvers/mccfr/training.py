@@ -13,21 +13,18 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core import artifacts
 from riverboat.core import files as core_files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import DiskError, InputError
-from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.run_loop import (
-    UNLIMITED_ITERATIONS,
+    AnyStopper,
     PollingStopper,
     RunLoop,
-    RunProgress,
     after_iterations,
     after_seconds,
     check_same_settings,
@@ -44,57 +41,22 @@ from riverboat.strategies.blueprint import (
     save_blueprint,
 )
 
+if TYPE_CHECKING:
+    from riverboat.solvers.cluster.distributed import DistributedTrainer
+    from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+
 MAX_CHECKPOINTS = 2  # checkpoints that are not deleted
-CHANGEABLE_KEYS = (
-    "recipe",
-    "threads",
-    "device",
-)  # settings that may change between two sessions
+CHANGEABLE_KEYS = ("recipe", "threads", "device")  # settings that may change between two sessions
 PARTS_PREFIX = "parts-"  # of folders with the blades' parts, next to checkpoints of a cluster
 _CHUNK_ACTIONS = 1 << 22  # table entries that are quantized at once
 
 
-class StreetTables(Protocol):
-    """Strategies of a trainer, street by street."""
-
-    def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
-        """Return the average strategies of some buckets. float32 [rows, width]"""
-        ...
+TrainableSolver: TypeAlias = "BlueprintTrainer | DistributedTrainer"
 
 
-class TrainableSolver(Protocol):
-    """A solver that a training run steps: `BlueprintTrainer`, or the head and blades of a cluster."""
-
-    tree: ActionTree
-    cards: CardAbstraction
-
-    @property
-    def iterations(self) -> int: ...
-
-    @property
-    def updates(self) -> int: ...
-
-    @property
-    def tables(self) -> StreetTables: ...
-
-    def step(self, iterations: int) -> None: ...
-
-    def visited_infosets(self) -> tuple[int, ...]: ...
-
-    def regret_bound(self) -> tuple[float, float]: ...
-
-    def state(self) -> dict[str, Array]: ...
-
-    def restore(self, state: Mapping[str, Array]) -> None: ...
-
-
-@runtime_checkable
-class PartitionedSolver(Protocol):
-    """A solver with distributed tables, each part of which writes its own part of a checkpoint."""
-
-    def save(self, folder: Path) -> Path: ...
-
-    def load(self, folder: Path) -> None: ...
+def is_partitioned(solver: TrainableSolver) -> TypeGuard[DistributedTrainer]:
+    """Return whether the tables are distributed over blades, each of which writes its own part of a checkpoint."""
+    return hasattr(solver, "save")
 
 
 @dataclass(frozen=True)
@@ -170,7 +132,7 @@ class Training(RunLoop[TrainingProgress]):
     prior_iterations: int = 0  # iterations and seconds of a warm start from another run;
     prior_seconds: float = 0.0  # reported, but not counted towards limits
     snapshots: int = 20  # at most; beyond it every other one is deleted
-    _limits: tuple[tuple[str, float | None], ...] = ()  # of the session
+    _limits: tuple[float | None, float | None] = (None, None)  # seconds and iterations of the session
     _last_progress: TrainingProgress | None = None
     _checked_at: float = 0.0  # seconds
     _decisions_before: int = 0  # decisions visited before the chunk
@@ -200,19 +162,16 @@ class Training(RunLoop[TrainingProgress]):
         if meta.table("abstraction").text("fingerprint") != own_entries["abstraction"]["fingerprint"]:
             raise InputError(f"{checkpoints[-1]}: trained with another card abstraction; choose another folder")
         provenance = meta.table("provenance")
-        check_same_settings(
-            checkpoints[-1],
-            provenance,
-            {key: self.provenance[key] for key in self.provenance if key not in CHANGEABLE_KEYS},
-        )
+        fixed = {key: value for key, value in self.provenance.items() if key not in CHANGEABLE_KEYS}
+        check_same_settings(checkpoints[-1], provenance, fixed)
         parts = _parts_folder(checkpoints[-1])
-        if parts.is_dir() != isinstance(self.solver, PartitionedSolver):
+        if parts.is_dir() != is_partitioned(self.solver):
             raise InputError(
                 f"{checkpoints[-1]}: trained {'by' if parts.is_dir() else 'without'} a cluster; resume it the same way"
             )
         for stray in {*self.out.glob(PARTS_PREFIX + "*")} - {_parts_folder(checkpoint) for checkpoint in checkpoints}:
             shutil.rmtree(stray)  # of an incomplete checkpoint
-        if isinstance(self.solver, PartitionedSolver):
+        if is_partitioned(self.solver):
             self.solver.load(parts)
         else:
             arrays.check_state(self.solver.state())
@@ -249,16 +208,15 @@ class Training(RunLoop[TrainingProgress]):
         for name, limit in (("seconds", seconds), ("iterations", iterations)):
             if limit is not None and not 0 < limit < math.inf:
                 raise InputError(f"{name}={limit:g}: must be above zero")
-        self._limits = (("seconds", seconds), ("iterations", iterations))
+        self._limits = seconds, iterations
         self._last_progress, self._checked_at = None, self.seconds
         if self._completed_share() < 1:
             self.solver.step(1)  # compiles the kernels outside the training time
-        stops: list[Callable[[RunProgress], bool]] = (
-            [] if seconds is None else [after_seconds(self.prior_seconds + seconds)]
-        )
+        stops: list[AnyStopper] = [PollingStopper(stop)]
+        stops += [] if seconds is None else [after_seconds(self.prior_seconds + seconds)]
         stops += [] if iterations is None else [after_iterations(self.prior_iterations + iterations)]
         try:
-            self.iterate([PollingStopper(stop), *stops], self.progress)
+            self.iterate(stops, self.progress)
         except KeyboardInterrupt:
             self.save()
             raise
@@ -277,11 +235,7 @@ class Training(RunLoop[TrainingProgress]):
     def advance(self, iterations: int) -> None:
         """Step the solver."""
         self._decisions_before = self.solver.updates
-        self.solver.step(iterations)
-
-    def iterations_until_check(self) -> int:
-        """Return an unlimited number: checks are due by time."""
-        return UNLIMITED_ITERATIONS
+        super().advance(iterations)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Update the progress after a chunk, and compute the expensive figures if a check is due."""
@@ -298,11 +252,9 @@ class Training(RunLoop[TrainingProgress]):
         return now if self.write_error is None else replace(now, trouble=str(self.write_error))
 
     def _completed_share(self) -> float:
-        done = {
-            "seconds": self.seconds - self.prior_seconds,
-            "iterations": self.solver.iterations - self.prior_iterations,
-        }
-        return max((done[name] / limit if limit else 1.0) for name, limit in self._limits if limit is not None)
+        done = self.seconds - self.prior_seconds, self.solver.iterations - self.prior_iterations
+        limits = zip(done, self._limits, strict=True)
+        return max((spent / limit if limit else 1.0) for spent, limit in limits if limit is not None)
 
     def _make_progress(self, rate: float, updates: float) -> TrainingProgress:
         share = min(1.0, self._completed_share())
@@ -347,7 +299,7 @@ class Training(RunLoop[TrainingProgress]):
         target = self.out / f"{files.CHECKPOINT_PREFIX}{self.solver.iterations:015d}"
         state: dict[str, Array] = {}
         try:
-            if isinstance(self.solver, PartitionedSolver):
+            if is_partitioned(self.solver):
                 self.solver.save(_parts_folder(target))  # first, so that an existing checkpoint has all its parts
             else:
                 state = self.solver.state()

@@ -9,9 +9,6 @@ or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from math import comb
 from typing import Any, Protocol
 
@@ -20,15 +17,21 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
 from riverboat.core.formatting import format_bytes
 from riverboat.engines.sampling._kernels import chance as chance_kernels
 from riverboat.engines.sampling._kernels import external as kernels
 from riverboat.engines.sampling._kernels import public_chance as board_kernels
-from riverboat.engines.sampling._kernels.deal import DealRange
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, make_sampling_game
+from riverboat.solvers.mccfr.tables import (
+    LOOKUP_BLOCK,
+    BucketTables,
+    Pruning,
+    ThreadTeam,
+    deal_range,
+    make_sampling_game,
+)
 
 MODES = ("racing", "deterministic")
 MAX_RUNOUTS = 1000
@@ -67,41 +70,14 @@ class Traverser(Protocol):
         ...
 
 
-def deal_range(seed: int, begin: int, end: int) -> DealRange:
-    """Return a range of deals of a run, none of them taken yet."""
-    return DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))
+def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:
+    """Return running payoff sums of both seats for each thread; the first continues those of the run.
 
-
-class ThreadTeam:
-    """Threads that run the same task side by side."""
-
-    def __init__(self, threads: int) -> None:
-        check_threads(threads)
-        self.threads = threads
-
-    def run(self, task: Callable[[int], Any]) -> None:
-        """Run a task once on each thread."""
-        if self.threads == 1:
-            task(0)
-        else:
-            list(self.pool.map(task, range(self.threads)))
-
-    @cached_property
-    def pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads)
-
-    def payoff_sums(self, start: Array, columns: int = 2) -> Array:
-        """Return running payoff sums of both seats for each thread; the first continues those of the run.
-
-        So one thread adds the same numbers in the same order, however steps are divided. float64 [threads, columns]
-        """
-        sums = np.zeros((self.threads, columns))
-        sums[0, :2] = start
-        return sums
-
-    def discount(self, tables: BucketTables, factors: tuple[float, float, float], seed: int) -> None:
-        """Multiply regrets and averages by factors, on all threads."""
-        self.run(lambda thread: tables.discount(*factors, seed, thread, self.threads))
+    So one thread adds the same numbers in the same order, however steps are divided. float64 [threads, columns]
+    """
+    sums = np.zeros((threads, columns))
+    sums[0, :2] = start
+    return sums
 
 
 def check_runouts(runouts: int) -> None:
@@ -174,7 +150,7 @@ class ExternalTraverser:
         between cores: two threads were only 1.2 times as fast as one.
         """
         tables, threads = self.tables, self.team.threads
-        tally, payoff = np.zeros((threads, _LINE), np.int64), self.team.payoff_sums(start, _LINE)
+        tally, payoff = np.zeros((threads, _LINE), np.int64), payoff_sums(threads, start, _LINE)
         while begin < end:
             stop = min(end, max(begin + 1024, 2 * begin))  # the older the run, the longer copies may differ
             interval = self._exchange_interval(begin)
@@ -211,11 +187,8 @@ class ExternalTraverser:
         arguments = *self._kernel_arguments(seed, begin, end), self._journals
         cells, count = self.tables.all_cells, -(-(end - begin) // self.group)
         self.team.run(lambda thread: kernels.collect_increments(*arguments, *self._workspaces[thread], tally))
-        self.team.run(
-            lambda thread: kernels.apply_increments(
-                cells, self._journals, count, self.rule.floor, thread, self.team.threads
-            )
-        )
+        shared = cells, self._journals, count, self.rule.floor
+        self.team.run(lambda thread: kernels.apply_increments(*shared, thread, self.team.threads))
         return int(tally.decisions.sum()), np.vstack([start, tally.payoff]).sum(axis=0)
 
     def _kernel_arguments(self, seed: int, begin: int, end: int) -> tuple[Any, ...]:
@@ -291,7 +264,8 @@ class SamplingTraverser:
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
-        tally, sums = np.zeros((self.team.threads, 2), np.int64), self.team.payoff_sums(payoff / self.tables.unit)
+        threads = self.team.threads
+        tally, sums = np.zeros((threads, 2), np.int64), payoff_sums(threads, payoff / self.tables.unit)
         deals, share = deal_range(seed, begin, end), self.tables.share
 
         def run(thread: int) -> None:

@@ -43,11 +43,10 @@ def warm_start(coarse: BlueprintTrainer, fine: BlueprintTrainer, keep: float = 1
     shares = bucket_shares(coarse.cards, fine.cards, coarse.tree.rules.rounds, fine.seed, deals)
     for street, share in enumerate(shares):
         fine_cells, coarse_cells = shared_cells(coarse.tree, fine.tree, street)
-        before, after = _rows(coarse, street), _rows(fine, street)
+        before, after = coarse.tables.street_rows(street), fine.tables.street_rows(street)
         after[:, fine_cells] = keep * (share.T @ before[:, coarse_cells])
-    fine.iterations = (
-        int(keep * coarse.iterations) // LOOKUP_BLOCK * LOOKUP_BLOCK
-    )  # determines the period of the weighting
+    # They determine the period of the weighting.
+    fine.iterations = int(keep * coarse.iterations) // LOOKUP_BLOCK * LOOKUP_BLOCK
     fine.updates = int(keep * coarse.updates)
     fine.weight = round_weight(keep * coarse.weight)
     fine.payoff = keep * coarse.payoff
@@ -69,13 +68,6 @@ def trainer_from_checkpoint(folder: str | Path, threads: int = 1) -> tuple[Bluep
     arrays.check_state(solver.state())
     solver.restore(arrays)
     return solver, meta.table("provenance").number("seconds", 0)
-
-
-def _rows(solver: BlueprintTrainer, street: int) -> Array:
-    """Return a view of the table of a street. float32 [buckets, cells]"""
-    tables = solver.tables
-    first, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
-    return tables.cells[first : first + count * width].reshape(count, width)
 
 
 def bucket_shares(

@@ -214,13 +214,12 @@ def quality_of_averages(tree: Tree, sums: Array, threads: int = 1) -> Quality:
     0.9167
     """
     if isinstance(tree, PublicTree):
-        engine = TreeEngine(tree, np.float64, threads)
-        best, values = [], []
-        for me in (0, 1):
-            tables = _strategy_tables(tree, me, sums)
-            best.append(_expectation(tree, me, engine.traverse(me, tables, traversal.RESPOND)))
-            values.append(_expectation(tree, me, engine.traverse(me, tables, traversal.EVALUATE)))
-        return Quality(tuple(best), tuple(values), tree.constant_sum)
+        engine, tables = TreeEngine(tree, np.float64, threads), [_strategy_tables(tree, me, sums) for me in (0, 1)]
+        responses, values = (
+            tuple(_expectation(tree, me, engine.traverse(me, tables[me], mode)) for me in (0, 1))
+            for mode in (traversal.RESPOND, traversal.EVALUATE)
+        )
+        return Quality(responses, values, tree.constant_sum)
     probabilities = Strategy.from_sums(tree, sums).probabilities
     best = [float(_history_best_response(tree, probabilities, me)[0][0]) for me in range(tree.players)]
     recalls = tree.perfect_recall

@@ -27,6 +27,7 @@ from riverboat.core.resources import available_memory
 from riverboat.engines.rules import check_rule, recompile_callers
 from riverboat.games.base import Array
 from riverboat.solvers import schedules, traversals
+from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.schedules import AnySchedule, Rule
 from riverboat.solvers.tabular import best_response
 from riverboat.solvers.tabular._kernels import iterations, traversal
@@ -215,7 +216,7 @@ def _rounding_bound(tree: Tree, dtype: str) -> float:
     return ROUNDING_SHARE * largest
 
 
-class CFR:
+class CFR(CFRSolver[Strategy]):
     """State of a CFR run: regrets, averages, iteration counter and random state.
 
     A sampled run applies the discounts of its schedule to the whole table once every `tick` iterations; its schedule
@@ -260,7 +261,7 @@ class CFR:
     True
     """
 
-    finished = False  # there is always another iteration
+    tree: Tree
 
     def __init__(
         self,
@@ -289,7 +290,6 @@ class CFR:
         self._full = not self.traversal.sampled or (self.traversal.name == "pcs" and not np.any(tree.nodes.actor == -1))
         self.noise = _rounding_bound(tree, dtype)
         self.tick = tick or max(1, tree.infoset_count // 10)
-        self.iteration = 0
         self.seed, self.threads = seed, threads
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
         self._kernels = kernels_for(self.schedule, dtype)
@@ -461,36 +461,13 @@ class CFR:
         """Number of nodes visited so far."""
         return sum(int(frames.visits[0]) for frames in self._engine.player_frames)
 
-    def average_provenance(self) -> dict[str, Any]:
-        """Return the provenance of the average strategy."""
-        return {
-            "game": self.tree.name,
-            "method": "cfr",
-            "schedule": str(self.schedule),
-            "traversal": self.traversal.name,
-            "iterations": self.iteration,
-            "seed": self.seed,
-            "dtype": self.dtype,
-        }
-
     @property
     def averages(self) -> Array:
         """The table of weighted strategy sums from which the average strategy is normalized."""
         return self.average_sums
 
-    def average(self, table: Array | None = None, iteration: int | None = None) -> Strategy:
-        """Return the average strategy, which converges.
-
-        Parameters
-        ----------
-        table
-            Earlier copy of the averages, by default the averages of now.
-        iteration
-            Iteration of that copy.
-        """
-        if table is None:
-            return Strategy.from_sums(self.tree, self.average_sums, self.average_provenance())
-        return Strategy.from_sums(self.tree, table, {**self.average_provenance(), "iterations": iteration})
+    def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Strategy:
+        return Strategy.from_sums(self.tree, self.average_sums if table is None else table, provenance)
 
     def current(self) -> Strategy:
         """Return the current strategy, that of the last iterate."""
@@ -503,7 +480,3 @@ class CFR:
     def quality(self) -> best_response.Quality:
         """Compute best-response values and expected values of the average strategy, without copying it."""
         return best_response.quality_of_averages(self.tree, self.average_sums, self.threads)
-
-    def exploitability(self) -> float:
-        """Compute the exploitability of the average strategy, in the game's unit."""
-        return self.quality().exploitability

@@ -264,16 +264,9 @@ def trace(
     recorder = _TraceRecorder(pair or (0, 0))
     solver.iterate(iterations, recorder)
     nodes = tuple(recorder.nodes[key] for key in sorted(recorder.nodes))
-    return Trace(
-        tree.name,
-        str(plan),
-        iterations,
-        (tree.hands[0][pair[0]], tree.hands[1][pair[1]]) if pair and isinstance(tree, PublicTree) else None,
-        float(solver.joint[recorder.pair]),
-        solver.traversals,
-        nodes,
-        tuple(_infoset_rows(solver, recorder, nodes)),
-    )
+    hands = (tree.hands[0][pair[0]], tree.hands[1][pair[1]]) if pair and isinstance(tree, PublicTree) else None
+    probability, infosets = float(solver.joint[recorder.pair]), tuple(_infoset_rows(solver, recorder, nodes))
+    return Trace(tree.name, str(plan), iterations, hands, probability, solver.traversals, nodes, infosets)
 
 
 def _check_size(tree: Tree, pair: tuple[int, int] | None) -> None:
@@ -450,10 +443,8 @@ class _TextbookCFR:
     ) -> NodeRow:
         """Return a node's row for the traced hands; `arrays` are values, strategy and counterfactual values."""
         actor, name = int(self.tree.nodes.actor[node]), ""
-        labels, (value, probabilities, action_values) = (
-            self.tree.labels(node),
-            (notes.select_hands(array) for array in arrays),
-        )
+        labels = self.tree.labels(node)
+        value, probabilities, action_values = (notes.select_hands(array) for array in arrays)
         if actor >= 0:
             if isinstance(self.tree, PublicTree):
                 name = f"{self.tree.hands[actor][notes.pair[actor]]}:{line}"
@@ -462,18 +453,9 @@ class _TextbookCFR:
             notes.table_indices[name] = notes.select_hands(self.table_indices(node))
         reached = tuple(float(notes.select_hands(part)) for part in reach)
         strategy, counterfactual = _by_label(labels, probabilities), _by_label(labels, action_values)
-        values = tuple((value + 0.0).tolist())
-        return NodeRow(
-            self.traversal_index,
-            line,
-            actor,
-            name,
-            reached,
-            float(notes.select_hands(chance)),
-            values,
-            strategy,
-            counterfactual,
-        )
+        values, at_chance = tuple((value + 0.0).tolist()), float(notes.select_hands(chance))
+        place = self.traversal_index, line, actor, name
+        return NodeRow(*place, reached, at_chance, values, strategy, counterfactual)
 
 
 def _infoset_rows(solver: _TextbookCFR, notes: _TraceRecorder, nodes: Sequence[NodeRow]) -> Iterator[InfosetRow]:
@@ -486,14 +468,10 @@ def _infoset_rows(solver: _TextbookCFR, notes: _TraceRecorder, nodes: Sequence[N
     for name, rows in by_name.items():
         strategy, indices = rows[0].strategy, notes.table_indices[name]
         value = sum(strategy[a] * row.counterfactual[a] for row in rows for a in strategy)
-        columns = solver.instant_regret[indices], solver.regret[indices], regret_matching(after[indices])
-        yield InfosetRow(
-            name,
-            rows[0].actor,
-            strategy,
-            {a: sum(row.counterfactual[a] for row in rows) - value for a in strategy},
-            *(_by_label(tuple(strategy), column) for column in columns),
-        )
+        deal_regrets = {a: sum(row.counterfactual[a] for row in rows) - value for a in strategy}
+        numbers = solver.instant_regret[indices], solver.regret[indices], regret_matching(after[indices])
+        columns = (_by_label(tuple(strategy), column) for column in numbers)
+        yield InfosetRow(name, rows[0].actor, strategy, deal_regrets, *columns)
 
 
 def _by_label(labels: Sequence[str], numbers: Array) -> dict[str, float]:
@@ -508,15 +486,8 @@ def _node_cells(row: NodeRow) -> tuple[str, ...]:
     possible = {label: p for label, p in row.strategy.items() if p > 0 or row.actor >= 0}
     reach = (_format_number(x) for x in (*row.reach, row.chance))
     values = (_format_signed(x) for x in row.value)
-    return (
-        row.line or "start",
-        turn,
-        row.infoset,
-        _format_actions(possible),
-        *reach,
-        *values,
-        _format_actions(row.counterfactual, _format_signed),
-    )
+    counterfactual = _format_actions(row.counterfactual, _format_signed)
+    return (row.line or "start", turn, row.infoset, _format_actions(possible), *reach, *values, counterfactual)
 
 
 def _infoset_cells(row: InfosetRow, given: bool) -> tuple[str, ...]:

@@ -42,15 +42,8 @@ class TreeEngine:
         """Allocate the frames of one traversal for a player."""
         side = self.tree.player_arrays[me]
         journal = len(self.tree.nodes.actor) if self.tree.shared else 0
-        return traversal.make_frames(
-            self.dtype.name,
-            self.tree.depth + 1,
-            self.tree.max_width,
-            len(side.weight),
-            len(side.weight_opp),
-            journal,
-            self.tree.table_size,
-        )
+        sizes = self.tree.depth + 1, self.tree.max_width, len(side.weight), len(side.weight_opp)
+        return traversal.make_frames(self.dtype.name, *sizes, journal, self.tree.table_size)
 
     @cached_property
     def player_frames(self) -> list[traversal.TraversalFrames]:
@@ -82,12 +75,13 @@ class TreeEngine:
             self._traverse_from(me, 0, tables, step, mode, frames, self.no_cuts)
             return np.array(frames.value[0])
         cuts = self._make_cuts(me)
+        # The first pass must not write to the tables.
         collect = traversal.COLLECT_REACH if mode == traversal.UPDATE else mode
+        read_only = tables if mode == traversal.UPDATE else tables._replace(delta=tables.delta[:0])
         visits = frames.visits[0]
-        self._traverse_from(me, 0, self._without_delta(tables, mode), step, collect, frames, cuts)
-        frames.visits[0] = visits - len(
-            cuts.node
-        )  # the second pass counts the trunk, the tasks count the roots at the cuts
+        self._traverse_from(me, 0, read_only, step, collect, frames, cuts)
+        # The second pass counts the trunk, the tasks count the roots at the cuts.
+        frames.visits[0] = visits - len(cuts.node)
 
         def subtree(task: int, task_frames: traversal.TraversalFrames) -> None:
             task_frames.own[0], task_frames.opp[0] = cuts.own[task], cuts.opp[task]
@@ -99,10 +93,6 @@ class TreeEngine:
         frames.opp[0] = side.weight_opp
         self._traverse_from(me, 0, tables, step, mode, frames, cuts)
         return np.array(frames.value[0])
-
-    def _without_delta(self, tables: traversal.RegretTables, mode: int) -> traversal.RegretTables:
-        """Return tables to which the first pass over the trunk cannot write."""
-        return tables if mode == traversal.UPDATE else tables._replace(delta=tables.delta[:0])
 
     def _make_cuts(self, me: int) -> traversal.SubtreeCuts:
         side, count = self.tree.player_arrays[me], len(self.cuts)
