@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from riverboat.core.tables import COUNT, PROSE, SHARE, Cell, ReportColumn, Repor
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
-from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.node import WEIGHT_DIGITS
 from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
@@ -32,64 +30,45 @@ TABLES = ("combos", "classes", BUCKETS_TABLE, "made", "draws", "groups")
 _MAX_NAMES = 6  # hand classes shown for a bucket
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BlueprintNode(PublicStateNode):
-    """A decision of the blueprint's tree on a board."""
+    """A decision of the blueprint's tree on a board; after it, also the end of a hand or of the street."""
 
     strategy: Blueprint
     node: int
-    board: tuple[int, ...]
-    hands: Array
     buckets: Array  # int32 [n, streets so far]
-    reach: Array
-
-    @property
-    def rules(self) -> PokerRules:
-        """Rules of the game."""
-        return self.strategy.rules
-
-    @property
-    def line(self) -> str:
-        """Actions that lead to the node."""
-        return self.strategy.tree.line(self.node)
-
-    @property
-    def seat(self) -> int:
-        """Seat to act."""
-        return int(self.strategy.tree.actor[self.node])
-
-    @property
-    def street(self) -> int:
-        """Index of the betting round."""
-        return int(self.strategy.tree.street[self.node])
-
-    @property
-    def spent(self) -> tuple[int, int]:
-        """Chips that each seat has put in."""
-        first, second = self.strategy.tree.spent[self.node].tolist()
-        return first, second
-
-    @property
-    def moves(self) -> tuple[str, ...]:
-        """Labels of the actions."""
-        return self.strategy.tree.actions(self.node)
-
-    @property
-    def bucket(self) -> Array:
-        """Buckets on the current street. int32 [n]"""
-        numbers: Array = self.buckets[:, self.street]
-        return numbers
-
-    @cached_property
-    def action_probabilities(self) -> Array:
-        """Probability of each action with each hand. float64 [n, actions]"""
-        return self.strategy.probabilities(self.node, self.bucket)
 
     def child(self, move: int) -> BlueprintNode:
         """Return the node after an action, on the same board."""
         reach = self.reach.copy()
         reach[self.seat] *= self.action_probabilities[:, move]
-        return replace(self, node=int(self.strategy.tree.first[self.node]) + move, reach=reach)
+        child = int(self.strategy.tree.first[self.node]) + move
+        return _blueprint_node(self.strategy, child, self.board, self.hands, self.buckets, reach)
+
+
+def _blueprint_node(
+    strategy: Blueprint, node: int, board: tuple[int, ...], hands: Array, buckets: Array, reach: Array
+) -> BlueprintNode:
+    """Return a node of the blueprint's tree; if its street is not dealt or the hand is over, without actions."""
+    tree, street = strategy.tree, int(strategy.tree.street[node])
+    bucket = buckets[:, street] if tree.actor[node] >= 0 and street < buckets.shape[1] else None
+    first, second = tree.spent[node].tolist()
+    return BlueprintNode(
+        strategy=strategy,
+        node=node,
+        buckets=buckets,
+        rules=strategy.rules,
+        line=tree.line(node),
+        street=street,
+        seat=int(tree.actor[node]),
+        spent=(first, second),
+        board=board,
+        hands=hands,
+        reach=reach,
+        moves=() if bucket is None else tree.actions(node),
+        action_probabilities=np.zeros((len(hands), 0)) if bucket is None else strategy.probabilities(node, bucket),
+        bucket=bucket,
+    )
 
 
 def node_at_line(strategy: Blueprint, line: str, board: Cards = ()) -> BlueprintNode:
@@ -114,7 +93,7 @@ def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
     hands = hands[~np.isin(hands, board).any(axis=1)]
     board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
     buckets = strategy.cards.buckets(np.concatenate([hands, board_cards], axis=1))[:, 0]
-    return BlueprintNode(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
+    return _blueprint_node(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
 
 
 def first_street_nodes(strategy: Blueprint) -> Iterator[BlueprintNode]:
