@@ -122,11 +122,8 @@ def blueprint_values(
     game = _subgame_at_line(strategy, line, board, ranges)
     _check_time(game, line, threads, max_minutes)
     raw = _ValueTraversal(strategy, threads).values(strategy.tree.find(line), game)
-    weights, opponent_weight, values = (
-        np.stack(game.weights),
-        np.zeros((2, NUM_HANDS)),
-        np.full((2, 2, NUM_HANDS), np.nan),
-    )
+    weights, opponent_weight = np.stack(game.weights), np.zeros((2, NUM_HANDS))
+    values = np.full((2, 2, NUM_HANDS), np.nan)
     for seat, hands in enumerate(game.hand_indices):
         opponent_weight[seat, hands] = compatible_weights(weights[1 - seat])[hands]
         opponent_weight[seat, opponent_weight[seat] <= MIN_RANGE_SHARE * weights[1 - seat].sum()] = 0.0
@@ -283,9 +280,8 @@ class _ValueTraversal:
             for seat in (0, 1):
                 values[:, seat] += shift[seat] * _compatible_weight(next_game, next_game.weights[1 - seat])
             maps = deals.hand_maps[deals.member_symmetry[deals.member_start[b] : deals.member_start[b + 1]]]
-            total: Array = values[:, :, maps].sum(
-                axis=2
-            )  # a hand on a member board has the value of its image on the representative board
+            # A hand on a member board has the value of its image on the representative board.
+            total: Array = values[:, :, maps].sum(axis=2)
             return total
 
         out = {node: np.zeros((2, 2, NUM_HANDS)) for node in leaves}

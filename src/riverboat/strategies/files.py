@@ -389,9 +389,8 @@ def load_solution(folder: str | Path, game: Game | None = None) -> Strategy | So
     if kind not in _SOLUTION_KINDS:
         raise InputError(f"{folder}: holds a {kind}, which is not a strategy of a solved game")
     name = artifacts.read_manifest(source).text("table", ("probabilities", "average", "best"))
-    entries, arrays = artifacts.read(
-        source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES)
-    )  # skips arrays that only resuming needs
+    # Arrays that only resuming needs are skipped.
+    entries, arrays = artifacts.read(source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES))
     _, tree = rebuild_game(source, entries, game)
     provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
     if isinstance(tree, BoardTree):

@@ -107,7 +107,6 @@ class PublicPolicy(Protocol):
         draw
             Numbers of the hands, which fix private randomness; without them strategies are expectations. int64 [n]
         """
-        ...
 
 
 class PublicStateStrategy(NamedTuple):

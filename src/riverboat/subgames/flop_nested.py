@@ -139,9 +139,8 @@ class NestedSolver:
         self.tree, self.part = self.extended_game.opponent_game(self.opponent)
         self.table = np.zeros(self.tree.table_size + 16, parse_table_format(self.dtype).average)
         betting = self.extended_game.whole.betting
-        self.forest_index = np.full(
-            len(betting.actor), -1
-        )  # node of the larger game -> node in the forest of the opponent's game
+        # Node of the larger game -> node in the forest of the opponent's game.
+        self.forest_index = np.full(len(betting.actor), -1)
         self.forest_index[self.part.origin[self.tree.forest.node]] = np.arange(len(self.tree.forest.node))
         added = set(self.extended_game.added)
         self.added_child = {n: c for n in range(len(betting.actor)) for c in betting.children(n) if c in added}
@@ -263,19 +262,13 @@ class NestedSolver:
         for node in betting_round.leaves:
             if not below <= part.origin[betting_round.node[node]] < last:
                 continue
-            root, gift, rounds, gifts = (
-                forest_index[int(betting_round.node[node]) + 1],
-                self._gift_at(betting_round, node, initial_gifts),
-                {},
-                {},
-            )
+            root = forest_index[int(betting_round.node[node]) + 1]
+            gift, rounds, gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
             for b in self.boards:
                 parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
                 reach = betting_round.reach[0][node][parent_rows[0]], betting_round.reach[1][node][parent_rows[1]]
-                rounds[b], gifts[b] = (
-                    BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine),
-                    gift[parent_rows[self.opponent]],
-                )
+                rounds[b] = BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine)
+                gifts[b] = gift[parent_rows[self.opponent]]
             self._last_round(rounds, part, gifts, below)
 
     def _root_gifts(self, betting_round: BettingRound, node: int, gift: Array, inner: BettingRound) -> Array:

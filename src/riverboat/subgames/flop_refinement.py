@@ -58,10 +58,8 @@ class BettingRound:
         self.board, self.root_node = (0, 0) if start is None else (start.board, start.node)
         last = int(tree.forest.end[self.root_node])
         self.count = last - self.root_node
-        self.actor, self.end = (
-            tree.forest.actor[self.root_node : last],
-            tree.forest.end[self.root_node : last] - self.root_node,
-        )
+        self.actor = tree.forest.actor[self.root_node : last]
+        self.end = tree.forest.end[self.root_node : last] - self.root_node
         self.node = tree.forest.node[self.root_node : last]  # betting node of each node
         self.leaves = [n for n in range(self.count) if self.actor[n] == CHANCE]
         self.parent = np.full(self.count, -1)
@@ -204,9 +202,8 @@ def guaranteed_values(betting: BettingTree, player: int) -> Array:
 
 # --- refinement ---------------------------------------------------------------------------------
 
-COVERED_MARGIN_FACTOR = (
-    20.0  # weight of margins that need only be nonnegative: larger values enforce no more than safety
-)
+# Weight of margins that need only be nonnegative: larger values enforce no more than safety.
+COVERED_MARGIN_FACTOR = 20.0
 
 
 @dataclass(frozen=True)

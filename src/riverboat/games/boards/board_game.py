@@ -201,7 +201,6 @@ class BoardGame(Protocol):
     @property
     def joiner(self) -> str:
         """Text between the actions of a line."""
-        ...
 
     @property
     def deck(self) -> Deck: ...
@@ -209,22 +208,18 @@ class BoardGame(Protocol):
     @property
     def board(self) -> tuple[int, ...]:
         """Cards on the board at the root."""
-        ...
 
     @property
     def deals(self) -> tuple[int, ...]:
         """Number of cards dealt at the first, second, … CHANCE node of a line."""
-        ...
 
     @property
     def weights(self) -> tuple[Array, Array]:
         """Range of each player, zero for hands that the deck or the board rules out. float64 [1326] each"""
-        ...
 
     @property
     def hand_indices(self) -> tuple[Array, Array]:
         """Indices of the hands that have rows in tables, ascending: at least those of positive weight. int [n] each"""
-        ...
 
     @property
     def betting(self) -> BettingTree: ...
@@ -232,7 +227,6 @@ class BoardGame(Protocol):
     @property
     def scale(self) -> tuple[str, float]:
         """Unit in which exploitability is reported, and how many of it one chip is: `% of pot`, `mbb/g`."""
-        ...
 
 
 # --- board games as public games ---

@@ -16,11 +16,8 @@ from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
 
-QUADRATURE = (
-    (-(3**0.5), 1 / 6),
-    (0.0, 2 / 3),
-    (3**0.5, 1 / 6),
-)  # three points that match the first five moments of a normal
+# Three points that match the first five moments of a normal distribution, and their weights.
+QUADRATURE = ((-(3**0.5), 1 / 6), (0.0, 2 / 3), (3**0.5, 1 / 6))
 
 
 @dataclass(frozen=True, eq=False)

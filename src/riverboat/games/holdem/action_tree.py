@@ -134,9 +134,8 @@ FOLD, CALL, RAISE = 0, 1, 2
 MAX_NODES = 100_000_000
 MAX_STATES = 20_000_000
 MAX_ACTIONS = 127
-MAX_INTERPRETED_NODES = (
-    50_000  # larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load
-)
+# Larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load.
+MAX_INTERPRETED_NODES = 50_000
 _NODE_BYTES = 33 + 4  # of the arrays below, and the state of each node while they are built
 
 

@@ -103,9 +103,8 @@ class ActionMenu:
     levels: tuple[tuple[MenuLevels, ...], tuple[MenuLevels, ...]]  # by seat, then by street
     most_raises: tuple[int | None, ...] = (None,)  # by street: bets and raises, not counting blinds; the last repeats
     thresholds: MenuThresholds = NO_THRESHOLDS
-    donks: tuple[MenuLevel | None, ...] = (
-        None,
-    )  # by street: sizes of bets into the last street's aggressor; None: no special sizes
+    # by street: sizes of bets into the last street's aggressor; None: no special sizes
+    donks: tuple[MenuLevel | None, ...] = (None,)
     donk_bets: bool = True  # whether such bets without special sizes are allowed like others
 
     def level_for(self, seat: int, street: int, raises: int, donk: bool = False) -> MenuLevel:

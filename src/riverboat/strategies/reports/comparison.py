@@ -173,10 +173,8 @@ def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> Repor
     first_summary, second_summary = node_summary(first), node_summary(second)
     rows: list[tuple[Cell, ...]] = []
     for player, name in enumerate(player_names(first.tree.game)):
-        ev, equity = (
-            (first_summary.ev[player], second_summary.ev[player]),
-            (first_summary.equity[player], second_summary.equity[player]),
-        )
+        ev = first_summary.ev[player], second_summary.ev[player]
+        equity = first_summary.equity[player], second_summary.equity[player]
         change = None if None in ev else float(ev[1] or 0) - float(ev[0] or 0)
         rows.append((name, *ev, change, *equity))
     columns = [ReportColumn("player"), *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change"))]

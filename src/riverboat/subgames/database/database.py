@@ -155,10 +155,8 @@ class EndgameEntry(NamedTuple):
 def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
     """Convert a solved endgame to values and strategies by equity. Equity steps without hands copy the nearest step."""
     root = solution[""]
-    value, play = (
-        np.zeros((2, NUM_EQUITY_STEPS), np.float32),
-        np.zeros((num_columns(key.stack_level), NUM_EQUITY_STEPS), np.uint8),
-    )
+    value = np.zeros((2, NUM_EQUITY_STEPS), np.float32)
+    play = np.zeros((num_columns(key.stack_level), NUM_EQUITY_STEPS), np.uint8)
     step = _equity_steps(key.equity)
     for seat in (0, 1):
         ev, weight = root.ev(seat) / ENDGAME_POT, root.reach[seat] * root.compatible_weight(seat)

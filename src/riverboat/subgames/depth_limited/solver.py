@@ -100,7 +100,6 @@ class LeafValues(Protocol):
 
         float64 [2 (the searching seat first), leaves, hands] -> [leaves, continuations, hands]
         """
-        ...
 
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
         """Return the searching seat's values.
@@ -108,7 +107,6 @@ class LeafValues(Protocol):
         `continuation_reach` is the opponent's reach times its choice of continuation.
         float64 [2, leaves, hands], [leaves, continuations, hands] -> [leaves, hands]
         """
-        ...
 
 
 class StreetGadget(Protocol):
@@ -118,26 +116,21 @@ class StreetGadget(Protocol):
 
     def strategy(self) -> Array:
         """Return the current strategy of the gadget."""
-        ...
 
     def average_strategy(self) -> Array:
         """Return the average strategy of the gadget."""
-        ...
 
     def entering_range(self, shares: Array) -> Array:
         """Return the opponent's range at the root of the street. float64 [hands]"""
-        ...
 
     def update_regrets(self, enter_values: Array, schedule_step: ScheduleStep) -> None:
         """Update regrets from the counterfactual values of entering. float64 [hands]"""
-        ...
 
     def best_response_gain(self, best: Array, enter_values: Array) -> float:
         """Return the gain of a best response over the average strategy.
 
         `best` and `enter_values` are the best-response and average values of entering.
         """
-        ...
 
 
 class CompatibleWeights:
@@ -198,9 +191,7 @@ class DepthLimitedSolver:
         self.continuation_sums = np.zeros_like(self.continuation_regret)
         self.iterations = 0
         spent = np.array([tree.states[e].spent for e in self.leaf_nodes], float).reshape(-1, 2)
-        self.spent_since_root = spent - np.array(
-            tree.states[0].spent, float
-        )  # chips that each seat put in since the root
+        self.spent_since_root = spent - np.array(tree.states[0].spent, float)  # chips that each seat put in
 
     # --- iterations -----------------------------------------------------------------------------
 

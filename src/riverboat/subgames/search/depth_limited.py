@@ -35,10 +35,8 @@ from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgameRoot, norm
 
 CHECK_EVERY = 20  # iterations between checks of the clock and the exploitability
 NO_VALUES = "none: before this street hands had no values of their own"
-RUNOUTS_BY_CARDS = {
-    0: 16 * NUM_RUNOUTS,
-    3: NUM_RUNOUTS,
-}  # sampled runouts, by board cards: five-card runouts vary more, and their values are cached
+# Sampled runouts, by board cards: five-card runouts vary more, and their values are cached.
+RUNOUTS_BY_CARDS = {0: 16 * NUM_RUNOUTS, 3: NUM_RUNOUTS}
 
 
 class SearchContext(NamedTuple):
@@ -46,9 +44,8 @@ class SearchContext(NamedTuple):
 
     reader: BlueprintPolicy  # with a deterministic translation
     base: Blueprint  # strategy after the street
-    with_blueprint_values: Callable[
-        [SubgameRoot, int], SubgameRoot
-    ]  # adds values against the blueprint to a root on a later street
+    # adds values against the blueprint to a root on a later street
+    with_blueprint_values: Callable[[SubgameRoot, int], SubgameRoot]
 
 
 @dataclass(frozen=True, eq=False)

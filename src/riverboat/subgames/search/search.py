@@ -33,7 +33,7 @@ from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, menu_raise_totals
 from riverboat.games.holdem.public_states import PublicStates
-from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.holdem.rules import STREETS, PokerRules
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_values import blueprint_values
@@ -52,12 +52,9 @@ from riverboat.subgames.search.subgames import (
     choose_menu,
 )
 
-STREETS = ("preflop", "flop", "turn", "river")
 NESTED_MODES = ("inexpensive", "expensive")
-MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = (
-    1 << 30,
-    1 / 16,
-)  # size of the cache of solutions in bytes, or as a share of free memory if that is more
+# Size of the cache of solutions in bytes, or as a share of free memory if that is more.
+MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = 1 << 30, 1 / 16
 DEFAULT_WORK = 5.5e6  # nodes × boards × hands: about a second on one core for a hundred iterations
 WORK_PER_SECOND = 5e6  # per core, for about sixty iterations
 MIN_SECONDS = 0.05

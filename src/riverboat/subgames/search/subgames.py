@@ -56,9 +56,8 @@ class SubgameRoot:
     state: BettingState
     board: tuple[int, ...]
     ranges: Array  # float64 [2, 1326]: reach of each seat's hands
-    values: (
-        Array | None
-    )  # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
+    # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
+    values: Array | None
     source: str  # origin of the values, or why there are none
     gifts: Array | None = None  # float64 [1326]: values that these hands gave up on the path
     error: Array | float = 0.0  # float64 [1326]: error of the values, if they are estimates
@@ -211,9 +210,8 @@ class SubgamePosition:
         reach, root_weights = self.solution_node.reach[player], self.subgame.spot.weights[player]
         defined: Array = np.logical_not(np.isnan(probabilities).any(axis=1))
         reliable = defined & (reach >= MIN_LEARNED_REACH * root_weights)
-        if (
-            probabilities.shape[1] > 1 and self.solution.provenance["iterations"] > 1
-        ):  # one iteration leaves all strategies uniform
+        # One iteration leaves all strategies uniform.
+        if probabilities.shape[1] > 1 and self.solution.provenance["iterations"] > 1:
             reliable &= np.ptp(probabilities, axis=1) > 0
         weight = np.where(reliable, reach, 0.0)
         weight = weight if weight.any() else defined.astype(float)
@@ -265,9 +263,8 @@ class SubgamePosition:
 
 # --- bet menus ------------------------------------------------------------------------------------
 
-MENU_LADDER: tuple[
-    tuple[Sequence[str], Sequence[str]], ...
-] = (  # (turn, river): sizes of the first bet, the first raise, and later raises
+# (turn, river): sizes of the first bet, the first raise, and later raises.
+MENU_LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (
     (("33%, 75%, 150%, a", "75%, a", "a"), ("33%, 75%, 150%, a", "50%, 100%, a", "100%, a", "a")),
     (("50%, 100%, a", "100%, a", "a"), ("50%, 100%, a", "100%, a", "a")),
     (("50%, 100%, a", "100%, a", "a"), ("100%, a", "a")),
