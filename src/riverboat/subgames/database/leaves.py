@@ -26,6 +26,7 @@ from riverboat.subgames.depth_limited.solver import (
     CompatibleWeights,
     DepthLimitedSolver,
     ShowdownLeafValues,
+    SingleLeafValues,
     StreetTree,
     build_street_tree,
     has_later_betting,
@@ -113,28 +114,16 @@ class RiverSampler:
         }
 
 
-class DatabaseLeafValues:
+class DatabaseLeafValues(SingleLeafValues):
     """Leaf values from the nearest entries of an endgame database."""
 
-    num_continuations = 1
-
     def __init__(self, turn: RiverSampler, library: EndgameDatabase) -> None:
-        self.sampler, self.database, self.compatible_weights, self.num_lookups = (
-            turn,
-            library,
-            CompatibleWeights(turn.hands),
-            0,
-        )
+        self.sampler, self.database, self.num_lookups = turn, library, 0
+        self.compatible_weights = CompatibleWeights(turn.hands)
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self._values(reach[1], reach[0], 1 - self.sampler.seat)[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self._values(reach[0], continuation_reach[:, 0], self.sampler.seat)
-
-    def _values(self, own: Array, other: Array, seat: int) -> Array:
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        own, other, seat = reach[side], reach[1 - side], self.sampler.seat ^ side
         out, cards = np.zeros_like(own), self.sampler.sample_cards()
         for card in cards:
             live = self.sampler.live_hands[card]
@@ -156,10 +145,8 @@ class DatabaseLeafValues:
         return out
 
 
-class SampledRiverLeafValues:
+class SampledRiverLeafValues(SingleLeafValues):
     """Leaf values from river solvers that are updated whenever a river is sampled."""
-
-    num_continuations = 1
 
     def __init__(self, turn: RiverSampler, menu: ActionMenu, buckets: int | None = None) -> None:
         """Set the number of strength buckets per leaf, shared by all cards.
@@ -176,15 +163,9 @@ class SampledRiverLeafValues:
         """Total size of the tables of all rivers: regrets and averages."""
         return sum(river.table_size for river in self.river_solvers.values())
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self._values(reach, 1 - self.sampler.seat)[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self._values(np.stack([reach[0], continuation_reach[:, 0]]), self.sampler.seat)
-
-    def _values(self, reach: Array, player: int) -> Array:
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        player = self.sampler.seat ^ side
         cards = self.sampler.sample_cards()
         out: Array = np.zeros_like(reach[0])
         seats = reach if self.sampler.seat == 0 else reach[::-1]

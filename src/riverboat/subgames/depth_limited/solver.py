@@ -12,10 +12,11 @@ at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -109,28 +110,25 @@ class LeafValues(Protocol):
         """
 
 
-class StreetGadget(Protocol):
-    """Gadget at the root of a street: choices of the opponent that make the solution safe."""
+class SingleLeafValues(ABC):
+    """Leaf values with one continuation of the opponent: the same function of the reach for both seats."""
 
-    total_weight: float  # normalizer of gains
+    num_continuations = 1
 
-    def strategy(self) -> Array:
-        """Return the current strategy of the gadget."""
+    @abstractmethod
+    def values(self, reach: Array, side: int) -> Array:
+        """Return the values of the searching seat (side 0) or of the opponent (1).
 
-    def average_strategy(self) -> Array:
-        """Return the average strategy of the gadget."""
-
-    def entering_range(self, shares: Array) -> Array:
-        """Return the opponent's range at the root of the street. float64 [hands]"""
-
-    def update_regrets(self, enter_values: Array, schedule_step: ScheduleStep) -> None:
-        """Update regrets from the counterfactual values of entering. float64 [hands]"""
-
-    def best_response_gain(self, best: Array, enter_values: Array) -> float:
-        """Return the gain of a best response over the average strategy.
-
-        `best` and `enter_values` are the best-response and average values of entering.
+        float64 [2 (the searching seat first), leaves, hands] -> [leaves, hands]
         """
+
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        return self.values(reach, 1)[:, None]
+
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        return self.values(np.stack([reach[0], continuation_reach[:, 0]]), 0)
 
 
 class CompatibleWeights:
@@ -374,10 +372,8 @@ def normalize(weights: Array, axis: int) -> Array:
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[axis])
 
 
-class ShowdownLeafValues:
+class ShowdownLeafValues(SingleLeafValues):
     """Leaf values of the last street: showdowns."""
-
-    num_continuations = 1
 
     def __init__(self, hands: Array, rank: Array, pots: Array) -> None:
         """Set the strength of each hand (`rank`) and the pot at each leaf."""
@@ -392,13 +388,9 @@ class ShowdownLeafValues:
         leaves.compatible_weights, leaves.pots, leaves.win_matrix = other.compatible_weights, pots, other.win_matrix
         return leaves
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self.winnings(reach[0])[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self.winnings(continuation_reach[:, 0])
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        return self.winnings(reach[1 - side])
 
     def winnings(self, other: Array) -> Array:
         """Return counterfactual showdown values against weights of the other seat.
@@ -483,6 +475,9 @@ class StreetMaxmarginGadget:
         """Return the gain of choosing the best hand."""
         largest = (best / self.opponent_weight - self.shifts)[self.live].max()
         return float(largest - self.average_strategy() @ (enter_values / self.opponent_weight - self.shifts))
+
+
+StreetGadget: TypeAlias = StreetResolveGadget | StreetMaxmarginGadget
 
 
 def make_gadget_solver(
