@@ -177,8 +177,27 @@ class ActionTree:
 
     def label(self, node: int) -> str:
         """Return the action that leads to a node: f, c, r or r300; empty at the root."""
+        return acpc_label(self.rules.limit, self.move(node)) if node else ""
+
+    def move(self, node: int) -> int:
+        """Return the action that leads to a node as a number (`betting_rules`)."""
         kind = int(self.kind[node])
-        return "" if kind < 0 else acpc_label(self.rules.limit, kind - 1 if kind < RAISE else int(self.total[node]))
+        return kind - 1 if kind < RAISE else int(self.total[node])
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes from the root to a node."""
+        path = [node]
+        while node:
+            node = int(self.parent[node])
+            path.append(node)
+        return path[::-1]
+
+    def state(self, node: int) -> BettingState:
+        """Return the betting state at a node."""
+        state = self.root
+        for child in self.path(node)[1:]:
+            state = state.play(self.move(child))
+        return state
 
     def actions(self, node: int) -> tuple[str, ...]:
         """Return the labels of the actions at a decision."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,19 +72,14 @@ def _blueprint_node(
     )
 
 
-def node_at_line(strategy: Blueprint, line: str, board: Cards = ()) -> BlueprintNode:
-    """Return the decision of a line, on a board of its street."""
-    node = strategy.tree.find(line)
+def node_at_line(strategy: Blueprint, line: str | int, board: Cards = ()) -> BlueprintNode:
+    """Return the decision of a line, or of a node of the tree, on a board of its street."""
+    tree = strategy.tree
+    node = tree.find(line) if isinstance(line, str) else line
     strategy.moves(node)  # raises if nobody acts
-    path = []
-    while node:
-        parent = int(strategy.tree.parent[node])
-        path.append(node - int(strategy.tree.first[parent]))
-        node = parent
-    street = int(strategy.tree.street[strategy.tree.find(line)])
-    result = _root_node(strategy, parse_game_board(strategy.rules, street, board))
-    for move in reversed(path):
-        result = result.child(move)
+    result = _root_node(strategy, parse_game_board(strategy.rules, int(tree.street[node]), board))
+    for parent, child in pairwise(tree.path(node)):
+        result = result.child(child - int(tree.first[parent]))
     return result
 
 

@@ -16,7 +16,7 @@ from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
 from riverboat.games.base import CHANCE, Array
-from riverboat.games.boards.board_game import ANY_CARD, DealtCards, expand_deals
+from riverboat.games.boards.board_game import ANY_CARD, expand_deals
 from riverboat.strategies.reports.node import (
     MEANS_ROW,
     hand_figures,
@@ -39,22 +39,20 @@ def has_wildcard(line: str) -> bool:
     return WILDCARD in line
 
 
-def expand_line(solution: Solution, line: str) -> list[tuple[DealtCards, str]]:
-    """Return all deals that match `*` in a line, and the line with each of them."""
+def expand_line(solution: Solution, line: str) -> list[SolutionNode]:
+    """Return the nodes of all deals that match `*` in a line."""
     game = solution.tree.game
-    pattern = solution.tree.betting.find(line, game.joiner, any_card=True).dealt
-    parts = line.split(WILDCARD)
-    if len(parts) - 1 != sum(deal == ANY_CARD for deal in pattern):
+    node, pattern = solution.tree.betting.find(line, game.joiner, any_card=True)
+    if line.count(WILDCARD) != pattern.count(ANY_CARD):
         raise InputError(f"line {line!r}: '*' must stand for a deal, right after '/'")
-    dealt_lines: list[tuple[DealtCards, str]] = []
+    nodes: list[SolutionNode] = []
     for dealt in expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals):
-        if len(dealt_lines) == MAX_DEALS:
+        if len(nodes) == MAX_DEALS:
             raise InputError(f"line {line!r}: matches more than {MAX_DEALS:,} deals; name some of the cards")
-        cards = [format_cards(deal) for deal, expected in zip(dealt, pattern, strict=True) if expected == ANY_CARD]
-        dealt_lines.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
-    if not dealt_lines:
+        nodes.append(solution.node(node, dealt))
+    if not nodes:
         raise InputError(f"line {line!r}: a card in it is on the board or dealt twice")
-    return dealt_lines
+    return nodes
 
 
 def line_runouts(solution: Solution, line: str) -> ReportTable:
@@ -65,7 +63,7 @@ def line_runouts(solution: Solution, line: str) -> ReportTable:
     """
     if not has_wildcard(line):
         raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
-    nodes = [solution[dealt_line] for _, dealt_line in expand_line(solution, line)]
+    nodes = expand_line(solution, line)
     table = _runouts_table(nodes, _runouts_title(nodes[0], line))
     mass, possible = np.sum([n.pair_weights for n in nodes], axis=0).tolist()
     means = weighted_means(table, table.column("chance")) | {
@@ -87,9 +85,7 @@ def node_runouts(node: SolutionNode) -> ReportTable:
     """
     before, after = _split_at_card(node)
     line = f"{before}/{WILDCARD}{after}"
-    return _runouts_table(
-        [node.solution[dealt_line] for _, dealt_line in expand_line(node.solution, line)], _runouts_title(node, line)
-    )
+    return _runouts_table(expand_line(node.solution, line), _runouts_title(node, line))
 
 
 def _runouts_title(node: SolutionNode, line: str) -> str:

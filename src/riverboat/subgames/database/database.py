@@ -164,7 +164,7 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
         value[seat] = _means_by_step(step[seat][valid], weight[valid], ev[valid])
     betting = stack_level_betting(key.stack_level)
     for node, columns in decision_columns(key.stack_level).items():
-        seat, solution_node = int(betting.actor[node]), solution[decision_lines(key.stack_level)[node]]
+        seat, solution_node = int(betting.actor[node]), solution.node(node)
         strategy, weight = solution_node.strategy, solution_node.reach[seat] * root.compatible_weight(seat)
         valid = (step[seat] >= 0) & ~np.isnan(strategy).any(axis=0)
         if not weight[valid].any():
@@ -180,20 +180,6 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
 def num_columns(stack_level: int) -> int:
     """Return the number of actions over all decisions of a stack level."""
     return sum(columns.stop - columns.start for columns in decision_columns(stack_level).values())
-
-
-@cache
-def decision_lines(stack_level: int) -> dict[int, str]:
-    """Return the line of each decision of a stack level."""
-    return {node: _line_to(stack_level_betting(stack_level), node) for node in decision_columns(stack_level)}
-
-
-def _line_to(betting: BettingTree, node: int) -> str:
-    labels, ancestor = [], 0
-    while ancestor != node:
-        ancestor = next(child for child in betting.children(ancestor) if child <= node < betting.end[child])
-        labels.append(betting.label[ancestor])
-    return "-".join(labels)
 
 
 def _equity_steps(equity: Array) -> Array:
@@ -379,7 +365,7 @@ class ReachedStreet(NamedTuple):
     pot: float
     stack: float
     ranges: tuple[Array, Array]  # float64 [1326] each
-    line: str
+    node: int  # of the blueprint's tree
 
 
 class DatabaseProgress(NamedTuple):
@@ -417,13 +403,11 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
             spent = tree.spent[node[i]].tolist()
             board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
             stack = min(rules.stacks) - max(spent)
-            reached = node_at_line(strategy, tree.line(int(node[i])), board)
+            reached = node_at_line(strategy, int(node[i]), board)
             ranges = np.zeros((2, 1326))
             ranges[:, hand_indices(reached.hands)] = reached.reach
             if stack > 0 and ranges.any(axis=1).all():
-                yield ReachedStreet(
-                    board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), tree.line(int(node[i]))
-                )
+                yield ReachedStreet(board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), int(node[i]))
 
 
 def solve_rivers(

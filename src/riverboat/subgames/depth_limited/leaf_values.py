@@ -188,7 +188,7 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
         continuations=("blueprint",),
     )
     pairs, compatible = leaf_pair_equities(showdowns, 0), CompatibleWeights(hands).compatible
-    game = blueprint_subgame(strategy, strategy.tree.find(turn.line), turn.board, ranges)
+    game = blueprint_subgame(strategy, turn.node, turn.board, ranges)
     engine = CpuBoardEngine.create(
         BoardTree(game), parse_table_format("float32"), stakes=SEVERAL_STREETS_SCHEDULE.stakes
     )

@@ -346,8 +346,7 @@ class SubgameSearch:
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
         node = int(self._line_reader.abstract_nodes(public_states, np.array([seat]))[0])
         if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
-            line = tree.line(node)
-            opponent_node = node_at_line(self._opponent_strategy, line, board)
+            opponent_node = node_at_line(self._opponent_strategy, node, board)
             ranges[other] = 0.0
             ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
             if not ranges[seat].any():
@@ -377,9 +376,7 @@ class SubgameSearch:
         tree = self.policy.strategy.tree
         if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
             return replace(root, source="none: the blueprint has no such line")
-        node_values = blueprint_values(
-            self._tree_strategy, tree.line(node), root.board, [*root.ranges], self.settings.threads
-        )
+        node_values = blueprint_values(self._tree_strategy, node, root.board, [*root.ranges], self.settings.threads)
 
         def to_real_pot(values: Array) -> Array:
             """Scale values to the real pot, which differs after translated bets, and clip them to the possible payoffs."""
