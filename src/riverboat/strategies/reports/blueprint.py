@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
-from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, unknown_name_error
@@ -23,7 +22,13 @@ from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.reports.node import WEIGHT_DIGITS
+from riverboat.strategies.reports.node import (
+    WEIGHT_DIGITS,
+    class_grid,
+    describe_hands,
+    hand_groups,
+    node_title,
+)
 from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
 
 BUCKETS_TABLE = "buckets"  # a table by buckets of the card abstraction
@@ -117,11 +122,6 @@ def parse_seat(node: PublicStateNode, player: int | str | None) -> int:
     return names.index(str(player)) % 2
 
 
-def node_title(node: PublicStateNode) -> str:
-    """Return a title such as `cr300c/ on As Kd 2c`."""
-    return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
-
-
 def headline(node: PublicStateNode) -> str:
     """Return one line with the actor, the board, pot and stacks, and the reach probability."""
     rules, spent = node.rules, node.spent
@@ -183,13 +183,6 @@ def node_summary(node: PublicStateNode) -> dict[str, Any]:
 
 def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> ReportTable:
     """Return a table with one row for each decision: reach probability and frequencies of all hands or of one."""
-    columns = (
-        ReportColumn("line"),
-        ReportColumn("player"),
-        ReportColumn("chance", SHARE),
-        ReportColumn("fold", SHARE),
-        ReportColumn("call", SHARE),
-    )
     rows: list[tuple[Cell, ...]] = []
     name = ""
     for node in nodes:
@@ -205,15 +198,9 @@ def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -
         ]
         rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
     # For one hand: its player's own reach probability.
-    reach_column = columns[2] if hand is None else ReportColumn("weight", SHARE)
-    header = (
-        *columns[:2],
-        reach_column,
-        *columns[3:],
-        ReportColumn("raise", SHARE),
-        ReportColumn("sizes", PROSE, "sizes in %", 1),
-    )
-    return ReportTable(name, header, tuple(rows))
+    shares_of = ("chance" if hand is None else "weight", "fold", "call", "raise")
+    columns = [ReportColumn("line"), ReportColumn("player"), *(ReportColumn(share, SHARE) for share in shares_of)]
+    return ReportTable(name, (*columns, ReportColumn("sizes", PROSE, "sizes in %", 1)), tuple(rows))
 
 
 # --- hands ------------------------------------------------------------------------------------
@@ -269,14 +256,9 @@ def hands_table(node: PublicStateNode, by: str | None = None, player: int | str 
         return _combo_table(node, seat)
     if by == "buckets" and node.bucket is not None:
         return _bucket_table(node, seat, node.bucket)
-    if by == "classes":
-        cells = CLASS_OF_HAND[hand_indices(node.hands)]
-        return _group_table(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
-    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board))
-    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE_HANDS)]
-    if by != "made":
-        groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
-    return _group_table(node, seat, {"made": "made hand", "draws": "draw"}.get(by, "group"), groups)
+    kind, groups = hand_groups(by, node.board)
+    live = hand_indices(node.hands)
+    return _group_table(node, seat, kind, [(name, members[live]) for name, members in groups])
 
 
 _WEIGHT_COLUMNS = (ReportColumn("combos", COUNT, rank=2), ReportColumn("weight", SHARE, rank=1))
@@ -328,15 +310,14 @@ def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
     head, columns = _table_header(node, seat, "hand")
     probabilities = node.action_probabilities if seat == node.seat else np.zeros((len(node.hands), 0))
     has_classes = "made" in available_tables(node)
-    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board)) if has_classes else (None, None)
+    descriptions: Sequence[tuple[str, ...]] = [()] * len(node.hands)
+    if has_classes:
+        descriptions = describe_hands(hand_indices(node.hands), node.board)
     rows: list[tuple[Cell, ...]] = []
     for h in range(len(node.hands) - 1, -1, -1):
-        descriptions: list[Cell] = [] if made is None else [MADE_HANDS[made[h]]]
-        if draws is not None:
-            descriptions.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
         values: list[Cell] = [float(node.reach[seat, h])]
         values += [] if node.bucket is None else [str(node.bucket[h])]
-        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions))
+        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions[h]))
     extra_columns = [] if node.bucket is None else [ReportColumn("bucket", rank=1)]
     extra_columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)] if has_classes else []
     return ReportTable(head, (*columns, ReportColumn("weight", SHARE), *extra_columns), tuple(rows))
@@ -362,22 +343,7 @@ def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> Han
         return None
     seat, cells = parse_seat(node, player), CLASS_OF_HAND[hand_indices(node.hands)]
 
-    def by_class(values: Array) -> Array:
-        return np.bincount(cells, values, 169)
-
     acts = seat == node.seat
-    class_weight, deals = by_class((node.assumed_ranges if acts else node.reach)[seat]), node.deal_weights[seat]
-    weight = np.minimum(class_weight / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
-    head = f"{node_title(node)}: {SEATS[seat]}"
-    if not acts:
-        return HandGrid(weight.reshape(13, 13), title=head)
-    total = by_class(deals)
-    live = total > 0
-    weight = np.where(live, weight, 0.0)
-    shares = [
-        by_class(deals * node.action_probabilities[:, a]) / np.where(live, total, 1.0) for a in range(len(node.moves))
-    ]
-    # Combos are scaled so that the totals of the legend count deals, as all means do.
-    combos = np.where(live, total / np.where(live, weight, 1.0), 0.0)
-    frequencies = {name: share.reshape(13, 13) for name, share in zip(node.moves, shares, strict=True)}
-    return HandGrid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
+    reach = (node.assumed_ranges if acts else node.reach)[seat]
+    probabilities = dict(zip(node.moves, node.action_probabilities.T, strict=True)) if acts else None
+    return class_grid(cells, reach, node.deal_weights[seat], probabilities, f"{node_title(node)}: {SEATS[seat]}")

@@ -15,6 +15,7 @@ from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.menus import SEATS
+from riverboat.strategies.reports.node import class_grid
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition
 from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgamePosition
 
@@ -54,15 +55,10 @@ class SubgameReport:
         """Return the strategy grid, with heights by range weight."""
         if not isinstance(self.position, DepthLimitedPosition):
             return self.position.solution_node.grid()
-        strategy, weights = self.position.strategy, self.ranges[self.position.state.turn].weights
         live = ~np.isin(HAND_CARDS, self.position.board).any(axis=1)
-        count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), weights))
-        sums = [np.bincount(CLASS_OF_HAND, weights * share, minlength=169) for share in strategy.T]
-        shares = {
-            m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(self.moves, sums, strict=True)
-        }
-        weight = np.where(total > 0, np.minimum(total / np.maximum(count, 1.0), 1.0), 0.0)
-        return HandGrid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
+        weights = self.ranges[self.position.state.turn].weights[live]
+        probabilities = dict(zip(self.moves, self.position.strategy[live].T, strict=True))
+        return class_grid(CLASS_OF_HAND[live], weights, weights, probabilities)
 
     def summary(self) -> dict[str, Any]:
         """Return the subgame's figures with their units."""
