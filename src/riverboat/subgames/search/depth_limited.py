@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
-from riverboat.cards.notation import format_cards
 from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.games.base import CHANCE
-from riverboat.games.holdem.actions import CALL, END_OF_LINE, format_action
+from riverboat.games.holdem.actions import CALL, END_OF_LINE
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.menus import SEATS, ActionMenu
+from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
@@ -273,16 +272,10 @@ class DepthLimitedPosition:
         root = SubgameRoot(self.state, self.board, ranges, None, NO_VALUES)
         return subgame.context.with_blueprint_values(root, subgame.seat) if self.cards else root
 
-    def summary(self) -> dict[str, Any]:
-        """Return the subgame's figures with their units, as in `search.report`."""
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the solution, as in `search.report`."""
         subgame = self.subgame
-        state = subgame.root.state
         return {
-            "begins": state.line,
-            "board": format_cards(subgame.root.board),
-            "pot": state.pot,
-            "behind": list(state.behind),
-            "for": SEATS[subgame.seat],
             "method": f"depth-limited, {subgame.method}",
             "guarantee": f"{SEARCH_METHODS[subgame.method]}; as far as values are right where the street ends",
             "values": LEAF_METHODS[subgame.leaf_method],
@@ -292,5 +285,4 @@ class DepthLimitedPosition:
             "iterations": self.solution.iterations,
             "exploitability": self.solution.exploitability,
             "unit": "% of pot",
-            "moves": [format_action(move, state.rules) for move in self.moves],
         }

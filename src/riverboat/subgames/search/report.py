@@ -17,7 +17,7 @@ from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.menus import SEATS
 from riverboat.strategies.reports.node import class_grid
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition
-from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgamePosition
+from riverboat.subgames.search.subgames import SubgamePosition
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +62,17 @@ class SubgameReport:
 
     def summary(self) -> dict[str, Any]:
         """Return the subgame's figures with their units."""
-        position = self.position
-        if isinstance(position, DepthLimitedPosition):
-            return self._with_margins(position.summary() | {"moves": self.moves})
-        subgame = position.subgame
-        root, spot, provenance = subgame.root, subgame.spot, position.solution.provenance
+        subgame, state = self.position.subgame, self.position.subgame.root.state
         figures: dict[str, Any] = {
-            "begins": root.state.line,
-            "board": format_cards(root.board),
-            "pot": spot.pot,
-            "behind": list(spot.behind),
+            "begins": state.line,
+            "board": format_cards(subgame.root.board),
+            "pot": state.pot,
+            "behind": list(state.behind),
             "for": SEATS[subgame.seat],
-            "method": subgame.method,
-            "guarantee": SEARCH_METHODS[subgame.method],
-            "values": root.source,
-            "betting_nodes": len(spot.betting.actor),
-            "boards": int(position.solution.tree.street_start[-1]),
-            "hands": [int(np.count_nonzero(w)) for w in spot.weights],
-            "iterations": provenance["iterations"],
-            "exploitability": provenance["exploitability"],
-            "unit": provenance["unit"],
+            **self.position.figures(),
         }
-        return self._with_margins(figures)
-
-    def _with_margins(self, figures: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(self.position, DepthLimitedPosition):
+            figures["moves"] = self.moves
         if self.margins is not None:
             margins = self.margins[~np.isnan(self.margins)]
             figures["margins"] = {"least": float(margins.min()), "mean": float(margins.mean()), "unit": "chips"}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -244,6 +245,19 @@ class SubgamePosition:
             gifts = self.gifts()
         error = provenance["exploitability"] * spot.pot / 100  # bound on the mean error over a range
         return SubgameRoot(self.state, self.solution_node.board, ranges, values, source, gifts, error)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the solution, as in `search.report`."""
+        subgame, provenance = self.subgame, self.solution.provenance
+        return {
+            "method": subgame.method,
+            "guarantee": SEARCH_METHODS[subgame.method],
+            "values": subgame.root.source,
+            "betting_nodes": len(subgame.spot.betting.actor),
+            "boards": int(self.solution.tree.street_start[-1]),
+            "hands": [int(np.count_nonzero(weights)) for weights in subgame.spot.weights],
+            **{key: provenance[key] for key in ("iterations", "exploitability", "unit")},
+        }
 
     def gifts(self) -> Array:
         """Return the gifts of the opponent's hands on the path: the values they gave up by not playing their best actions.
