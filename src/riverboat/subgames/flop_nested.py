@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.abstraction.actions.translation import translation_probabilities
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
 from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
@@ -35,27 +35,16 @@ from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, parse
-from riverboat.subgames.flop_refinement import BettingRound
+from riverboat.subgames.flop_refinement import BettingRound, FlopMethod, forest_index, parse_method
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
 
-
-@dataclass(frozen=True)
-class NestedMethod:
-    """A nested solving method for off-tree bets."""
-
-    title: str
-    gadget: str = "choose"  # "", "stop" or "choose"
-    gifts: bool = False
-    expensive: bool = False
-
-
 NESTED_METHODS = {
-    "resolve": NestedMethod("re-solve", "stop"),
-    "unsafe_expensive": NestedMethod("unsafe, expensive", "", expensive=True),
-    "maxmargin": NestedMethod("maxmargin"),
-    "reach": NestedMethod("reach-maxmargin", gifts=True),
-    "reach_expensive": NestedMethod("reach-maxmargin, expensive", gifts=True, expensive=True),
+    "resolve": FlopMethod("re-solve", "stop"),
+    "unsafe_expensive": FlopMethod("unsafe, expensive", "", expensive=True),
+    "maxmargin": FlopMethod("maxmargin"),
+    "reach": FlopMethod("reach-maxmargin", gifts="whole"),
+    "reach_expensive": FlopMethod("reach-maxmargin, expensive", gifts="whole", expensive=True),
 }
 
 
@@ -124,7 +113,7 @@ class NestedSolver:
 
     extended_game: ExtendedGame
     player: int
-    method: NestedMethod
+    method: FlopMethod
     iterations: int
     schedule: AnySchedule
     dtype: str
@@ -258,11 +247,11 @@ class NestedSolver:
                 child,
             )
         last = int(self.extended_game.whole.betting.end[below])
-        forest_index = {int(node): k for k, node in enumerate(tree.forest.node)}
+        forest_indices = forest_index(tree)
         for node in betting_round.leaves:
             if not below <= part.origin[betting_round.node[node]] < last:
                 continue
-            root = forest_index[int(betting_round.node[node]) + 1]
+            root = int(forest_indices[int(betting_round.node[node]) + 1])
             gift, rounds, gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
             for b in self.boards:
                 parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
@@ -325,7 +314,7 @@ class NestedSolver:
 def solve_nested(
     extended_game: ExtendedGame,
     base: Array,
-    method: str | NestedMethod,
+    method: str | FlopMethod,
     player: int,
     *,
     boards: dict[int, BoardTree] | None = None,
@@ -335,13 +324,11 @@ def solve_nested(
     threads: int = 1,
 ) -> NestedSolver:
     """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets."""
-    if isinstance(method, str) and method not in NESTED_METHODS:
-        raise unknown_name_error("nested method", method, NESTED_METHODS)
     if base.dtype != np.dtype(parse_table_format(dtype).average):
         raise InputError(
             f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
         )
-    nested_method = NESTED_METHODS[method] if isinstance(method, str) else method
+    nested_method = parse_method(method, NESTED_METHODS, "nested method")
     board_trees = extended_game.board_trees() if boards is None else boards
     solver = NestedSolver(
         extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
@@ -370,7 +357,7 @@ def translate_strategy(
     tree, part = extended_game.opponent_game(1 - player)
     engine = CpuBoardEngine.from_average(extended_game.tree, base)
     table = np.zeros(tree.table_size + 16, base.dtype)
-    forest_indices = [_forest_index(t) for t in (tree, extended_game.tree)]
+    forest_indices = [forest_index(t) for t in (tree, extended_game.tree)]
     added = {int(n) for n in np.flatnonzero(np.isin(part.origin, extended_game.added))}  # nodes of the opponent's game
 
     def visit(node: int, board: int, lines: list[TranslatedLine]) -> None:
@@ -411,13 +398,6 @@ def translate_strategy(
 
     visit(0, 0, [TranslatedLine(0, np.ones(int(tree.rows[0, player])))])
     return tree, table
-
-
-def _forest_index(tree: BoardTree) -> Array:
-    """Return the forest index of each betting node."""
-    indices = np.empty(len(tree.forest.node), np.int64)
-    indices[tree.forest.node] = np.arange(len(indices))
-    return indices
 
 
 def _translation_probabilities(

@@ -76,9 +76,9 @@ class Rake:
     cap: float = inf  # chips
 
     def __post_init__(self) -> None:
-        if not _is_number(self.rate) or not 0 <= self.rate < 1:
+        if not is_number(self.rate) or not 0 <= self.rate < 1:
             raise InputError(f"rake rate {short_repr(self.rate)}: must be a share from 0 to below 1, such as 0.05")
-        if not _is_number(self.cap) or not self.cap >= 0:
+        if not is_number(self.cap) or not self.cap >= 0:
             raise InputError(f"rake cap {short_repr(self.cap)}: must be chips, 0 or more; omit it for no cap")
 
     def amount(self, pot: float) -> float:
@@ -92,7 +92,8 @@ class Rake:
         return min(self.rate * pot, self.cap)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value is an integer or a float, and not a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

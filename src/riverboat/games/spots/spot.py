@@ -37,8 +37,8 @@ from riverboat.games.holdem.betting_rules import (
     raise_bounds,
 )
 from riverboat.games.holdem.menus import ActionMenu, parse_most_raises, trim_repeats
-from riverboat.games.holdem.rules import MAX_SPOT_CHIPS, PokerRules, Rake
-from riverboat.games.spots.locks import NodeLock, check_locks
+from riverboat.games.holdem.rules import MAX_SPOT_CHIPS, PokerRules, Rake, is_number
+from riverboat.games.spots.locks import NodeLock, abbreviate_range, check_locks
 from riverboat.games.spots.menus import PLAYERS as PLAYERS
 from riverboat.games.spots.menus import STREETS as STREETS
 from riverboat.games.spots.menus import describe_longest_list, drop_earlier_streets, parse_spot_menu
@@ -153,15 +153,11 @@ def parse_raise_limits(raise_cap: Any, most_raises: Any) -> tuple[int | None, ..
     return (raise_cap + 1,)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _check_whole(what: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         remedy = (
             "multiply all amounts by the same number"
-            if _is_number(value) and isfinite(value)
+            if is_number(value) and isfinite(value)
             else "write a number such as 180"
         )
         raise InputError(f"{what}={short_repr(value)}: must be a whole number; {remedy}")
@@ -525,10 +521,12 @@ class Spot(UnrolledStatesMixin):
                 raise InputError(f"range of {name}: it has no hands; write hands such as QQ+, AKs or AsKs:0.5")
             if not self.weights[player].any():
                 by = f"the board {format_cards(self.board)}" if self.deck == FULL_DECK else "the board and the deck"
-                raise InputError(f"range of {name}, {_abbreviate(self.ranges[player])!r}: {by} blocks every hand in it")
+                raise InputError(
+                    f"range of {name}, {abbreviate_range(self.ranges[player])!r}: {by} blocks every hand in it"
+                )
         if not _has_compatible_pair(self.weights):
             raise InputError(
-                f"ranges oop {_abbreviate(self.ranges[0])!r} and ip {_abbreviate(self.ranges[1])!r}: "
+                f"ranges oop {abbreviate_range(self.ranges[0])!r} and ip {abbreviate_range(self.ranges[1])!r}: "
                 "every hand of one shares a card with every hand of the other; no deal is possible"
             )
 
@@ -654,8 +652,3 @@ def _has_compatible_pair(weights: tuple[Array, Array]) -> bool:
     first, second = (HAND_CARDS[np.flatnonzero(w)] for w in weights)
     # A hand that blocks the whole other range is rare: a few tries find a compatible pair.
     return any(not np.isin(second, hand).any(axis=1).all() for hand in first)
-
-
-def _abbreviate(held: Range) -> str:
-    text = str(held)
-    return text if len(text) <= 40 else text[:39] + "…"
