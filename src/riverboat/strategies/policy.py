@@ -150,14 +150,6 @@ class PolicyDecisions:
     tree_status: Array
 
 
-class _BoardHands(NamedTuple):
-    """Hands that a board does not block, and their buckets."""
-
-    live: Array  # int32 [hands]: their indices, padded
-    left: np.int64  # number of these hands
-    buckets: Array  # int32 [streets, hands]
-
-
 @dataclass(frozen=True, eq=False)
 class BlueprintPolicy:
     """A blueprint with action translation and post-processing: a policy for the full game.
@@ -204,7 +196,7 @@ class BlueprintPolicy:
     # skip post-processing at a player's first action of a hand; None: only with `new`, as in Tartanian7
     spare_first: bool | None = None
     seed: int = 0
-    cache: PublicStateCache[_BoardHands] = field(default_factory=PublicStateCache, repr=False)
+    cache: PublicStateCache[BoardBuckets] = field(default_factory=PublicStateCache, repr=False)
 
     def __post_init__(self) -> None:
         if self.translation not in TRANSLATION_MAPPINGS:
@@ -245,18 +237,8 @@ class BlueprintPolicy:
             Tables at which the player is to act.
         """
         n = len(observations)
-        arrays = kernels.ObservationArrays(
-            observations.hand,
-            observations.seat,
-            observations.hole,
-            observations.board,
-            observations.moves,
-            observations.length,
-        )
-        positions = kernels.TablePositions(
-            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
-        )
-        kernels.follow_lines(self._arrays, self._seed, arrays, positions)
+        arrays = kernels.ObservationArrays(*(getattr(observations, name) for name in kernels.ObservationArrays._fields))
+        positions = self._follow_lines(arrays)
         rows, moves = np.empty((n, self._num_columns)), np.empty((n, self._num_columns), np.int32)
         kernels.action_probabilities(
             self._arrays, self._buckets(observations, positions.states[:, 3]), arrays, positions, rows, moves
@@ -305,11 +287,16 @@ class BlueprintPolicy:
         observations = kernels.ObservationArrays(
             np.zeros(n, np.int64), np.asarray(seats, np.int8), hole, public_states.board, moves, length
         )
+        return self._follow_lines(observations).node
+
+    def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
+        """Return the real states and tree positions of observations."""
+        n = len(observations.length)
         positions = kernels.TablePositions(
             np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
         )
         kernels.follow_lines(self._arrays, self._seed, observations, positions)
-        return positions.node
+        return positions
 
     # --- public states --------------------------------------------------------------------------
 
@@ -425,7 +412,7 @@ class BlueprintPolicy:
             boards, numbers = query.board[part], np.zeros(1, np.int64)
             if len(boards) > 1:
                 boards, numbers = np.unique(boards, axis=0, return_inverse=True)
-            live, left, buckets = self._board_arrays(boards)
+            board_arrays = self._board_arrays(boards)
             batch = kernels.PublicQuery(
                 query.moves[part],
                 query.length[part],
@@ -434,9 +421,7 @@ class BlueprintPolicy:
                 query.drawn,
                 query.hand[part],
                 numbers.reshape(-1).astype(np.int32),
-                live,
-                left,
-                buckets,
+                *board_arrays,
             )
             kernels.public_strategies(
                 self._arrays,
@@ -446,7 +431,7 @@ class BlueprintPolicy:
                 kernels.PublicQueryResult(*(array[part] for array in result)),
             )
 
-    def _board_arrays(self, boards: Array) -> tuple[Array, Array, Array]:
+    def _board_arrays(self, boards: Array) -> BoardBuckets:
         """Return unblocked hands of boards, their number and their buckets, from the cache where possible.
 
         uint8 [boards, cards] -> int32 [boards, hands], int64 [boards], int32 [boards, streets, hands]
@@ -458,12 +443,10 @@ class BlueprintPolicy:
             rows = new[dealt[new] == cards]
             live, left, buckets = board_buckets(self.strategy.cards, boards[rows, :cards])
             for k, i in enumerate(rows.tolist()):
-                cached[i] = self.cache.put(boards[i].tobytes(), _BoardHands(live[k], left[k], buckets[k]))
+                one = BoardBuckets(live[k : k + 1], left[k : k + 1], buckets[k : k + 1])
+                cached[i] = self.cache.put(boards[i].tobytes(), one)
         entries = [board for board in cached if board is not None]
-        if len(entries) == 1:
-            return entries[0].live[None], np.array([entries[0].left]), entries[0].buckets[None]
-        live, buckets = (np.stack([getattr(board, name) for board in entries]) for name in ("live", "buckets"))
-        return live, np.array([board.left for board in entries]), buckets
+        return entries[0] if len(entries) == 1 else BoardBuckets(*map(np.concatenate, zip(*entries, strict=True)))
 
     # --- kernel arguments ---------------------------------------------------------------------------
 
