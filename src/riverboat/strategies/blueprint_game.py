@@ -86,25 +86,12 @@ class BlueprintSubgame:
         """Upper bound of the table size: actions × hands over all boards. Suit isomorphism makes the table smaller."""
         betting, cards_left, total = self.betting, len(self.deck.cards) - len(self.board), 0
         is_decision = np.append(betting.actor >= 0, False)
-        parents = _parents(betting)
-        actions_by_street = np.bincount(
-            betting.street[parents[1:]][is_decision[parents[1:]]], minlength=len(self.boards)
-        )
+        parents = betting.parents[1:]
+        actions_by_street = np.bincount(betting.street[parents][is_decision[parents]], minlength=len(self.boards))
         for actions, boards, dealt in zip(actions_by_street.tolist(), self.boards, (0, *self.deals), strict=True):
             cards_left -= dealt
             total += actions * boards * comb(cards_left, 2)
         return int(total)
-
-
-def _parents(betting: BettingTree) -> Array:
-    """Return the parent of each node; -1 at the root. int64 [nodes]"""
-    parents, open_nodes = np.full(len(betting.end), -1), [0]
-    for node in range(1, len(parents)):
-        while betting.end[open_nodes[-1]] <= node:
-            open_nodes.pop()
-        parents[node] = open_nodes[-1]
-        open_nodes.append(node)
-    return parents
 
 
 def blueprint_subgame(

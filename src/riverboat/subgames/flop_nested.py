@@ -72,10 +72,9 @@ class ExtendedGame:
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
         betting = self.whole.betting
-        parent = np.full(len(betting.actor), -1)
-        for node in range(len(betting.actor)):
-            parent[list(betting.children(node))] = node
-        part = extract_betting_subtree(betting, 0, [n for n in self.added if betting.actor[parent[n]] != opponent])
+        part = extract_betting_subtree(
+            betting, 0, [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
+        )
         return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
 
     def board_trees(self) -> dict[int, BoardTree]:

@@ -93,6 +93,14 @@ class BettingTree:
         children = zip(self.moves(node, spent_before), self.children(node), strict=True)
         return next((child for action, child in children if action == move), None)
 
+    @cached_property
+    def parents(self) -> Array:
+        """Parent of each node; -1 at the root. int64 [nodes]"""
+        parents = np.full(len(self.end), -1)
+        for node in range(len(self.end)):
+            parents[list(self.children(node))] = node
+        return parents
+
     def path(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""
         path = [0]

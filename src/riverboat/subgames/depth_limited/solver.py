@@ -215,7 +215,7 @@ class DepthLimitedSolver:
             n: self._rows_to_hands(n, normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0))
             for n in self.nodes
         }
-        value = self._values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
+        value = self.values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
         if self.gadget is not None and player != self.seat:
             self.gadget.update_regrets(value, self.schedule_step)
         return value
@@ -253,10 +253,6 @@ class DepthLimitedSolver:
                 reach[child][self.actor[node]] *= probability
         return reach
 
-    def values(self, player: int, strategy: StreetStrategy, continuations: Array, *, respond: bool = False) -> Array:
-        """Return a player's counterfactual values at the root. float64 [hands]"""
-        return self._values(player, strategy, continuations, respond=respond)
-
     def exploitability(self) -> float:
         """Return the exploitability of the averages in this game: half of both best-response gains, in chips per deal."""
         strategy, continuations = self.average_strategies()
@@ -276,7 +272,7 @@ class DepthLimitedSolver:
         )
         return gain / 2 / max(total_weight, 1e-300)
 
-    def _values(
+    def values(
         self,
         player: int,
         strategy: StreetStrategy,
@@ -285,6 +281,7 @@ class DepthLimitedSolver:
         update: bool = False,
         respond: bool = False,
     ) -> Array:
+        """Return a player's counterfactual values at the root, and update its tables if asked. float64 [hands]"""
         tree, other = self.tree, 1 - player
         reach = self.reach(strategy)
         leaf_reach = np.stack([reach[leaf] for leaf in self.leaf_nodes], axis=1)  # [2, leaves, hands]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -236,7 +237,7 @@ class SubgameSearch:
     settings: SearchSettings
     opponent: Blueprint | None = None  # opponent model; None: the blueprint
     cache: PublicStateCache[SubgamePosition | DepthLimitedPosition] = field(
-        default_factory=lambda: PublicStateCache(_cache_bytes(), _position_bytes), repr=False
+        default_factory=lambda: PublicStateCache(_cache_bytes(), attrgetter("nbytes")), repr=False
     )
 
     def __post_init__(self) -> None:
@@ -426,29 +427,14 @@ class SubgameSearch:
         seat
             Searching seat.
         """
-        actual_root = root if start.off_tree_move is None else root.after_off_tree_move(start.off_tree_move, 1 - seat)
-        settings = self.settings
+        settings, menu, floors = self.settings, start.menu, (self.settings.floor, MIN_OWN_WEIGHT)
+        if start.off_tree_move is not None:
+            root = root.after_off_tree_move(start.off_tree_move, 1 - seat)
+        if root.state.street <= LAST_DEPTH_LIMITED_STREET:
+            return DepthLimitedSubgame(seat, root, menu, self._context, *floors, settings.method, settings.leaves)
         forced = DEFAULT_FORCED if settings.forced is None else settings.forced
-        if actual_root.state.street <= LAST_DEPTH_LIMITED_STREET:
-            return DepthLimitedSubgame(
-                seat,
-                actual_root,
-                start.menu,
-                self._context,
-                settings.floor,
-                MIN_OWN_WEIGHT,
-                settings.method,
-                settings.leaves,
-            )
         return SearchSubgame.from_root(
-            actual_root,
-            seat,
-            start.menu,
-            settings.method,
-            settings.floor,
-            MIN_OWN_WEIGHT,
-            spread=settings.spread,
-            forced=forced,
+            root, seat, menu, settings.method, *floors, spread=settings.spread, forced=forced
         )
 
     def _menu(self, state: BettingState, total: int | None = None) -> ActionMenu:
@@ -488,10 +474,6 @@ class SubgameSearch:
 def _cache_bytes() -> int:
     """Return the size of the cache: a batch of tables whose turns do not fit would solve them again at every decision."""
     return max(MIN_CACHE_BYTES, int((available_memory() or 0) * CACHE_MEMORY_SHARE))
-
-
-def _position_bytes(position: SubgamePosition | DepthLimitedPosition) -> int:
-    return position.nbytes
 
 
 class _SubgamePath:
