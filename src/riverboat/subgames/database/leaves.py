@@ -124,7 +124,8 @@ class DatabaseLeafValues(SingleLeafValues):
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
         own, other, seat = reach[side], reach[1 - side], self.sampler.seat ^ side
-        out, cards = np.zeros_like(own), self.sampler.sample_cards()
+        out: Array = np.zeros_like(own)
+        cards = self.sampler.sample_cards()
         for card in cards:
             live = self.sampler.live_hands[card]
             for leaf, state in enumerate(self.sampler.leaf_states):

@@ -78,7 +78,8 @@ class FixedLeafValues(SingleLeafValues):
 def leaf_pair_equities(rollouts: RolloutLeafValues, leaf: int) -> Array:
     """Return the opponent's equity with each hand against each hand, from rollouts of a leaf without further betting."""
     pair = rollouts.values[leaf, 0] / rollouts.pots[leaf]
-    return pair[np.ix_(rollouts.groups, rollouts.groups)].astype(np.float64)
+    equities: Array = pair[np.ix_(rollouts.groups, rollouts.groups)].astype(np.float64)
+    return equities
 
 
 def leaf_features(equity: Array, mean: Array, stacks: Array, acts_first: float) -> Array:
