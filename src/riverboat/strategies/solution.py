@@ -7,7 +7,6 @@ dealt, whichever isomorphic board represents them in the table.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.protocol import SubtreeStart
 from riverboat.games.boards.board_game import DealtCards
 from riverboat.strategies.mapping import StrategyMapping
+from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
@@ -219,7 +219,7 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         super().__init__(tree, provenance)
         self.tree: BoardTree = tree
         self.table, self.root = table, root  # root: average strategy of the gadget, if known
-        self._streets: OrderedDict[tuple[Any, ...], StreetValues] = OrderedDict()
+        self._streets = PublicStateCache[StreetValues](MAX_CACHED_STREETS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (self.tree, np.asarray(self.table), dict(self.provenance), self.root)
@@ -280,13 +280,9 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
             for betting_node in node.path
             if self.tree.betting.street[betting_node] == len(node.dealt_cards)
         )
-        key = first, node.dealt_cards
-        if key not in self._streets:
-            self._streets[key] = StreetValues(self.engine, node.traversal_start(first))
-            while len(self._streets) > MAX_CACHED_STREETS:
-                self._streets.popitem(last=False)
-        self._streets.move_to_end(key)
-        return self._streets[key]
+        return self._streets.get_or_compute(
+            (first, node.dealt_cards), lambda: StreetValues(self.engine, node.traversal_start(first))
+        )
 
     def prepare(self, line: str = "") -> None:
         """Compute the values and equities of a line's whole street, so that each of its nodes is read in milliseconds.

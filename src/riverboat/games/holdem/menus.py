@@ -396,13 +396,13 @@ def menu_from_table(table: Any, where: str = "menu") -> ActionMenu:
     """
     if not isinstance(table, Mapping):
         raise InputError(f"{where} = {short_repr(table)}: must be a table, [{where}]")
-    _check_keys(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
+    check_keys(table, (*STREETS, *SEATS, "most_raises", "donk", "donk_bets", *THRESHOLDS), where)
     by_seat = []
     for seat in SEATS:
         own = table.get(seat, {})
         if not isinstance(own, Mapping):
             raise InputError(f"{where}.{seat} = {short_repr(own)}: must be a table, [{where}.{seat}]")
-        _check_keys(own, STREETS, f"{where}.{seat}")
+        check_keys(own, STREETS, f"{where}.{seat}")
         by_seat.append(_parse_streets(table, own, where, seat))
     shares = {key: parse_share(table[key], f"{where}.{key}") for key in THRESHOLDS if key in table}
     most, donk_bets = parse_most_raises(table.get("most_raises"), where), table.get("donk_bets", True)
@@ -417,7 +417,7 @@ def _parse_donks(table: Any, where: str) -> tuple[MenuLevel | None, ...]:
     """Parse the sizes of bets into the last street's aggressor, from the flop on."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where}.donk = {short_repr(table)}: must be a table, [{where}.donk]")
-    _check_keys(table, STREETS[1:], f"{where}.donk")
+    check_keys(table, STREETS[1:], f"{where}.donk")
     levels: list[MenuLevel | None] = [None]
     for name in STREETS[1:]:
         key = f"{where}.donk.{name}"
@@ -481,10 +481,27 @@ def trim_repeats(entries: Sequence[T]) -> tuple[T, ...]:
     return tuple(entries[:end])
 
 
-def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+def check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str, what: str = "key") -> None:
+    """Raise InputError if a table has an entry of another name.
+
+    Parameters
+    ----------
+    table
+        Entries of a menu, as in its TOML file.
+    keys
+        Names that are known.
+    where
+        Name of the table in messages.
+    what
+        Kind of the names in messages.
+
+    Examples
+    --------
+    >>> check_keys({"flop": "50%"}, STREETS, "menu")
+    """
     for key in table:
         if key not in keys:
-            raise InputError(f"{where}: {unknown_name_error('key', key, keys)}")
+            raise InputError(f"{where}: {unknown_name_error(what, str(key), keys)}")
 
 
 def _parse_streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[MenuLevels, ...]:
@@ -583,28 +600,16 @@ def format_menu(menu: ActionMenu) -> str:
     if menu.most_raises != (None,):
         most = menu.most_raises
         lines.append(f"most_raises = {most[0] if len(most) == 1 else json.dumps(most)}")
-    lines += [
-        f'{key} = "{format_share(getattr(menu.thresholds, key))}"'
-        for key in THRESHOLDS
-        if getattr(menu.thresholds, key)
-    ]
+    shares = {key: getattr(menu.thresholds, key) for key in THRESHOLDS}
+    lines += [f'{key} = "{format_share(share)}"' for key, share in shares.items() if share]
     lines += [] if menu.donk_bets else ["donk_bets = false"]
     if menu.donks != (None,):
         lines += ["[menu.donk]", *(f'{STREETS[k]} = "{own}"' for k, own in enumerate(menu.donks) if own is not None)]
     if ip != oop:
-        lines += [
-            "[menu.ip]",
-            *(
-                f"{STREETS[street]} = {_format_levels(levels)}"
-                for street, levels in enumerate(_extend_streets(ip, oop))
-            ),
-        ]
+        # The last street repeats up to those that the other seat names, which would override a repeated street.
+        extended = ip + (ip[-1],) * (len(oop) - len(ip))
+        lines += ["[menu.ip]", *(f"{STREETS[k]} = {_format_levels(levels)}" for k, levels in enumerate(extended))]
     return "\n".join([*lines, ""])
-
-
-def _extend_streets(own: tuple[MenuLevels, ...], other: tuple[MenuLevels, ...]) -> tuple[MenuLevels, ...]:
-    """Repeat the last street up to those that the other seat names, which would override a repeated street."""
-    return own + (own[-1],) * (len(other) - len(own))
 
 
 def _format_levels(levels: MenuLevels) -> str:

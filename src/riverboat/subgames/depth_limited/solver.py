@@ -23,13 +23,12 @@ import numpy as np
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.base import CHANCE
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, MenuActions
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE
 from riverboat.solvers.schedules import ScheduleStep
 
-DECISION, FOLD, LEAF = 0, 1, 2
 StreetStrategy = Mapping[int, Array]  # node -> action probabilities, float64 [actions, hands]
 MAX_NODES = 20_000
 
@@ -42,14 +41,13 @@ class StreetTree:
     """
 
     states: tuple[BettingState, ...]
-    kind: tuple[int, ...]
     moves: tuple[tuple[int, ...], ...]  # actions at decisions, numbered as in `games.holdem.actions`
     children: tuple[tuple[int, ...], ...]
 
     @property
     def leaves(self) -> list[int]:
         """Nodes where the street ends without a fold."""
-        return [node for node, kind in enumerate(self.kind) if kind == LEAF]
+        return [node for node, state in enumerate(self.states) if not self.moves[node] and state.folded is None]
 
     def child(self, node: int, move: int) -> int | None:
         """Return the child after an action; None if the tree does not have it."""
@@ -62,7 +60,6 @@ def build_street_tree(root: BettingState, menu: ActionMenu) -> StreetTree:
         raise InputError(f"{root.line!r}: nobody acts, so there is no street to solve")
     choices = MenuActions(root.rules, menu)
     states: list[BettingState] = []
-    kind: list[int] = []
     moves: list[tuple[int, ...]] = []
     children: list[list[int]] = []
     stack = [(root, -1)]
@@ -73,13 +70,11 @@ def build_street_tree(root: BettingState, menu: ActionMenu) -> StreetTree:
             raise InputError(f"{root.line!r}: more than {MAX_NODES:,} nodes on one street; give fewer sizes")
         if parent >= 0:
             children[parent].append(node)
-        is_decision = state.actor >= 0
         states.append(state)
-        kind.append(DECISION if is_decision else FOLD if state.actor == TERMINAL and not state.showdown else LEAF)
-        moves.append(tuple(choices.actions(state.compact)) if is_decision else ())
+        moves.append(choices.actions(state.compact) if state.actor >= 0 else ())
         children.append([])
         stack += [(state.apply_action(move), node) for move in reversed(moves[node])]
-    return StreetTree(tuple(states), tuple(kind), tuple(moves), tuple(tuple(c) for c in children))
+    return StreetTree(tuple(states), tuple(moves), tuple(tuple(c) for c in children))
 
 
 def has_later_betting(state: BettingState) -> bool:
@@ -177,7 +172,7 @@ class DepthLimitedSolver:
         self.compatible_weights = CompatibleWeights(hands)
         self.leaf_nodes = tree.leaves
         self.leaf_index = {node: e for e, node in enumerate(self.leaf_nodes)}
-        self.nodes = [n for n, kind in enumerate(tree.kind) if kind == DECISION]
+        self.nodes = [n for n, moves in enumerate(tree.moves) if moves]
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
         rows = (n, n) if buckets is None else tuple(int(part.max()) + 1 for part in buckets)
@@ -293,10 +288,10 @@ class DepthLimitedSolver:
         )
         value: dict[int, Array] = {}
         pot, start = tree.states[0].pot, tree.states[0].spent
-        for node in range(len(tree.kind) - 1, -1, -1):
-            if tree.kind[node] == LEAF:
+        for node in range(len(tree.states) - 1, -1, -1):
+            if node in self.leaf_index:
                 value[node] = leaf_values[self.leaf_index[node]]
-            elif tree.kind[node] == FOLD:
+            elif not tree.moves[node]:  # a fold
                 state = tree.states[node]
                 called = state.spent[state.turn] - start[state.turn]  # only called chips change hands
                 payoff = pot + called if state.turn != player else -called

@@ -279,7 +279,7 @@ class DepthLimitedPosition:
             "method": f"depth-limited, {subgame.method}",
             "guarantee": f"{SEARCH_METHODS[subgame.method]}; as far as values are right where the street ends",
             "values": LEAF_METHODS[subgame.leaf_method],
-            "betting_nodes": len(subgame.tree.kind),
+            "betting_nodes": len(subgame.tree.states),
             "boards": 1,
             "hands": [int(np.count_nonzero(weights)) for weights in subgame.ranges],
             "iterations": self.solution.iterations,

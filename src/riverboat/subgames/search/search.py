@@ -15,7 +15,7 @@ and recomputed bit for bit. A line leads through a chain of subgames:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -133,12 +133,10 @@ class SearchSettings:
     device: str = CPU
 
     def __post_init__(self) -> None:
-        if self.street not in STREETS:
-            raise unknown_name_error("street", self.street, STREETS)
-        if self.method not in SEARCH_METHODS:
-            raise unknown_name_error("method", self.method, SEARCH_METHODS)
-        if self.leaves not in LEAF_METHODS:
-            raise unknown_name_error("leaves", self.leaves, LEAF_METHODS)
+        known_names: dict[str, Collection[str]] = {"street": STREETS, "method": SEARCH_METHODS, "leaves": LEAF_METHODS}
+        for setting, known in known_names.items():
+            if getattr(self, setting) not in known:
+                raise unknown_name_error(setting, getattr(self, setting), known)
         if self.leaves != "continuations" and STREETS.index(self.street) > LAST_DEPTH_LIMITED_STREET:
             raise InputError(
                 f"leaves={self.leaves}: a {self.street} is solved to the end of the hand; give search=flop or preflop"
