@@ -293,12 +293,11 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
             Line of any node of the street.
         """
         node = self[line]
-        street, game = self.street_values(node), self.tree.game
+        street = self.street_values(node)
         street.compute()
-        if street.pairs is None and node.board and len(game.board) + sum(game.deals) == 5:
-            live = ~np.isin(HAND_CARDS, node.board).any(axis=1)
-            hands = np.flatnonzero(live & (game.weights[0] > 0)), np.flatnonzero(live & (game.weights[1] > 0))
-            street.pairs = HandPairEquities(node.board, hands, game.deck)
+        if street.pairs is None and node.board and node.has_equity:
+            hands = np.flatnonzero(node.root_weights[0]), np.flatnonzero(node.root_weights[1])
+            street.pairs = HandPairEquities(node.board, hands, self.tree.game.deck)
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return a player's expected value at the root, in chips.
@@ -460,15 +459,30 @@ class SolutionNode(RenamedAttributes):
         return self._rows_to_hands(block, street, self.player, np.nan)
 
     @cached_property
+    def live_hands(self) -> Array:
+        """Hands that the board does not block. bool [1326]"""
+        return np.logical_not(np.isin(HAND_CARDS, self.board).any(axis=1))
+
+    @cached_property
+    def root_weights(self) -> tuple[Array, Array]:
+        """Root weights of each player's hands, without those that this node's board blocks. float64 [1326] each"""
+        first, second = (np.where(self.live_hands, weights, 0.0) for weights in self.tree.game.weights)
+        return first, second
+
+    @property
+    def has_equity(self) -> bool:
+        """Whether all boards have five cards in the end, as equities need."""
+        game = self.tree.game
+        return len(game.board) + sum(game.deals) == 5
+
+    @cached_property
     def reach(self) -> tuple[Array, Array]:
         """Reach of each player's hands: root weight times the probability of its own actions. float64 [1326] each"""
         return self._reach_at(self.betting_node)
 
     def _reach_at(self, place: int) -> tuple[Array, Array]:
         """Return the reach at a node on the path, of hands that this node's board does not block."""
-        betting = self.tree.betting
-        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
-        weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
+        betting, weights = self.tree.betting, list(self.root_weights)
         for node, child in pairwise(self.path[: self.path.index(place) + 1]):
             actor = int(betting.actor[node])
             if actor >= 0:
@@ -500,8 +514,7 @@ class SolutionNode(RenamedAttributes):
     @cached_property
     def pair_weights(self) -> tuple[float, float]:
         """Weight of the pairs of hands that reach this node, and of all pairs that its board does not block."""
-        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
-        first, second = (np.where(live, w, 0.0) for w in self.tree.game.weights)
+        first, second = self.root_weights
         return float(self.reach[0] @ self.compatible_weight(0)), float(first @ compatible_weights(second))
 
     @property
@@ -605,7 +618,7 @@ class SolutionNode(RenamedAttributes):
     def equity(self) -> tuple[Array, Array]:
         """Share of the pot that each hand wins if both check down. float64 [1326] each"""
         game = self.tree.game
-        if len(game.board) + sum(game.deals) != 5:
+        if not self.has_equity:
             raise InputError(f"{game.name}: equities need boards of five cards")
         pairs = self.solution.street_values(self).pairs
         if pairs is not None:

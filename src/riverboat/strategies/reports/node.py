@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck, hand_index
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS, Deck, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
@@ -62,21 +62,12 @@ def hand_figures(node: SolutionNode, player: int) -> HandFigures:
 
 def _compute_figures(node: SolutionNode, player: int) -> HandFigures:
     reach, ev = node.reach[player], node.ev(player)
-    in_range = (node.tree.game.weights[player] > 0) & _live_hands(node)
-    equity = node.equity[player] if _has_equity(node) else np.full(NUM_HANDS, np.nan)
+    in_range = (node.tree.game.weights[player] > 0) & node.live_hands
+    equity = node.equity[player] if node.has_equity else np.full(NUM_HANDS, np.nan)
     equity = np.where(in_range, equity, np.nan)
     return HandFigures(
         reach, reach * node.compatible_weight(player), ev, equity, _equity_realization(ev, equity, pot(node)), in_range
     )
-
-
-def _live_hands(node: SolutionNode) -> Array:
-    return np.logical_not(np.isin(HAND_CARDS, node.board).any(axis=1))
-
-
-def _has_equity(node: SolutionNode) -> bool:
-    game = node.tree.game
-    return len(game.board) + sum(game.deals) == 5
 
 
 def _equity_realization(ev: Array, equity: Array, chips: float) -> Array:
@@ -482,7 +473,7 @@ def strategy_grid(node: SolutionNode, player: int | str | None = None) -> HandGr
     For a player who does not act, the grid has range weights only.
     """
     seat = parse_player(node, player)
-    live, acts = _live_hands(node), node.player == seat
+    live, acts = node.live_hands, node.player == seat
     probabilities = dict(zip(node.actions, np.nan_to_num(node.strategy[:, live]), strict=True)) if acts else None
     reach, compatible = node.reach[seat][live], node.compatible_weight(seat)[live]
     return class_grid(CLASS_OF_HAND[live], reach, reach * compatible, probabilities, _table_title(node, seat))

@@ -218,7 +218,7 @@ class SubgamePosition:
         weight = weight if weight.any() else defined.astype(float)
         unreliable = ~reliable & (root_weights > 0)
         probabilities[~reliable] = weight @ np.nan_to_num(probabilities) / weight.sum()
-        for opponent_range in (None, self.subgame.spot.weights[1 - player] * self._live_hands):
+        for opponent_range in (None, self.solution_node.root_weights[1 - player]):
             if not unreliable.any():
                 break
             action_values = self.solution_node.best_response_action_values(player, opponent_range)
@@ -226,11 +226,6 @@ class SubgamePosition:
             probabilities[fixed] = np.eye(len(action_values))[action_values[:, fixed].argmax(axis=0)]
             unreliable[fixed] = False
         return probabilities
-
-    @property
-    def _live_hands(self) -> Array:
-        """Unblocked hands. bool [1326]"""
-        return np.logical_not(np.isin(HAND_CARDS, self.solution_node.board).any(axis=1))
 
     def subgame_root(self) -> SubgameRoot:
         """Return ranges and values here, as the root of another subgame."""
