@@ -413,23 +413,11 @@ class BlueprintPolicy:
             if len(boards) > 1:
                 boards, numbers = np.unique(boards, axis=0, return_inverse=True)
             board_arrays = self._board_arrays(boards)
-            batch = kernels.PublicQuery(
-                query.moves[part],
-                query.length[part],
-                query.board[part],
-                query.seat[part],
-                query.drawn,
-                query.hand[part],
-                numbers.reshape(-1).astype(np.int32),
-                *board_arrays,
-            )
-            kernels.public_strategies(
-                self._arrays,
-                self._seed,
-                batch,
-                workspace,
-                kernels.PublicQueryResult(*(array[part] for array in result)),
-            )
+            lines = query.moves[part], query.length[part], query.board[part], query.seat[part]
+            cards = numbers.reshape(-1).astype(np.int32)
+            batch = kernels.PublicQuery(*lines, query.drawn, query.hand[part], cards, *board_arrays)
+            batch_result = kernels.PublicQueryResult(*(array[part] for array in result))
+            kernels.public_strategies(self._arrays, self._seed, batch, workspace, batch_result)
 
     def _board_arrays(self, boards: Array) -> BoardBuckets:
         """Return unblocked hands of boards, their number and their buckets, from the cache where possible.

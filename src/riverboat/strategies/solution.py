@@ -275,11 +275,8 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         node
             Node of the street.
         """
-        first = next(
-            betting_node
-            for betting_node in node.path
-            if self.tree.betting.street[betting_node] == len(node.dealt_cards)
-        )
+        streets = self.tree.betting.street
+        first = next(betting_node for betting_node in node.path if streets[betting_node] == len(node.dealt_cards))
         return self._streets.get_or_compute(
             (first, node.dealt_cards), lambda: StreetValues(self.engine, node.traversal_start(first))
         )
@@ -643,11 +640,9 @@ class SolutionNode(RenamedAttributes):
         """
         weight = self.reach[player] * self.compatible_weight(player)
         possible = weight > 0
-        return (
-            float(np.sum(numbers[possible] * weight[possible]) / np.sum(weight[possible]))
-            if possible.any()
-            else float("nan")
-        )
+        if not possible.any():
+            return float("nan")
+        return float(np.sum(numbers[possible] * weight[possible]) / np.sum(weight[possible]))
 
     # --- reports ----------------------------------------------------------------------------
 

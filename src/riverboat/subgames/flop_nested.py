@@ -197,11 +197,8 @@ class NestedSolver:
             return None
         gadget: RootGadget | None = None
         if self.method.gadget:
-            ranges[opponent] = np.where(
-                betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0,
-                self.extended_game.whole.weights[opponent],
-                0.0,
-            )
+            possible = betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0
+            ranges[opponent] = np.where(possible, self.extended_game.whole.weights[opponent], 0.0)
             cbv = betting_round.cbv(opponent, node)
             if self.method.gadget == "stop":
                 gadget = ResolvingGadget(opponent, betting_round.rows_to_hands(cbv, opponent))

@@ -382,11 +382,9 @@ def _gadget(base: BettingRound, node: int, method: FlopMethod, opponent: int) ->
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.first_decision(opponent, node) if method.at_first_decision else node
     weight = base.opponent_weights(opponent)[root]
-    factor = (
-        np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
-        if method.improved
-        else np.ones_like(opponent_weight)
-    )
+    factor = np.ones_like(opponent_weight)
+    if method.improved:
+        factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
     possible = opponent_weight > 0
     scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
     gadget = MaxmarginGadget(

@@ -61,12 +61,9 @@ class _BettingTreeState:
 
     def child(self, index: int) -> _BettingTreeState:
         rules = self.choices.rules.compact
-        after = (
-            deal_street(rules, self.at)
-            if self.actor == CHANCE
-            else apply_action(rules, self.at, self.choices.actions(self.at)[index])
-        )
-        return _BettingTreeState(self.choices, after)
+        if self.actor == CHANCE:
+            return _BettingTreeState(self.choices, deal_street(rules, self.at))
+        return _BettingTreeState(self.choices, apply_action(rules, self.at, self.choices.actions(self.at)[index]))
 
 
 def _check_size(grown: BuildMonitor) -> None:

@@ -646,11 +646,8 @@ def _three_card_strengths(ranks: int, suits: int, board: frozenset[int]) -> tupl
     strengths = []
     for card in range(ranks * suits):
         cards = (card, *sorted(board))
-        strengths.append(
-            0
-            if card in board
-            else rank_three_cards(tuple(c // suits for c in cards), tuple(c % suits for c in cards), ranks)
-        )
+        strength = rank_three_cards(tuple(c // suits for c in cards), tuple(c % suits for c in cards), ranks)
+        strengths.append(0 if card in board else strength)
     return tuple(strengths)
 
 

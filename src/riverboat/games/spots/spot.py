@@ -98,11 +98,8 @@ def parse_spot_rules(
         )
     limit: dict[str, Any] = {}
     if raise_sizes is not None:
-        limit = {
-            "limit": True,
-            "raise_sizes": _parse_by_round(raise_sizes),
-            "most_raises": _parse_by_round(most_raises),
-        }
+        sizes, most = _parse_by_round(raise_sizes), _parse_by_round(most_raises)
+        limit = {"limit": True, "raise_sizes": sizes, "most_raises": most}
     return PokerRules(
         blinds=(0, 0), pot=pot, stacks=stacks, least_bet=least_bet, rake=rake, first=(1, 0, 0, 0), name="spot", **limit
     )
@@ -155,11 +152,8 @@ def parse_raise_limits(raise_cap: Any, most_raises: Any) -> tuple[int | None, ..
 
 def _check_whole(what: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        remedy = (
-            "multiply all amounts by the same number"
-            if is_number(value) and isfinite(value)
-            else "write a number such as 180"
-        )
+        is_fraction = is_number(value) and isfinite(value)
+        remedy = "multiply all amounts by the same number" if is_fraction else "write a number such as 180"
         raise InputError(f"{what}={short_repr(value)}: must be a whole number; {remedy}")
 
 
@@ -233,11 +227,8 @@ def cap_menu_raises(menu: ActionMenu, rules: PokerRules) -> ActionMenu:
     if rules.most_raises is None:
         return menu
     menu_limits = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
-    most = [
-        rules_limit if menu_limit is None else min(rules_limit, menu_limit)
-        for rules_limit, menu_limit in zip(rules.most_raises, menu_limits, strict=True)
-    ]
-    return replace(menu, most_raises=trim_repeats(most))
+    limits = zip(rules.most_raises, menu_limits, strict=True)
+    return replace(menu, most_raises=trim_repeats([own if other is None else min(own, other) for own, other in limits]))
 
 
 def street_actions(state: BettingState) -> str:
@@ -403,11 +394,8 @@ class Spot(UnrolledStatesMixin):
             raise InputError(
                 "raises and donks go with a list of bets; in a mapping, write them as raise and donk of a street"
             )
-        thresholds = MenuThresholds(
-            parse_share(add_all_in, "add_all_in"),
-            parse_share(force_all_in, "force_all_in"),
-            parse_share(merge, "merge"),
-        )
+        shares = {"add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge}
+        thresholds = MenuThresholds(**{key: parse_share(share, key) for key, share in shares.items()})
         if not isinstance(donk_bets, bool):
             raise InputError(f"donk_bets={short_repr(donk_bets)}: must be true or false")
         rules = parse_spot_rules(pot, stack, least_bet, rake_rules, raise_sizes, most_raises)
@@ -415,17 +403,8 @@ class Spot(UnrolledStatesMixin):
         if not rules.limit:
             raise_limits = parse_raise_limits(raise_cap, most_raises)
             sizes = parse_spot_menu(bets, len(cards) - 2, raise_limits, thresholds, donk_bets)
-        return Spot(
-            cards,
-            rules,
-            sizes,
-            (_parse_range(oop, "oop"), _parse_range(ip, "ip")),
-            tuple(locks),
-            deck,
-            name,
-            played,
-            _parse_player(led),
-        )
+        ranges = _parse_range(oop, "oop"), _parse_range(ip, "ip")
+        return Spot(cards, rules, sizes, ranges, tuple(locks), deck, name, played, _parse_player(led))
 
     @staticmethod
     def at(

@@ -130,12 +130,11 @@ def headline(node: PublicStateNode) -> str:
     behind = ""
     if rules.stacks is not None:
         behind = ", behind " + " and ".join(f"{stack - put:,}" for stack, put in zip(rules.stacks, spent, strict=True))
-    reached = (
-        f"; {100 * node.reach_probability:.3g} % of hands{' on this board' if node.board else ''} get there"
-        if node.line
-        else ""
-    )
-    reached = f"; {unreached_note(node)}" if node.unreachable_seats else reached
+    reached = ""
+    if node.unreachable_seats:
+        reached = f"; {unreached_note(node)}"
+    elif node.line:
+        reached = f"; {100 * node.reach_probability:.3g} % of hands{' on this board' if node.board else ''} get there"
     return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{reached}"
 
 
@@ -299,11 +298,8 @@ def _bucket_table(node: PublicStateNode, seat: int, buckets: Array) -> ReportTab
         shown_names = " ".join(names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
         weights = float(reach.sum()), float(reach.mean()), float(members.sum())
         rows.append((str(bucket), *_group_frequencies(node, seat, members), *weights, shown_names))
-    return ReportTable(
-        head,
-        (*columns, *_WEIGHT_COLUMNS, ReportColumn("hands", COUNT, rank=3), ReportColumn("members", PROSE, rank=4)),
-        tuple(rows),
-    )
+    columns += [*_WEIGHT_COLUMNS, ReportColumn("hands", COUNT, rank=3), ReportColumn("members", PROSE, rank=4)]
+    return ReportTable(head, tuple(columns), tuple(rows))
 
 
 def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:

@@ -66,11 +66,8 @@ def line_runouts(solution: Solution, line: str) -> ReportTable:
     nodes = expand_line(solution, line)
     table = _runouts_table(nodes, _runouts_title(nodes[0], line))
     mass, possible = np.sum([n.pair_weights for n in nodes], axis=0).tolist()
-    means = weighted_means(table, table.column("chance")) | {
-        "card": MEANS_ROW,
-        "chance": 1.0,
-        "played": mass / possible,
-    }
+    means = weighted_means(table, table.column("chance"))
+    means |= {"card": MEANS_ROW, "chance": 1.0, "played": mass / possible}
     for player in player_names(solution.tree.game):
         ev, equity = means[f"ev_{player}"], means[f"equity_{player}"]
         defined = isinstance(ev, float) and isinstance(equity, float)
@@ -155,12 +152,7 @@ def compare_nodes(first: SolutionNode, second: SolutionNode) -> NodeComparison:
     head = f"{node_title(first)}: {first.tree.name} and {second.tree.name}"
     moves = list(dict.fromkeys([*first_summary.frequencies, *second_summary.frequencies]))
     rows = [(m, first_summary.frequencies.get(m, 0.0), second_summary.frequencies.get(m, 0.0)) for m in moves]
-    columns = (
-        ReportColumn("move"),
-        ReportColumn("first", SHARE),
-        ReportColumn("second", SHARE),
-        ReportColumn("change", SHARE),
-    )
+    columns = ReportColumn("move"), *(ReportColumn(name, SHARE) for name in ("first", "second", "change"))
     table = ReportTable(head, columns, tuple((*row, row[2] - row[1]) for row in rows))
     return NodeComparison(table, _player_table(first, second, head), _class_table(first, second, moves, head))
 
@@ -180,11 +172,8 @@ def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> Repor
 
 def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], head: str) -> ReportTable:
     """Compare strategies by hand class: half the L1 distance, the share of hands that is played differently."""
-    columns = (
-        ReportColumn("class"),
-        ReportColumn("moved", SHARE),
-        *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change")),
-    )
+    evs_of = (ReportColumn(name, CHIPS) for name in ("ev_first", "ev_second", "change"))
+    columns = ReportColumn("class"), ReportColumn("moved", SHARE), *evs_of
     player = first.player
     if player < 0:
         return ReportTable(head, columns, ())

@@ -78,11 +78,7 @@ def _hand_entries(node: SolutionNode, who: int) -> Iterator[dict[str, Any]]:
     figures, acts = hand_figures(node, who), node.player == who
     for h in np.flatnonzero(figures.in_range)[::-1].tolist():
         row: dict[str, Any] = {"hand": format_hand(h), "weight": _round_or_none(figures.reach[h])}
-        row |= {
-            "ev": _round_or_none(figures.ev[h]),
-            "equity": _round_or_none(figures.equity[h]),
-            "eqr": _round_or_none(figures.eqr[h]),
-        }
+        row |= {key: _round_or_none(getattr(figures, key)[h]) for key in ("ev", "equity", "eqr")}
         if acts:
             row["strategy"] = dict(zip(node.actions, map(_round_or_none, node.strategy[:, h]), strict=True))
             row["action_ev"] = dict(zip(node.actions, map(_round_or_none, node.action_ev()[:, h]), strict=True))

@@ -287,11 +287,9 @@ def hand_report(node: SolutionNode, cards: Cards, player: int | str | None = Non
     figures = hand_figures(node, seat)
     if not figures.in_range[index]:
         shared = [c for c in (first, second) if c in node.board]
-        reason = (
-            f"{format_cards(shared)} is on the board {format_cards(node.board)}"
-            if shared
-            else f"it is not in the range of {player_names(node.tree.game)[seat]}"
-        )
+        reason = f"it is not in the range of {player_names(node.tree.game)[seat]}"
+        if shared:
+            reason = f"{format_cards(shared)} is on the board {format_cards(node.board)}"
         raise InputError(f"hand {name} at {node.line!r}: {reason}")
     acts = node.player == seat
     hand_class = classify((first, second), node.board, node.tree.game.deck) if node.board else None

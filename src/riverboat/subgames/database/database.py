@@ -283,18 +283,8 @@ class StackLevelEntries:
         cdf = np.ascontiguousarray(cdf, np.float32)
         coarse = cdf.reshape(2, 10, NUM_CDF_STEPS // 10).sum(axis=2)
         center_distance = np.abs(index.centres - cdf).sum(axis=2).max(axis=1)
-        kernels.find_nearest_entry(
-            np.argsort(center_distance),
-            center_distance,
-            index.reach,
-            index.first,
-            index.radius,
-            index.coarse,
-            index.cdf,
-            cdf,
-            coarse,
-            best,
-        )
+        entries = index.reach, index.first, index.radius, index.coarse, index.cdf
+        kernels.find_nearest_entry(np.argsort(center_distance), center_distance, *entries, cdf, coarse, best)
         return int(index.order[int(best[0])]), float(best[1]) / NUM_CDF_STEPS
 
 
@@ -339,11 +329,8 @@ class EndgameDatabase:
     def strategy(self, match: NearestEndgame, node: int, equity: Array) -> Array:
         """Return an entry's strategy at a decision, for hands of given equities. float64 [actions, hands]"""
         columns = decision_columns(match.stack_level)[node]
-        shares = (
-            self.entries_by_level[match.stack_level]
-            .play[match.number][columns][:, np.maximum(_equity_steps(equity), 0)]
-            .astype(float)
-        )
+        play = self.entries_by_level[match.stack_level].play[match.number]
+        shares = play[columns][:, np.maximum(_equity_steps(equity), 0)].astype(float)
         normalized: Array = shares / np.maximum(shares.sum(axis=0), 1e-12)
         return normalized
 
@@ -477,13 +464,8 @@ def build_database(
                 for level, level_entries in by_level.items()
                 for field in ("cdf", "value", "play")
             }
-            metadata = {
-                "count": size,
-                "seed": seed,
-                "strategy": strategy.fingerprint,
-                "agent": name,
-                "rungs": list(by_level),
-            }
+            made_from = {"seed": seed, "strategy": strategy.fingerprint, "agent": name}
+            metadata = {"count": size, **made_from, "rungs": list(by_level)}
             artifacts.write(target / f"part-{index:05d}", ARTIFACT_KIND, arrays, metadata)
             index, done, newly_solved = index + 1, done + size, newly_solved + size
             if on_progress is not None:

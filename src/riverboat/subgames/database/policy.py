@@ -140,12 +140,12 @@ class DatabasePolicy:
         while state.street < self.first_street:
             state = state.play(moves.pop(0))
         key = f"{seat} {state.line} {place.board_cards(0)}".encode()
-        river = self.cache.get_or_compute(
-            key,
-            lambda: look_up_river(
-                self.database, self.search.root_of_first_subgame(state, place.board_cards(0), seat), seat
-            ),
-        )
+
+        def look_up() -> DatabaseRiver:
+            root = self.search.root_of_first_subgame(state, place.board_cards(0), seat)
+            return look_up_river(self.database, root, seat)
+
+        river = self.cache.get_or_compute(key, look_up)
         found = river.strategy_after(moves)
         if found is not None:
             return found

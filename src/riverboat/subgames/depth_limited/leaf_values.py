@@ -255,17 +255,8 @@ def make_leaf_values(
 
     def rollouts(leaves: list[BlueprintLeaf], continuations: tuple[str, ...]) -> RolloutLeafValues:
         count = None if runouts is None else runouts * len(CONTINUATIONS) // len(continuations)
-        return RolloutLeafValues.sample(
-            street.strategy,
-            leaves,
-            street.board,
-            street.hands,
-            seat,
-            groups=groups,
-            runouts=count,
-            continuations=continuations,
-            seed=seed,
-        )
+        where = street.strategy, leaves, street.board, street.hands, seat
+        return RolloutLeafValues.sample(*where, groups=groups, runouts=count, continuations=continuations, seed=seed)
 
     if method == "continuations":
         return rollouts(street.leaves, tuple(CONTINUATIONS))

@@ -260,12 +260,9 @@ class DepthLimitedSolver:
                 gain += self.gadget.best_response_gain(best, current)
             else:
                 gain += float(self.ranges[player] @ (best - current))
-        total_weight = (
-            float(self.ranges[0] @ self.compatible_weights(self.ranges[1]))
-            if self.gadget is None
-            else self.gadget.total_weight
-        )
-        return gain / 2 / max(total_weight, 1e-300)
+        if self.gadget is not None:
+            return gain / 2 / max(self.gadget.total_weight, 1e-300)
+        return gain / 2 / max(float(self.ranges[0] @ self.compatible_weights(self.ranges[1])), 1e-300)
 
     def values(
         self,
@@ -342,12 +339,8 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 
     float64 [actions, 1]
     """
-    pots = np.array(
-        [
-            2.0 * min(s.spent) if s.folded is not None else 2.0 * max(s.spent)
-            for s in (tree.states[c] for c in tree.children[node])
-        ]
-    )
+    states = [tree.states[child] for child in tree.children[node]]
+    pots = np.array([2.0 * (min(s.spent) if s.folded is not None else max(s.spent)) for s in states])
     ratios: Array = pots.min() / pots
     return ratios[:, None]
 
@@ -497,18 +490,12 @@ def make_gadget_solver(
     continuations = np.zeros_like(plain.continuation_sums)
     continuations[:, 0] = 1.0  # the first continuation is the blueprint
     previous_values = plain.values(other, blueprint_strategy(), continuations, respond=method != "estimate") / divisor
-    gadget = (
-        StreetResolveGadget(previous_values, opponent_weight)
-        if method == "resolve"
-        else StreetMaxmarginGadget(previous_values, opponent_weight)
-    )
+    make_gadget = StreetResolveGadget if method == "resolve" else StreetMaxmarginGadget
+    gadget = make_gadget(previous_values, opponent_weight)
     solver = DepthLimitedSolver(street, hands, root_weights, leaves, seat, gadget=gadget)
 
     def margins() -> Array:
-        return np.where(
-            opponent_weight > 0,
-            previous_values - solver.values(other, *solver.average_strategies(), respond=True) / divisor,
-            np.nan,
-        )
+        best = solver.values(other, *solver.average_strategies(), respond=True)
+        return np.where(opponent_weight > 0, previous_values - best / divisor, np.nan)
 
     return solver, margins

@@ -126,15 +126,8 @@ class DepthLimitedSubgame:
     @property
     def limited_street(self) -> DepthLimitedStreet:
         """Street whose leaves are evaluated."""
-        return DepthLimitedStreet(
-            self.context.base,
-            self.tree,
-            self.leaf_nodes(),
-            self.root.board,
-            self.hands,
-            self.ranges,
-            self.blueprint_strategy,
-        )
+        base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
+        return DepthLimitedStreet(base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy)
 
     def solve(self, iterations: int, until: float, seconds: float | None) -> DepthLimitedPosition:
         """Solve the subgame and return its root position.
@@ -240,11 +233,9 @@ class DepthLimitedPosition:
         seat = self.subgame.tree.states[self.node].actor
         probabilities, reach = self.solution.strategies[self.node].T, self._reach[seat]
         reaching = reach > 0 if (reach > 0).any() else np.ones(len(reach), bool)
-        mean = (
-            reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
-            if reach.any()
-            else probabilities.mean(axis=0)
-        )
+        mean = probabilities.mean(axis=0)
+        if reach.any():
+            mean = reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
         out = np.tile(mean, (NUM_HANDS, 1))
         out[self.subgame.hands] = np.where((self.subgame.ranges[seat] > 0)[:, None], probabilities, mean)
         return out

@@ -292,10 +292,7 @@ class SubgameSearch:
             settings = self.settings
             iterations = settings.iterations or (default_iterations if settings.seconds is None else MAX_ITERATIONS)
             for key, limited in needed.items():
-                if (
-                    isinstance(limited, DepthLimitedSubgame)
-                    and self.policy.rules.streets[limited.root.state.street] == street
-                ):
+                if isinstance(limited, DepthLimitedSubgame) and STREETS[limited.root.state.street] == street:
                     positions[key] = self.cache.put(key, limited.solve(iterations, settings.until, settings.seconds))
             batch = {
                 key: subgame

@@ -103,12 +103,8 @@ class SearchSubgame:
         other = floored if actual_method == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
         spot = Spot.at(root.state, root.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
-        return SearchSubgame(
-            seat,
-            root,
-            replace(spot, gadget=_make_gadget(actual_method, 1 - seat, root, spread, forced * floored)),
-            actual_method,
-        )
+        gadget = _make_gadget(actual_method, 1 - seat, root, spread, forced * floored)
+        return SearchSubgame(seat, root, replace(spot, gadget=gadget), actual_method)
 
     def root_position(self, solution: Solution, min_probability: float = 0.0) -> SubgamePosition:
         """Return the root position. Actions of the seat with less than `min_probability` are dropped."""
