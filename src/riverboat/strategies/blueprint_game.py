@@ -111,15 +111,10 @@ def blueprint_subgame(
     street = rules.board_sizes.index(len(board))
     spent = tree.spent[node].tolist()
     name = f"{rules.name}, {tree.line(node) or 'root'}" + (f" on {format_cards(board)}" if board else "")
-    return BlueprintSubgame(
-        name,
-        rules.deck,
-        tuple(board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1])),
-        tuple(rules.board[street + 1 :]),
-        (weights[0], weights[1]),
-        extract_action_subtree(tree, node, street) if betting_cut is None else betting_cut,
-        (spent[0], spent[1]),
-    )
+    parts, deals = tuple(board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1])), rules.board[street + 1 :]
+    betting = extract_action_subtree(tree, node, street) if betting_cut is None else betting_cut
+    weights_by_seat, spent_by_seat = (weights[0], weights[1]), (spent[0], spent[1])
+    return BlueprintSubgame(name, rules.deck, parts, deals, weights_by_seat, betting, spent_by_seat)
 
 
 def check_two_card_game(strategy: Blueprint) -> None:

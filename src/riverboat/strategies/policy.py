@@ -380,17 +380,12 @@ class BlueprintPolicy:
         n, max_nodes = len(public_states), 4
         if draw is not None and np.shape(draw) != (n,):
             raise InputError(f"draw of shape {np.shape(draw)}: must have one hand number for each of {n} public states")
+        moves, length = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
+        board = np.ascontiguousarray(public_states.board, np.uint8)
+        numbers = np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64)
+        no_hands = np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros((1, MAX_STREETS, 0), np.int32)
         query = kernels.PublicQuery(
-            np.ascontiguousarray(public_states.moves, np.int32),
-            np.ascontiguousarray(public_states.length, np.int32),
-            np.ascontiguousarray(public_states.board, np.uint8),
-            seats,
-            draw is not None,
-            np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64),
-            np.zeros(n, np.int32),
-            np.zeros((1, 0), np.int32),
-            np.zeros(1, np.int64),
-            np.zeros((1, MAX_STREETS, 0), np.int32),
+            moves, length, board, seats, draw is not None, numbers, np.zeros(n, np.int32), *no_hands
         )
         while True:
             columns = 2 + max_nodes * (self._num_columns - 2)

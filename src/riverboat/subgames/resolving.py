@@ -599,10 +599,5 @@ def _measure_margins(
 ) -> SubgameMargins:
     names = subgame.hands(1 - player)
     hands = np.flatnonzero(before.weights > 0)
-    return SubgameMargins(
-        subgame.name,
-        player,
-        {names[h]: float(before.values[h]) for h in hands},
-        {names[h]: float(before.values[h] - after.values[h]) for h in hands},
-        {names[h]: float(gift[h]) for h in hands},
-    )
+    by_hand = before.values, before.values - after.values, gift
+    return SubgameMargins(subgame.name, player, *({names[h]: float(row[h]) for h in hands} for row in by_hand))

@@ -112,12 +112,6 @@ def _build_tree(
         else:
             moves = reversed(choices.actions(s))
             work += [(apply_action(book, s, move), -1, notation.format(book, s, move)) for move in moves]
-    return BettingTree(
-        np.array(actor, np.int8),
-        np.array(end, np.int32),
-        np.array(street, np.int8),
-        tuple(label),
-        np.array(showdown, np.bool_),
-        np.array(pay, np.float64),
-        np.array(spent, np.float64),
-    )
+    nodes = np.array(actor, np.int8), np.array(end, np.int32), np.array(street, np.int8)
+    chips = np.array(showdown, np.bool_), np.array(pay, np.float64), np.array(spent, np.float64)
+    return BettingTree(*nodes, tuple(label), *chips)

@@ -181,11 +181,8 @@ class PokerRules:
             raise InputError(f"{where}: {rounds} rounds: 1 to {len(STREETS)} can be played")
         if not 0 <= self.begins < rounds:
             raise InputError(f"{where}: begins={self.begins}: hands begin with one of the rounds 0 to {rounds - 1}")
-        for what, by_round in (
-            ("raise_sizes", self.raise_sizes),
-            ("most_raises", self.most_raises),
-            ("first", self.first),
-        ):
+        for what in ("raise_sizes", "most_raises", "first"):
+            by_round = getattr(self, what)
             if by_round and len(by_round) != rounds:
                 raise InputError(f"{where}: {what}={by_round}: give one for each of the {rounds} rounds")
         for what, amounts in (("blinds", self.blinds), ("stacks", self.stacks)):
@@ -272,21 +269,13 @@ class PokerRules:
     @cached_property
     def compact(self) -> CompactBettingRules:
         """The rules in the form of `betting_rules`."""
-        unlimited, least = (UNLIMITED,) * self.rounds, self.least_bet or max(self.big_blind, 1)
+        least, stacks = self.least_bet or max(self.big_blind, 1), self.stacks or (UNLIMITED, UNLIMITED)
+        sizes, most = self.raise_sizes or (0,) * self.rounds, self.most_raises or (UNLIMITED,) * self.rounds
         (first, second), ante = self.blinds, self.ante
         opener, street = self.first[self.begins], self.begins
         start = CompactBettingState(ante + first, ante + second, opener, street, 0, 0, least, ante, IN_PROGRESS, NOBODY)
-        return CompactBettingRules(
-            self.limit,
-            self.big_blind,
-            least,
-            self.stacks or (UNLIMITED, UNLIMITED),
-            self.raise_sizes or (0,) * self.rounds,
-            self.most_raises or unlimited,
-            self.first,
-            self.board_sizes,
-            start,
-        )
+        amounts = self.big_blind, least, stacks, sizes, most
+        return CompactBettingRules(self.limit, *amounts, self.first, self.board_sizes, start)
 
     @cached_property
     def deck(self) -> Deck:

@@ -455,17 +455,13 @@ class Spot(UnrolledStatesMixin):
             raise InputError(f"{where}: a board of {rules.board_sizes[state.street]} cards is needed, not {len(cards)}")
         if menu is None and not rules.limit:
             raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as one_size_menu('100%')")
-        spot = Spot(
-            cards,
-            rules_from_street(rules, state.committed_before_street),
-            None if menu is None or rules.limit else drop_earlier_streets(cap_menu_raises(menu, rules), state.street),
-            (_parse_range(ranges[0], "oop"), _parse_range(ranges[1], "ip")),
-            tuple(locks),
-            rules.deck,
-            name,
-            street_actions(state),
-            state.previous_aggressor,
-        )
+        spot_rules = rules_from_street(rules, state.committed_before_street)
+        sizes = None
+        if menu is not None and not rules.limit:
+            sizes = drop_earlier_streets(cap_menu_raises(menu, rules), state.street)
+        both = _parse_range(ranges[0], "oop"), _parse_range(ranges[1], "ip")
+        played, led = street_actions(state), state.previous_aggressor
+        spot = Spot(cards, spot_rules, sizes, both, tuple(locks), rules.deck, name, played, led)
         if (spot.start.pot, spot.start.turn) != (state.pot, state.turn):
             raise InputError(f"{where}: its line does not contain the actions of the street")
         return spot

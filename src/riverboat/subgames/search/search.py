@@ -294,20 +294,13 @@ class SubgameSearch:
             for key, limited in needed.items():
                 if isinstance(limited, DepthLimitedSubgame) and STREETS[limited.root.state.street] == street:
                     positions[key] = self.cache.put(key, limited.solve(iterations, settings.until, settings.seconds))
-            batch = {
-                key: subgame
-                for key, subgame in needed.items()
-                if isinstance(subgame, SearchSubgame) and subgame.spot.streets[0] == street
-            }
-            spots = [subgame.spot for subgame in batch.values()]
+            whole = {key: subgame for key, subgame in needed.items() if isinstance(subgame, SearchSubgame)}
+            batch = {key: subgame for key, subgame in whole.items() if subgame.spot.streets[0] == street}
             solutions = solve_many(
-                spots,
+                [subgame.spot for subgame in batch.values()],
                 iterations=iterations,
-                until=settings.until,
-                seconds=settings.seconds,
                 check_every=CHECK_EVERY,
-                threads=settings.threads,
-                device=settings.device,
+                **{name: getattr(settings, name) for name in ("until", "seconds", "threads", "device")},
             )
             for (key, subgame), solution in zip(batch.items(), solutions, strict=True):
                 positions[key] = self.cache.put(key, subgame.root_position(solution, settings.play))
