@@ -571,10 +571,7 @@ def _abstraction_folder(place: Path) -> Path | None:
         folders.append(place.parent)
     if place.parent.name == SNAPSHOTS_FOLDER:
         folders.append(place.parent.parent)
-    candidates = [
-        parent / ABSTRACTION_FOLDER
-        for parent in folders
-        if (parent / ABSTRACTION_FOLDER / artifacts.MANIFEST).is_file()
-        and not (parent / ABSTRACTION_FOLDER).is_symlink()
-    ]
-    return candidates[0] if candidates else None
+    for candidate in (parent / ABSTRACTION_FOLDER for parent in folders):
+        if (candidate / artifacts.MANIFEST).is_file() and not candidate.is_symlink():
+            return candidate
+    return None

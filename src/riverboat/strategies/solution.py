@@ -533,12 +533,8 @@ class SolutionNode(RenamedAttributes):
         """
         tree, solution = self.tree, self.solution
         if respond:
-            raw = solution.engine.best_response_values(
-                player,
-                self.traversal_start(
-                    self.betting_node, None if opponent_range is None else (opponent_range, opponent_range)
-                ),
-            )
+            reach = None if opponent_range is None else (opponent_range, opponent_range)
+            raw = solution.engine.best_response_values(player, self.traversal_start(self.betting_node, reach))
         else:
             raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
         values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)

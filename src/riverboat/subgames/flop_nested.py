@@ -147,26 +147,21 @@ class NestedSolver:
 
     def _copy(self, tree: BoardTree, table: Array, part: BettingSubtree, below: int = 0) -> None:
         """Copy the player's half of a solution, from a node of the larger game on."""
-        last = int(self.extended_game.whole.betting.end[below])
-        pairs = [
-            (forest_node, int(self.forest_index[node]))
-            for forest_node, node in enumerate(part.origin[tree.forest.node])
-            if tree.forest.actor[forest_node] == self.player and below <= node < last
-        ]
-        copy_strategy(tree, table, self.tree, self.table, pairs)
+        copy_strategy(tree, table, self.tree, self.table, self._own_decisions(tree, part, below))
+
+    def _own_decisions(self, tree: BoardTree, part: BettingSubtree, below: int) -> list[tuple[int, int]]:
+        """List the player's decisions below a node of the larger game, as nodes of both forests."""
+        nodes, last = part.origin[tree.forest.node], self.extended_game.whole.betting.end[below]
+        own = np.flatnonzero((tree.forest.actor == self.player) & (below <= nodes) & (nodes < last))
+        return [(node, int(self.forest_index[nodes[node]])) for node in own.tolist()]
 
     def _decisions(self, betting_round: BettingRound, part: BettingSubtree, below: int) -> list[tuple[int, int]]:
         """List the opponent's decisions below a node that have an added action, with the node after that action."""
         last = int(self.extended_game.whole.betting.end[below])
-        decisions = [
-            (n, int(part.origin[betting_round.node[n]]))
-            for n in range(betting_round.count)
-            if betting_round.actor[n] == self.opponent
-        ]
-        extended = [
-            (n, self.added_child[node]) for n, node in decisions if below <= node < last and node in self.added_child
-        ]
-        return [(n, child) for n, child in extended if child not in part.origin]
+        own = np.flatnonzero(betting_round.actor == self.opponent).tolist()
+        decisions = [(n, int(part.origin[betting_round.node[n]])) for n in own]
+        extended = [(n, self.added_child.get(node, -1)) for n, node in decisions if below <= node < last]
+        return [(n, child) for n, child in extended if child >= 0 and child not in part.origin]
 
     def _gift_at(self, betting_round: BettingRound, node: int, initial_gifts: Array) -> Array:
         """Return the value that the opponent gave up on the path to a node, given its hand. float64 [rows]"""
@@ -213,10 +208,8 @@ class NestedSolver:
             return
         margin, opponent = float(np.nanmin(engine.margins())), self.opponent
         self.least_margin = min(self.least_margin, margin * self.tree.per_chip)
-        weight = float(
-            betting_round.rows_to_hands(betting_round.opponent_weights(opponent)[node], opponent)
-            @ self.extended_game.whole.weights[opponent]
-        )
+        opponent_weight = betting_round.rows_to_hands(betting_round.opponent_weights(opponent)[node], opponent)
+        weight = float(opponent_weight @ self.extended_game.whole.weights[opponent])
         self.shortfall += max(0.0, -margin) * share * weight / self.tree.total * self.tree.per_chip
 
     def _first_round(
@@ -235,26 +228,21 @@ class NestedSolver:
             solver.step(self.iterations)
             self._record_margins(betting_round, node, solver.engine, 1.0)
             self._copy(subgame_tree, solver.averages, inner_betting, child)
-            self._first_round(
-                subgame_tree,
-                solver.averages,
-                inner_betting,
-                self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages)),
-                child,
-            )
+            gifts = self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages))
+            self._first_round(subgame_tree, solver.averages, inner_betting, gifts, child)
         last = int(self.extended_game.whole.betting.end[below])
         forest_indices = forest_index(tree)
         for node in betting_round.leaves:
             if not below <= part.origin[betting_round.node[node]] < last:
                 continue
             root = int(forest_indices[int(betting_round.node[node]) + 1])
-            gift, rounds, gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
+            gift, rounds, board_gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
             for b in self.boards:
                 parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
                 reach = betting_round.reach[0][node][parent_rows[0]], betting_round.reach[1][node][parent_rows[1]]
                 rounds[b] = BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine)
-                gifts[b] = gift[parent_rows[self.opponent]]
-            self._last_round(rounds, part, gifts, below)
+                board_gifts[b] = gift[parent_rows[self.opponent]]
+            self._last_round(rounds, part, board_gifts, below)
 
     def _root_gifts(self, betting_round: BettingRound, node: int, gift: Array, inner: BettingRound) -> Array:
         """Return the gifts at the root of a subgame: after the added action, the value it gave up is added."""
@@ -299,12 +287,10 @@ class NestedSolver:
                 self._last_round(inner_rounds, inner_betting, inner_gifts, child)
 
     def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
-        last = int(self.extended_game.whole.betting.end[below])
-        for forest_node, node in enumerate(part.origin[tree.forest.node]):
-            if tree.forest.actor[forest_node] == self.player and below <= node < last:
-                source, width, rows = table_block(tree, 0, forest_node)
-                target, _, _ = table_block(self.tree, board, int(self.forest_index[node]))
-                self.table[target : target + width * rows] = table[source : source + width * rows]
+        for forest_node, target_node in self._own_decisions(tree, part, below):
+            source, width, rows = table_block(tree, 0, forest_node)
+            target, _, _ = table_block(self.tree, board, target_node)
+            self.table[target : target + width * rows] = table[source : source + width * rows]
 
 
 def solve_nested(
@@ -359,6 +345,7 @@ def translate_strategy(
     def visit(node: int, board: int, lines: list[TranslatedLine]) -> None:
         betting, abstract_betting = tree.betting, extended_game.tree.betting
         actor = int(betting.actor[node])
+        line_children = [list(abstract_betting.children(line.node)) for line in lines]
         if actor == CHANCE:
             for child_board in range(tree.street_start[1], tree.street_start[2]) if board == 0 else ():
                 parent_rows = tree.boards.up[tree.boards.up_at[child_board, player] :][
@@ -375,21 +362,16 @@ def translate_strategy(
             offset, width, rows = table_block(tree, board, int(forest_indices[0][node]))
             table[offset : offset + width * rows] = mixture.ravel()
             for k, child in enumerate(betting.children(node)):
-                child_lines = [
-                    TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * strategies[i, k])
-                    for i, line in enumerate(lines)
-                ]
-                visit(child, board, child_lines)
+                reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]
+                visit(child, board, [TranslatedLine(line_children[i][k], reach[i]) for i in range(len(lines))])
         elif actor >= 0:
             children = list(betting.children(node))
             known_children = [child for child in children if child not in added]
             for child in children:
                 child_lines = []
                 for k, weight in _translation_probabilities(betting, node, child, known_children, mapping).items():
-                    child_lines += [
-                        TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * weight)
-                        for line in lines
-                    ]
+                    pairs = zip(lines, line_children, strict=True)
+                    child_lines += [TranslatedLine(below[k], line.reach * weight) for line, below in pairs]
                 visit(child, board, child_lines)
 
     visit(0, 0, [TranslatedLine(0, np.ones(int(tree.rows[0, player])))])

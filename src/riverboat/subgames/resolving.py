@@ -422,13 +422,11 @@ def refine(
             if solved is not None:
                 _splice(*solved, base, player, root_value, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
-    reports = [
-        _measure_margins(subgame, player, root_value, after, gift)
-        for player, root_values, gifts in by_player
-        for subgame, root_value, after, gift in zip(
-            subgames, root_values, subgame_root_values(strategy, player, subgames), gifts, strict=True
-        )
-    ]
+    reports: list[SubgameMargins] = []
+    for player, root_values, gifts in by_player:
+        after = subgame_root_values(strategy, player, subgames)
+        rows = zip(subgames, root_values, after, gifts, strict=True)
+        reports += [_measure_margins(part, player, old, new, gift) for part, old, new, gift in rows]
     return Refinement(strategy, method, tuple(reports))
 
 

@@ -121,29 +121,23 @@ class BettingTree:
 
         With `any_card` a deal may be written `*`; `expand_deals` lists the deals that the line then stands for.
         """
-        node, dealt, prefix = 0, [], ""
+        node, dealt, prefix, where = 0, [], "", f"line {short_repr(line)}"
         for deal, label in _split_line(line, joiner):
+            position = f"after {short_repr(prefix)}" if prefix else "at the root"
             if deal:
                 if self.actor[node] != CHANCE:
-                    raise InputError(
-                        f"line {short_repr(line)}: no card is dealt {_describe_position(prefix)}; "
-                        f"{self._describe_options(node)}"
-                    )
+                    raise InputError(f"{where}: no card is dealt {position}; {self._describe_options(node)}")
                 if not label:
-                    raise InputError(f"line {short_repr(line)}: no card after '/'; write the card dealt, such as /8h")
+                    raise InputError(f"{where}: no card after '/'; write the card dealt, such as /8h")
                 if label == "*" and not any_card:
-                    raise InputError(
-                        f"line {short_repr(line)}: '*' is any card, but a single node is needed here; name the card"
-                    )
-                dealt.append(ANY_CARD if label == "*" else parse_cards(label, f"line {short_repr(line)}: deal"))
+                    raise InputError(f"{where}: '*' is any card, but a single node is needed here; name the card")
+                dealt.append(ANY_CARD if label == "*" else parse_cards(label, f"{where}: deal"))
                 node, prefix = node + 1, f"{prefix}/{label}"
                 continue
             matches = [child for child in self.children(node) if self.actor[node] >= 0 and self.label[child] == label]
             if not matches:
-                raise InputError(
-                    f"line {short_repr(line)}: no move {short_repr(label)} {_describe_position(prefix)}; "
-                    f"{self._describe_options(node)}"
-                )
+                options = self._describe_options(node)
+                raise InputError(f"{where}: no move {short_repr(label)} {position}; {options}")
             node, prefix = matches[0], f"{prefix}{joiner}{label}" if prefix else label
         return BettingTreePosition(node, tuple(dealt))
 
@@ -169,10 +163,6 @@ def _split_line(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
         if position:
             yield True, steps.pop(0) if steps else ""
         yield from ((False, move) for move in steps)
-
-
-def _describe_position(done: str) -> str:
-    return f"after {short_repr(done)}" if done else "at the root"
 
 
 def expand_deals(
@@ -330,14 +320,11 @@ class _BoardCache:
     def _outcomes(self, board: tuple[int, ...], count: int) -> tuple[Outcome, ...]:
         game, closing = self.game, "" if self.game.joiner else "/"
         left = len(game.deck.cards) - len(board) - 4  # two hands are dealt
-        return tuple(
-            Outcome(
-                f"/{format_cards(cards)}{closing}",
-                1.0 / comb(left, count),
-                (self._blocked_hands(0, cards), self._blocked_hands(1, cards)),
-            )
-            for cards in self.possible_deals(board, count)
-        )
+        outcomes = []
+        for cards in self.possible_deals(board, count):
+            blocked = self._blocked_hands(0, cards), self._blocked_hands(1, cards)
+            outcomes.append(Outcome(f"/{format_cards(cards)}{closing}", 1.0 / comb(left, count), blocked))
+        return tuple(outcomes)
 
     def _blocked_hands(self, player: int, cards: tuple[int, ...]) -> tuple[int, ...]:
         """Return the hands that hold one of the cards."""

@@ -205,22 +205,12 @@ def concatenate_records(parts: Iterable[HandRecords]) -> HandRecords:
         raise InputError("records of different games or units of money cannot be joined")
     names = tuple(dict.fromkeys(name for p in hands for name in p.names))
     most = max(p.moves.shape[1] for p in hands)
-    arrays = {
-        name: np.concatenate([getattr(p, name) for p in hands])
-        for name in ("number", "blinds", "stacks", "ante", "cards")
-    }
-    return HandRecords(
-        first.rules,
-        first.scale,
-        names,
-        player=np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in hands]),
-        moves=np.concatenate(
-            [np.pad(p.moves, ((0, 0), (0, most - p.moves.shape[1])), constant_values=END_OF_LINE) for p in hands]
-        ),
-        length=np.concatenate([p.length for p in hands]),
-        won=np.concatenate([p.won for p in hands]),
-        **arrays,
-    )
+    shared = ("number", "blinds", "stacks", "ante", "cards", "length", "won")
+    arrays = {name: np.concatenate([getattr(p, name) for p in hands]) for name in shared}
+    player = np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in hands])
+    padding = [((0, 0), (0, most - p.moves.shape[1])) for p in hands]
+    moves = [np.pad(p.moves, pad, constant_values=END_OF_LINE) for p, pad in zip(hands, padding, strict=True)]
+    return HandRecords(first.rules, first.scale, names, player=player, moves=np.concatenate(moves), **arrays)
 
 
 def game_signature(hands: HandRecords) -> tuple[object, ...]:

@@ -452,17 +452,9 @@ def _rules_from_entries(
     try:
         if "rake" in entries:
             options["rake"] = Rake(*entries["rake"][1][:2])
-        return PokerRules(
-            limit=limit,
-            blinds=(blinds[0], blinds[1]),
-            first=first,
-            suits=numbers("numSuits", 1)[0],
-            ranks=numbers("numRanks", 1)[0],
-            hole=numbers("numHoleCards", 1)[0],
-            board=numbers("numBoardCards", rounds, 0),
-            name=name,
-            **options,
-        )
+        suits, ranks, hole = (numbers(key, 1)[0] for key in ("numSuits", "numRanks", "numHoleCards"))
+        options |= {"suits": suits, "ranks": ranks, "hole": hole, "board": numbers("numBoardCards", rounds, 0)}
+        return PokerRules(limit=limit, blinds=(blinds[0], blinds[1]), first=first, name=name, **options)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 

@@ -263,16 +263,10 @@ class SmallBettingState:
         total, live = (self.spent[me], False) if label == "f" else (high + raised, True)
         remaining = (*self.live[:me], live, *self.live[me + 1 :])
         order = (*range(me + 1, len(remaining)), *range(me + 1))
-        return SmallBettingState(
-            self.rules,
-            (*self.spent[:me], total, *self.spent[me + 1 :]),
-            remaining,
-            sum(remaining) - 1 if raised else self.waiting - 1,
-            self.round,
-            next(player for player in order if remaining[player]),
-            self.raises + (raised > 0),
-            raised or self.last_raise,
-        )
+        spent, actor = (*self.spent[:me], total, *self.spent[me + 1 :]), next(p for p in order if remaining[p])
+        waiting, raises = sum(remaining) - 1 if raised else self.waiting - 1, self.raises + (raised > 0)
+        last_raise = raised or self.last_raise
+        return SmallBettingState(self.rules, spent, remaining, waiting, self.round, actor, raises, last_raise)
 
     @property
     def _raise_size(self) -> int:

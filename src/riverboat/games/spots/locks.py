@@ -150,12 +150,9 @@ def add_locks(spot: Spot, added: Sequence[NodeLock]) -> Spot:
                 remaining += [replace(old, hands=Range(left.astype(float)))] if left.any() else []
                 continue
             remaining.append(old)
-            if (
-                old_scope.node == scope.node
-                and _deals_within(scope.dealt, old_scope.dealt)
-                and (separate & old_scope.hands).any()
-            ):
-                exceptions.append(separate & old_scope.hands)
+            shared = separate & old_scope.hands
+            if old_scope.node == scope.node and _deals_within(scope.dealt, old_scope.dealt) and shared.any():
+                exceptions.append(shared)
                 separate = separate & ~old_scope.hands
         unchanged = [lock] if not exceptions else []
         parts = [replace(lock, hands=Range(hands.astype(float))) for hands in (separate, *exceptions) if hands.any()]

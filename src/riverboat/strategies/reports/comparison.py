@@ -180,11 +180,9 @@ def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], he
     shares, evs = zip(*(_class_means(node, player, moves) for node in (first, second)), strict=True)
     moved = np.abs(shares[0] - shares[1]).sum(axis=0) / 2
     order = [k for k in np.argsort(-np.nan_to_num(moved), kind="stable").tolist() if not np.isnan(moved[k])]
-    rows = [
-        (CLASS_NAMES[k], float(moved[k]), *(none_if_nan(x) for x in (evs[0][k], evs[1][k], evs[1][k] - evs[0][k])))
-        for k in order
-    ]
-    return ReportTable(head, columns, tuple(rows))
+    values = np.stack([evs[0], evs[1], evs[1] - evs[0]], axis=1)
+    rows = tuple((CLASS_NAMES[k], float(moved[k]), *map(none_if_nan, values[k])) for k in order)
+    return ReportTable(head, columns, rows)
 
 
 def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array, Array]:

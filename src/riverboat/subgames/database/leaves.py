@@ -108,10 +108,8 @@ class RiverSampler:
     @cached_property
     def showdown_values(self) -> dict[int, ShowdownLeafValues]:
         """Showdown values of all hands on each river, for a pot of one."""
-        return {
-            int(card): ShowdownLeafValues(self.hands, self.hand_ranks(int(card)), np.ones(1))
-            for card in self.river_cards
-        }
+        cards = self.river_cards.tolist()
+        return {card: ShowdownLeafValues(self.hands, self.hand_ranks(card), np.ones(1)) for card in cards}
 
 
 class DatabaseLeafValues(SingleLeafValues):
@@ -177,9 +175,8 @@ class SampledRiverLeafValues(SingleLeafValues):
                 if has_later_betting(state):
                     out[leaf] += self._river_solver(leaf, card, ranges).update_player(player, ranges) * live
                 else:
-                    out[leaf] += (
-                        state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0] * live
-                    )
+                    won = self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0]
+                    out[leaf] += state.pot * won * live
         out *= self.sampler.scale / len(cards)
         return out
 

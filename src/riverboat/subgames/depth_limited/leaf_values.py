@@ -178,15 +178,9 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
     cards = np.setdiff1d(strategy.rules.deck.cards, flop)
     hands = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
     groups = group_hands(strategy, flop, hands, 1) if len(hands) <= MAX_UNGROUPED_HANDS else None
+    leaves, runouts = [BlueprintLeaf(SHOWDOWN_NODE, 1.0)], 4 * NUM_RUNOUTS
     showdowns = RolloutLeafValues.sample(
-        strategy,
-        [BlueprintLeaf(SHOWDOWN_NODE, 1.0)],
-        flop,
-        hands,
-        1,
-        groups=groups,
-        runouts=4 * NUM_RUNOUTS,
-        continuations=("blueprint",),
+        strategy, leaves, flop, hands, 1, groups=groups, runouts=runouts, continuations=("blueprint",)
     )
     pairs, compatible = leaf_pair_equities(showdowns, 0), CompatibleWeights(hands).compatible
     game = blueprint_subgame(strategy, turn.node, turn.board, ranges)
@@ -204,13 +198,9 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
         possible = joint_weight > 0  # not blocked by the turn card either
         value = engine.strategy_values(seat)[0][row[possible]]
         mean = np.array((joint_weight * equity).sum() / joint_weight.sum())
-        out.append(
-            (
-                leaf_features(equity[possible], mean, np.array(turn.stack / turn.pot), float(seat == 0)),
-                value / opponent_weight[possible] / turn.pot,
-                joint_weight[possible] / joint_weight[possible].sum(),
-            )
-        )
+        features = leaf_features(equity[possible], mean, np.array(turn.stack / turn.pot), float(seat == 0))
+        target, weight = value / opponent_weight[possible] / turn.pot, joint_weight[possible]
+        out.append((features, target, weight / weight.sum()))
     return out
 
 

@@ -273,14 +273,9 @@ class RolloutLeafValues:
         """Return counterfactual values of the searching seat: the rest of the pot."""
         num_leaves, _, n = continuation_reach.shape
         opponent_share = np.empty((num_leaves, n))
-        for mask, values, weights in (
-            (
-                self.is_continuation_free,
-                self.fixed_values,
-                continuation_reach[self.is_continuation_free].sum(axis=1, keepdims=True),
-            ),
-            (~self.is_continuation_free, self.continuation_values, continuation_reach[~self.is_continuation_free]),
-        ):
+        free = self.is_continuation_free
+        fixed = free, self.fixed_values, continuation_reach[free].sum(axis=1, keepdims=True)
+        for mask, values, weights in (fixed, (~free, self.continuation_values, continuation_reach[~free])):
             grouped = (self.group_sums @ weights.reshape(-1, n).T.astype(np.float32)).T
             sums = values.swapaxes(2, 3) @ grouped.reshape(*weights.shape[:2], self.num_groups, 53)
             opponent_share[mask] = self._groups_to_hands(sums.sum(axis=1, keepdims=True))[:, 0]
