@@ -106,9 +106,9 @@ def extract_action_subtree(tree: ActionTree, root: int, street: int | None = Non
     actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source]))
     showdown = tree.showdown[source] & ~dealing
     payoffs = _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None]
-    street, label, spent = (streets - begin).astype(np.int8), _labels(tree, source), tree.spent[source].astype(float)
-    betting = BettingTree(actor.astype(np.int8), end, street, label, showdown, payoffs, spent)
-    return BettingSubtree(betting, source)
+    deal_count, label, spent = streets - begin, _labels(tree, source), tree.spent[source].astype(np.float64)
+    nodes = actor.astype(np.int8), end, deal_count.astype(np.int8)
+    return BettingSubtree(BettingTree(*nodes, label, showdown, payoffs, spent), source)
 
 
 def _preorder(tree: ActionTree, root: int, begin: int) -> tuple[Array, Array, Array, Array]:
