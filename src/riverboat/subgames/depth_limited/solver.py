@@ -490,8 +490,9 @@ def make_gadget_solver(
     continuations = np.zeros_like(plain.continuation_sums)
     continuations[:, 0] = 1.0  # the first continuation is the blueprint
     previous_values = plain.values(other, blueprint_strategy(), continuations, respond=method != "estimate") / divisor
-    make_gadget = StreetResolveGadget if method == "resolve" else StreetMaxmarginGadget
-    gadget = make_gadget(previous_values, opponent_weight)
+    gadget: StreetGadget = StreetMaxmarginGadget(previous_values, opponent_weight)
+    if method == "resolve":
+        gadget = StreetResolveGadget(previous_values, opponent_weight)
     solver = DepthLimitedSolver(street, hands, root_weights, leaves, seat, gadget=gadget)
 
     def margins() -> Array:
