@@ -36,7 +36,7 @@ class MultiplayerPoker:
     def __post_init__(self) -> None:
         if not 3 <= self.players <= MAX_PLAYERS:
             raise InputError(f"{self.kind}: players={self.players}: must be 2 to {MAX_PLAYERS}")
-        poker.check_small_deck(self.name, self.ranks, self.suits, self.players + self.rounds - 1)
+        poker.check_small_deck(self.kind, self.ranks, self.suits, self.rounds, self.players)
 
     @property
     def name(self) -> str:

@@ -314,7 +314,7 @@ def card_names(ranks: int, suits: int) -> tuple[str, ...]:
     return tuple(n + s for n in names for s in _SUITS[-suits:])
 
 
-def check_small_deck(name: str, ranks: int, suits: int, dealt: int) -> None:
+def check_small_deck(name: str, ranks: int, suits: int, rounds: int, players: int = 2) -> None:
     """Raise `InputError` unless a deck of a game has 1 to 4 suits and the cards that are dealt.
 
     Parameters
@@ -325,17 +325,22 @@ def check_small_deck(name: str, ranks: int, suits: int, dealt: int) -> None:
         Number of ranks.
     suits
         Number of suits.
-    dealt
-        Number of cards that are dealt.
+    rounds
+        Number of betting rounds; a public card is dealt before each but the first.
+    players
+        Number of players.
 
     Examples
     --------
-    >>> check_small_deck("kuhn", 3, 1, 2)
+    >>> check_small_deck("kuhn", 3, 1, 1)
     """
     if not 1 <= suits <= 4:
         raise InputError(f"{name}: suits={suits}: must be 1 to 4")
+    dealt = players + rounds - 1
     if ranks < 1 or ranks * suits < dealt:
-        raise InputError(f"{name}: {ranks} ranks x {suits} suits: too few cards, {dealt} are dealt")
+        raise InputError(
+            f"{name}: {ranks} ranks x {suits} suits: too few cards, {dealt} are dealt to {players} players"
+        )
 
 
 @dataclass(frozen=True)
@@ -376,7 +381,7 @@ class OneCardPoker:
                 f"{self.name}: {self.ranks:,} ranks x {self.suits} suits: at most {MAX_CARDS:,} cards, "
                 f"since every pair of them is a deal"
             )
-        check_small_deck(self.name, self.ranks, self.suits, self.rounds + 1)
+        check_small_deck(self.name, self.ranks, self.suits, self.rounds)
 
     @cached_property
     def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
