@@ -70,8 +70,9 @@ def line_runouts(solution: Solution, line: str) -> ReportTable:
     means |= {"card": MEANS_ROW, "chance": 1.0, "played": mass / possible}
     for player in player_names(solution.tree.game):
         ev, equity = means[f"ev_{player}"], means[f"equity_{player}"]
-        defined = isinstance(ev, float) and isinstance(equity, float)
-        means[f"eqr_{player}"] = mean_eqr(float(ev), float(equity), pot(nodes[0])) if defined else None
+        means[f"eqr_{player}"] = None
+        if isinstance(ev, float) and isinstance(equity, float):
+            means[f"eqr_{player}"] = mean_eqr(ev, equity, pot(nodes[0]))
     return replace(table, rows=(*table.rows, tuple(means[name] for name in table.names)))
 
 
