@@ -306,11 +306,11 @@ def solve_nested(
     threads: int = 1,
 ) -> NestedSolver:
     """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets."""
+    nested_method = parse_method(method, NESTED_METHODS, "nested method")
     if base.dtype != np.dtype(parse_table_format(dtype).average):
         raise InputError(
             f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
         )
-    nested_method = parse_method(method, NESTED_METHODS, "nested method")
     board_trees = extended_game.board_trees() if boards is None else boards
     solver = NestedSolver(
         extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
