@@ -188,11 +188,12 @@ def test_bets_are_translated_by_pot_fraction() -> None:
 
 
 def test_sampled_rivers() -> None:
-    source = sample_reached_streets(base().strategy, 3)
+    strategy = base().strategy
+    source = sample_reached_streets(strategy, 3)
     rivers = [next(source) for _ in range(50)]
-    assert all(r.line.count("/") == 3 for r in rivers)
+    assert all(strategy.tree.street[r.node] == 3 for r in rivers)
     assert all(r.pot + 2 * r.stack == 2 * 1500 for r in rivers)
-    assert len({r.line for r in rivers}) > 5
+    assert len({r.node for r in rivers}) > 5
 
 
 def test_other_games_leave_no_folder(tmp_path: Path) -> None:

@@ -337,9 +337,7 @@ def node_figures(solution: Solution, line: str) -> dict[str, Any]:
         table = solution.runouts(line)
         means, other_columns = table[MEANS_ROW], {"card", "chance", "played", *_FIGURES, "eqr_oop", "eqr_ip"}
         moves = {name: means[name] for name in table.names if name not in other_columns}
-        example = solution[
-            comparison.expand_line(solution, line)[0][1]
-        ].summary()  # player and pot are the same for every card
+        example = comparison.expand_line(solution, line)[0].summary()  # player and pot are the same for every card
         facts = {
             "line": line,
             "played": means["played"],

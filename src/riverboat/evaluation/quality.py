@@ -28,7 +28,6 @@ from riverboat.evaluation.best_response import exact
 from riverboat.evaluation.best_response.exact import BestResponseExecution
 from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree, measure_action_tree
-from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import every_size_menu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
@@ -306,10 +305,10 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
     cards = lossless_abstraction(rules.board[1:], rules.deck)
     tables = tuple(np.full((cards.counts[s], int(tree.width[s])), np.nan) for s in range(rules.rounds))
     for nodes, boards in _decision_batches(tree):
-        states = [BettingState.from_line(rules, tree.line(node)) for node in nodes]
+        states = [tree.state(node) for node in nodes]
         strategies = player.strategies(PublicStates.from_betting(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
-            actions = [states[i].parse_action(label) for label in tree.actions(node)]
+            actions = [tree.move(child) for child in tree.children(node)]
             live, buckets = _live_buckets(cards, rules, board)
             rows = np.zeros((len(live), len(actions)))
             for k, action in enumerate(actions):

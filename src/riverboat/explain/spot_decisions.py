@@ -209,7 +209,7 @@ def card_decisions(solution: Solution, line: str) -> DecisionTable:
     >>> card_decisions(solution, "x-x/*").title
     'x-x/* on Td 9d 6h Qc, 48 deals: oop'
     """
-    nodes = [solution[full_line] for _, full_line in expand_line(solution, line)]
+    nodes = expand_line(solution, line)
     if nodes[0].player < 0:
         raise InputError(f"{solution.tree.name}: no player acts at {line!r}, so there is nothing to explain")
     nodes = [node for node in nodes if node.pair_weights[0] > 0]

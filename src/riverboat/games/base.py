@@ -31,15 +31,12 @@ class HistoryState(Protocol):
     @property
     def actor(self) -> int:
         """The player to act, or CHANCE, or TERMINAL."""
-        ...
 
     def actions(self) -> Sequence[str]:
         """Return the labels of the actions, or of the chance outcomes."""
-        ...
 
     def probabilities(self) -> Sequence[float]:
         """Return the probability of each outcome, at a chance node."""
-        ...
 
     def child(self, index: int) -> HistoryState:
         """Return the state after action (or outcome) number `index`.
@@ -49,15 +46,12 @@ class HistoryState(Protocol):
         index
             Number of the action or outcome, from 0.
         """
-        ...
 
     def infoset(self) -> str:
         """Return the name of the actor's information set, at a decision."""
-        ...
 
     def payoffs(self) -> Sequence[float]:
         """Return the payoff of each player, at a terminal."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +67,6 @@ class HistoryGame(Protocol):
     @property
     def unit(self) -> str:
         """Unit of the payoffs."""
-        ...
 
     def root(self) -> HistoryState: ...
 
@@ -235,15 +228,12 @@ class PublicState(Protocol):
     @property
     def actor(self) -> int:
         """The player to act, or CHANCE, or TERMINAL."""
-        ...
 
     def actions(self) -> Sequence[str]:
         """Return the labels of the actions, at a decision."""
-        ...
 
     def outcomes(self) -> Sequence[Outcome]:
         """Return the chance outcomes, at a chance node."""
-        ...
 
     def child(self, index: int) -> PublicState:
         """Return the state after action (or outcome) number `index`.
@@ -253,11 +243,9 @@ class PublicState(Protocol):
         index
             Number of the action or outcome, from 0.
         """
-        ...
 
     def payoff(self) -> Payoff:
         """Return the payoffs of all pairs of hands, at a terminal."""
-        ...
 
 
 @runtime_checkable
@@ -349,12 +337,10 @@ class GameWithContinuations(Protocol):
     @property
     def continuations(self) -> Mapping[str, Continuation]:
         """The smaller games, by unique names."""
-        ...
 
     @property
     def values(self) -> Mapping[str, float]:
         """The values known so far, by the same names."""
-        ...
 
     def with_values(self, values: Mapping[str, float]) -> Game:
         """Return the game with more values.
@@ -364,7 +350,6 @@ class GameWithContinuations(Protocol):
         values
             Values of smaller games to player 0, by name.
         """
-        ...
 
 
 # Names before version 0.2, accepted for one release.

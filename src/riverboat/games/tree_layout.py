@@ -69,11 +69,8 @@ def estimate_tree_size(root: TreeState, seconds: float) -> TreeSizeEstimate:
     while lines < MAX_PROBES and (lines == 0 or clock.monotonic() < stop):
         _probe_line(root, draw, stop, total)
         lines += 1
-    return TreeSizeEstimate(
-        total.nodes / lines,
-        {player: n / lines for player, n in total.decisions.items()},
-        {player: n / lines for player, n in total.actions.items()},
-    )
+    counts = ({player: n / lines for player, n in count.items()} for count in (total.decisions, total.actions))
+    return TreeSizeEstimate(total.nodes / lines, *counts)
 
 
 def _probe_line(root: TreeState, draw: random.Random, stop: float, total: TreeSizeEstimate) -> None:
@@ -157,11 +154,5 @@ def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> P
         work.append((None, node, ""))
         for k in reversed(range(len(labels))):
             work.append((state.child(k), -1, append_label(line, game.joiner, labels[k])))
-    return PublicTreeLayout(
-        np.asarray(actor, np.int8),
-        np.asarray(end, np.int32),
-        np.asarray(index, np.int32),
-        tuple(menus),
-        tuple(chances),
-        tuple(payoffs),
-    )
+    arrays = np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(index, np.int32)
+    return PublicTreeLayout(*arrays, tuple(menus), tuple(chances), tuple(payoffs))

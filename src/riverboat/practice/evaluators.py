@@ -285,10 +285,11 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
         raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
         first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
     )  # fmt: skip
-    line = "cc/" * rules.begins
-    for label in split_line(end.line):
-        line += f"r{int(label[1:]) * scale + ante}" if label[0] == "r" and label != "r" else label
-    return BettingState.from_line(whole_rules, line), scale
+    state = BettingState.start(whole_rules)
+    for action in (CALL, CALL, DEAL) * rules.begins + end.history:
+        whole_action = action * scale + ante if action > CALL else action
+        state = state.next_street() if action == DEAL else state.apply_action(whole_action)
+    return state, scale
 
 
 Cards: TypeAlias = Sequence[int]

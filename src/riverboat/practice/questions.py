@@ -23,7 +23,6 @@ from riverboat.cards.hand_classes import classify
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranges import compatible_weights
 from riverboat.core.errors import InputError, short_repr
-from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.match_state import HoleCards, Holes
 from riverboat.games.holdem.menus import SEATS
@@ -279,8 +278,9 @@ class TableSource:
             if move is None:
                 shown_cards = board[: self.rules.board_sizes[state.street]]
                 view = Observations.from_betting([state], [holes[state.actor]], [shown_cards], [number])
-                move = format_action(int(self.agent.act(view)[0]), self.rules)
-            state = state.play(state.parse_action(move))
+                state = state.play(int(self.agent.act(view)[0]))
+            else:
+                state = state.play(state.parse_action(move))
 
     def _state_at(self, line: str) -> tuple[BettingState, HoleCards]:
         """Return the state at a line, and the board cards in the line, as in a spot's notation `x-b50/8h`."""

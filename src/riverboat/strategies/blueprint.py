@@ -36,9 +36,8 @@ from riverboat.strategies.files import CHECKPOINT_PREFIX as CHECKPOINTS
 from riverboat.strategies.files import latest_artifact
 
 ARTIFACT_KIND = "blueprint"
-CHECKPOINT_KIND = (
-    "blueprint checkpoint"  # of an unfinished run: same layout plus the state of the trainer, which readers ignore
-)
+# Of an unfinished run: the same layout, and the state of the trainer, which readers ignore.
+CHECKPOINT_KIND = "blueprint checkpoint"
 ARTIFACT_KINDS = (ARTIFACT_KIND, CHECKPOINT_KIND)
 QUANTIZATION_STEPS = 255  # integer units that the probabilities of one decision sum to in compact tables
 ABSTRACTION_FOLDER = "cards"  # subfolder of a run or a strategy that holds the card abstraction
@@ -217,10 +216,8 @@ class Blueprint:
         """
         node = self.tree.find(line)
         moves = self.moves(node)
-        hole, public = (
-            parse_game_hand(self.rules, hand),
-            parse_game_board(self.rules, int(self.tree.street[node]), board),
-        )
+        hole = parse_game_hand(self.rules, hand)
+        public = parse_game_board(self.rules, int(self.tree.street[node]), board)
         if set(hole) & set(public):
             raise InputError(f"hand {format_cards(hole)}: shares a card with the board {format_cards(public)}")
         bucket = self.cards.bucket(hole, public)
@@ -574,10 +571,7 @@ def _abstraction_folder(place: Path) -> Path | None:
         folders.append(place.parent)
     if place.parent.name == SNAPSHOTS_FOLDER:
         folders.append(place.parent.parent)
-    candidates = [
-        parent / ABSTRACTION_FOLDER
-        for parent in folders
-        if (parent / ABSTRACTION_FOLDER / artifacts.MANIFEST).is_file()
-        and not (parent / ABSTRACTION_FOLDER).is_symlink()
-    ]
-    return candidates[0] if candidates else None
+    for candidate in (parent / ABSTRACTION_FOLDER for parent in folders):
+        if (candidate / artifacts.MANIFEST).is_file() and not candidate.is_symlink():
+            return candidate
+    return None

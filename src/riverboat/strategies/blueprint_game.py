@@ -86,25 +86,12 @@ class BlueprintSubgame:
         """Upper bound of the table size: actions × hands over all boards. Suit isomorphism makes the table smaller."""
         betting, cards_left, total = self.betting, len(self.deck.cards) - len(self.board), 0
         is_decision = np.append(betting.actor >= 0, False)
-        parents = _parents(betting)
-        actions_by_street = np.bincount(
-            betting.street[parents[1:]][is_decision[parents[1:]]], minlength=len(self.boards)
-        )
+        parents = betting.parents[1:]
+        actions_by_street = np.bincount(betting.street[parents][is_decision[parents]], minlength=len(self.boards))
         for actions, boards, dealt in zip(actions_by_street.tolist(), self.boards, (0, *self.deals), strict=True):
             cards_left -= dealt
             total += actions * boards * comb(cards_left, 2)
         return int(total)
-
-
-def _parents(betting: BettingTree) -> Array:
-    """Return the parent of each node; -1 at the root. int64 [nodes]"""
-    parents, open_nodes = np.full(len(betting.end), -1), [0]
-    for node in range(1, len(parents)):
-        while betting.end[open_nodes[-1]] <= node:
-            open_nodes.pop()
-        parents[node] = open_nodes[-1]
-        open_nodes.append(node)
-    return parents
 
 
 def blueprint_subgame(
@@ -124,15 +111,10 @@ def blueprint_subgame(
     street = rules.board_sizes.index(len(board))
     spent = tree.spent[node].tolist()
     name = f"{rules.name}, {tree.line(node) or 'root'}" + (f" on {format_cards(board)}" if board else "")
-    return BlueprintSubgame(
-        name,
-        rules.deck,
-        tuple(board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1])),
-        tuple(rules.board[street + 1 :]),
-        (weights[0], weights[1]),
-        extract_action_subtree(tree, node, street) if betting_cut is None else betting_cut,
-        (spent[0], spent[1]),
-    )
+    parts, deals = tuple(board[a:b] for a, b in pairwise(rules.board_sizes[: street + 1])), rules.board[street + 1 :]
+    betting = extract_action_subtree(tree, node, street) if betting_cut is None else betting_cut
+    weights_by_seat, spent_by_seat = (weights[0], weights[1]), (spent[0], spent[1])
+    return BlueprintSubgame(name, rules.deck, parts, deals, weights_by_seat, betting, spent_by_seat)
 
 
 def check_two_card_game(strategy: Blueprint) -> None:

@@ -36,7 +36,7 @@ from riverboat.strategies.blueprint_game import (
     compile_blueprint,
     map_threads,
 )
-from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line
 from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.trees.deals import cards_of, enumerate_deals
@@ -90,7 +90,7 @@ class BlueprintValues:
 
 def blueprint_values(
     strategy: Blueprint,
-    line: str,
+    line: str | int,
     board: Cards = (),
     ranges: Ranges | None = None,
     threads: int = 1,
@@ -103,7 +103,7 @@ def blueprint_values(
     strategy
         The blueprint.
     line
-        Line on the blueprint's tree.
+        Line on the blueprint's tree, or its node.
     board
         Board cards, as many as the line's street has.
     ranges
@@ -119,14 +119,11 @@ def blueprint_values(
         EVs in self-play and by best responses.
     """
     check_threads(threads)
-    game = _subgame_at_line(strategy, line, board, ranges)
-    _check_time(game, line, threads, max_minutes)
-    raw = _ValueTraversal(strategy, threads).values(strategy.tree.find(line), game)
-    weights, opponent_weight, values = (
-        np.stack(game.weights),
-        np.zeros((2, NUM_HANDS)),
-        np.full((2, 2, NUM_HANDS), np.nan),
-    )
+    node, game = _subgame_at_line(strategy, line, board, ranges)
+    _check_time(game, node.line, threads, max_minutes)
+    raw = _ValueTraversal(strategy, threads).values(node.node, game)
+    weights, opponent_weight = np.stack(game.weights), np.zeros((2, NUM_HANDS))
+    values = np.full((2, 2, NUM_HANDS), np.nan)
     for seat, hands in enumerate(game.hand_indices):
         opponent_weight[seat, hands] = compatible_weights(weights[1 - seat])[hands]
         opponent_weight[seat, opponent_weight[seat] <= MIN_RANGE_SHARE * weights[1 - seat].sum()] = 0.0
@@ -134,7 +131,7 @@ def blueprint_values(
         values[:, seat, valid] = raw[:, seat, valid] / opponent_weight[seat, valid]
     self_play, best = values
     return BlueprintValues(
-        line, game.board, game.spent, weights, opponent_weight, np.where(weights > 0, self_play, best), best
+        node.line, game.board, game.spent, weights, opponent_weight, np.where(weights > 0, self_play, best), best
     )
 
 
@@ -146,18 +143,20 @@ def blueprint_solution(
     Lines of the solution are relative to it, such as `c-r600/8h-c`.
     """
     check_threads(threads)
-    game = _subgame_at_line(strategy, line, board, ranges)
+    _, game = _subgame_at_line(strategy, line, board, ranges)
     return Solution(*compile_blueprint(strategy, game, threads), {**strategy.provenance, "line": line})
 
 
-def _subgame_at_line(strategy: Blueprint, line: str, board: Cards, ranges: Ranges | None) -> BlueprintSubgame:
+def _subgame_at_line(
+    strategy: Blueprint, line: str | int, board: Cards, ranges: Ranges | None
+) -> tuple[BlueprintNode, BlueprintSubgame]:
     check_two_card_game(strategy)
     node = node_at_line(strategy, line, board)
     weights = np.zeros((2, NUM_HANDS))
     weights[:, hand_indices(node.hands)] = node.reach
     if ranges is not None:
         weights = _range_weights(ranges, hand_indices(node.hands))
-    return blueprint_subgame(strategy, node.node, node.board, weights)
+    return node, blueprint_subgame(strategy, node.node, node.board, weights)
 
 
 def _range_weights(ranges: Ranges, live: Array) -> Array:
@@ -283,9 +282,8 @@ class _ValueTraversal:
             for seat in (0, 1):
                 values[:, seat] += shift[seat] * _compatible_weight(next_game, next_game.weights[1 - seat])
             maps = deals.hand_maps[deals.member_symmetry[deals.member_start[b] : deals.member_start[b + 1]]]
-            total: Array = values[:, :, maps].sum(
-                axis=2
-            )  # a hand on a member board has the value of its image on the representative board
+            # A hand on a member board has the value of its image on the representative board.
+            total: Array = values[:, :, maps].sum(axis=2)
             return total
 
         out = {node: np.zeros((2, 2, NUM_HANDS)) for node in leaves}

@@ -387,20 +387,17 @@ def load_solution(folder: str | Path, game: Game | None = None) -> Strategy | So
     if kind not in _SOLUTION_KINDS:
         raise InputError(f"{folder}: holds a {kind}, which is not a strategy of a solved game")
     name = artifacts.read_manifest(source).text("table", ("probabilities", "average", "best"))
-    entries, arrays = artifacts.read(
-        source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES)
-    )  # skips arrays that only resuming needs
+    # Arrays that only resuming needs are skipped.
+    entries, arrays = artifacts.read(source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES))
     _, tree = rebuild_game(source, entries, game)
     provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
     if isinstance(tree, BoardTree):
         table = arrays.get_checked(name, ("uint16", "float32", "float64"), (None,), 0.0)
         if len(table) < tree.table_size:
             raise CorruptError(f"{source}: {name}.npy has {len(table):,} numbers for a table of {tree.table_size:,}")
-        root = (
-            arrays.get_checked(ROOT_ARRAY, ("float64",), (None, None), 0.0)
-            if ROOT_ARRAY in arrays and name == "average"
-            else None
-        )
+        root = None
+        if ROOT_ARRAY in arrays and name == "average":
+            root = arrays.get_checked(ROOT_ARRAY, ("float64",), (None, None), 0.0)
         return Solution(tree, table, provenance, root)
     table = arrays.get_checked(name, ("float32", "float64"), (tree.table_size,), 0.0)
     strategy = Strategy.from_sums(tree, table, provenance)

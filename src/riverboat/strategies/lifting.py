@@ -116,12 +116,9 @@ class _TranslationTraversal:
                 child_beliefs = self._advance_own_move(node, state, belief)
             else:
                 child_beliefs = self._advance_opponent_move(state, belief)
-            children = zip(self.tree.children(node), child_beliefs, strict=True)
-            stack += [
-                (child, state.child(k), child_belief)
-                for k, (child, child_belief) in enumerate(children)
-                if child_belief
-            ]
+            for k, child in enumerate(self.tree.children(node)):
+                if child_beliefs[k]:
+                    stack.append((child, state.child(k), child_beliefs[k]))
 
     def _advance_chance(self, node: int, belief: Belief) -> list[Belief]:
         """Advance the belief over a public card: every node moves to its child for the same card."""

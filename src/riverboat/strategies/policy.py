@@ -151,14 +151,6 @@ class PolicyDecisions:
     tree_status: Array
 
 
-class _BoardHands(NamedTuple):
-    """Hands that a board does not block, and their buckets."""
-
-    live: Array  # int32 [hands]: their indices, padded
-    left: np.int64  # number of these hands
-    buckets: Array  # int32 [streets, hands]
-
-
 @dataclass(frozen=True, eq=False)
 class BlueprintPolicy:
     """A blueprint with action translation and post-processing: a policy for the full game.
@@ -205,7 +197,7 @@ class BlueprintPolicy:
     # skip post-processing at a player's first action of a hand; None: only with `new`, as in Tartanian7
     spare_first: bool | None = None
     seed: int = 0
-    cache: PublicStateCache[_BoardHands] = field(default_factory=PublicStateCache, repr=False)
+    cache: PublicStateCache[BoardBuckets] = field(default_factory=PublicStateCache, repr=False)
 
     def __post_init__(self) -> None:
         if self.translation not in TRANSLATION_MAPPINGS:
@@ -246,18 +238,8 @@ class BlueprintPolicy:
             Tables at which the player is to act.
         """
         n = len(observations)
-        arrays = kernels.ObservationArrays(
-            observations.hand,
-            observations.seat,
-            observations.hole,
-            observations.board,
-            observations.moves,
-            observations.length,
-        )
-        positions = kernels.TablePositions(
-            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
-        )
-        kernels.follow_lines(self._arrays, self._seed, arrays, positions)
+        arrays = kernels.ObservationArrays(*(getattr(observations, name) for name in kernels.ObservationArrays._fields))
+        positions = self._follow_lines(arrays)
         rows, moves = np.empty((n, self._num_columns)), np.empty((n, self._num_columns), np.int32)
         kernels.action_probabilities(
             self._arrays, self._buckets(observations, positions.states[:, 3]), arrays, positions, rows, moves
@@ -306,11 +288,16 @@ class BlueprintPolicy:
         observations = kernels.ObservationArrays(
             np.zeros(n, np.int64), np.asarray(seats, np.int8), hole, public_states.board, moves, length
         )
+        return self._follow_lines(observations).node
+
+    def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
+        """Return the real states and tree positions of observations."""
+        n = len(observations.length)
         positions = kernels.TablePositions(
             np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
         )
         kernels.follow_lines(self._arrays, self._seed, observations, positions)
-        return positions.node
+        return positions
 
     # --- public states --------------------------------------------------------------------------
 
@@ -394,17 +381,12 @@ class BlueprintPolicy:
         n, max_nodes = len(public_states), 4
         if draw is not None and np.shape(draw) != (n,):
             raise InputError(f"draw of shape {np.shape(draw)}: must have one hand number for each of {n} public states")
+        moves, length = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
+        board = np.ascontiguousarray(public_states.board, np.uint8)
+        numbers = np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64)
+        no_hands = np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros((1, MAX_STREETS, 0), np.int32)
         query = kernels.PublicQuery(
-            np.ascontiguousarray(public_states.moves, np.int32),
-            np.ascontiguousarray(public_states.length, np.int32),
-            np.ascontiguousarray(public_states.board, np.uint8),
-            seats,
-            draw is not None,
-            np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64),
-            np.zeros(n, np.int32),
-            np.zeros((1, 0), np.int32),
-            np.zeros(1, np.int64),
-            np.zeros((1, MAX_STREETS, 0), np.int32),
+            moves, length, board, seats, draw is not None, numbers, np.zeros(n, np.int32), *no_hands
         )
         while True:
             columns = 2 + max_nodes * (self._num_columns - 2)
@@ -426,28 +408,14 @@ class BlueprintPolicy:
             boards, numbers = query.board[part], np.zeros(1, np.int64)
             if len(boards) > 1:
                 boards, numbers = np.unique(boards, axis=0, return_inverse=True)
-            live, left, buckets = self._board_arrays(boards)
-            batch = kernels.PublicQuery(
-                query.moves[part],
-                query.length[part],
-                query.board[part],
-                query.seat[part],
-                query.drawn,
-                query.hand[part],
-                numbers.reshape(-1).astype(np.int32),
-                live,
-                left,
-                buckets,
-            )
-            kernels.public_strategies(
-                self._arrays,
-                self._seed,
-                batch,
-                workspace,
-                kernels.PublicQueryResult(*(array[part] for array in result)),
-            )
+            board_arrays = self._board_arrays(boards)
+            lines = query.moves[part], query.length[part], query.board[part], query.seat[part]
+            cards = numbers.reshape(-1).astype(np.int32)
+            batch = kernels.PublicQuery(*lines, query.drawn, query.hand[part], cards, *board_arrays)
+            batch_result = kernels.PublicQueryResult(*(array[part] for array in result))
+            kernels.public_strategies(self._arrays, self._seed, batch, workspace, batch_result)
 
-    def _board_arrays(self, boards: Array) -> tuple[Array, Array, Array]:
+    def _board_arrays(self, boards: Array) -> BoardBuckets:
         """Return unblocked hands of boards, their number and their buckets, from the cache where possible.
 
         uint8 [boards, cards] -> int32 [boards, hands], int64 [boards], int32 [boards, streets, hands]
@@ -459,12 +427,10 @@ class BlueprintPolicy:
             rows = new[dealt[new] == cards]
             live, left, buckets = board_buckets(self.strategy.cards, boards[rows, :cards])
             for k, i in enumerate(rows.tolist()):
-                cached[i] = self.cache.put(boards[i].tobytes(), _BoardHands(live[k], left[k], buckets[k]))
+                one = BoardBuckets(live[k : k + 1], left[k : k + 1], buckets[k : k + 1])
+                cached[i] = self.cache.put(boards[i].tobytes(), one)
         entries = [board for board in cached if board is not None]
-        if len(entries) == 1:
-            return entries[0].live[None], np.array([entries[0].left]), entries[0].buckets[None]
-        live, buckets = (np.stack([getattr(board, name) for board in entries]) for name in ("live", "buckets"))
-        return live, np.array([board.left for board in entries]), buckets
+        return entries[0] if len(entries) == 1 else BoardBuckets(*map(np.concatenate, zip(*entries, strict=True)))
 
     # --- kernel arguments ---------------------------------------------------------------------------
 

@@ -242,28 +242,28 @@ def _query_tabular(strategy: Strategy, line: str, board: tuple[int, ...]) -> Str
         raise InputError(f"{tree.name}: actions are not public: query an information set by name, strategy[…]")
     if board:
         raise InputError(f"{tree.name}: board {format_cards(board)}: public cards belong in the line")
-    target, views = tree.node(line), tree.player_tables(strategy.probabilities)
-    reach = [np.array(weights, float) for weights in tree.deal.weights]
-    node = 0
-    while node != target:
-        actor, width = int(tree.nodes.actor[node]), int(tree.nodes.width[node])
-        children = list(tree.children(node))
-        action = next(k for k, child in enumerate(children) if child <= target < tree.nodes.end[child])
-        if actor >= 0:
-            row = int(tree.nodes.data[node])
-            reach[actor] *= views[actor][row : row + width][action]
-        node = children[action]
-    for player in (0, 1):
-        reach[player] *= tree.possible_hands[player][tree.board_of_node[target]]
-    actor, row, width = (int(part[target]) for part in (tree.nodes.actor, tree.nodes.data, tree.nodes.width))
+    node = tree.node(line)
+    actor, row, width = (int(part[node]) for part in (tree.nodes.actor, tree.nodes.data, tree.nodes.width))
     rows, moves = np.zeros((0, 0)), tuple[str, ...]()
     if actor >= 0:
-        rows, moves = (
-            views[actor][row : row + width].T * tree.possible_hands[actor][tree.board_of_node[target]][:, None],
-            tree.labels(target),
-        )
+        possible = tree.possible_hands[actor][tree.board_of_node[node]]
+        rows = tree.player_tables(strategy.probabilities)[actor][row : row + width].T * possible[:, None]
+        moves = tree.labels(node)
     names = tuple(map(str, tree.hands[0])), tuple(map(str, tree.hands[1]))
-    return StrategyQueryResult(line, (), actor, moves, rows, (reach[0], reach[1]), names)
+    return StrategyQueryResult(line, (), actor, moves, rows, tabular_ranges(strategy, node), names)
+
+
+def tabular_ranges(strategy: Strategy, node: int) -> tuple[Array, Array]:
+    """Return both players' ranges at a node of a public tree: deal weight × own reach, zero for impossible hands."""
+    tree = strategy.tree
+    assert isinstance(tree, PublicTree)
+    reach, tables = [np.array(w, float) for w in tree.deal.weights], tree.player_tables(strategy.probabilities)
+    for ancestor, k in tree.path(node):
+        actor = int(tree.nodes.actor[ancestor])
+        if actor >= 0:
+            reach[actor] *= tables[actor][int(tree.nodes.data[ancestor]) + k]
+    first, second = (np.where(tree.possible_hands[p][tree.board_of_node[node]], reach[p], 0.0) for p in (0, 1))
+    return first, second
 
 
 def _query_solution(solution: Solution, line: str, board: tuple[int, ...]) -> StrategyQueryResult:
@@ -293,18 +293,11 @@ def _query_policy(
     player: PublicPolicy, rules: PokerRules, lines: Sequence[str], boards: list[tuple[int, ...]]
 ) -> list[StrategyQueryResult]:
     public_states = PublicStates.from_lines(rules, lines, boards)
-    strategies, both_ranges, names = (
-        player.strategies(public_states),
-        ranges(public_states, player),
-        hand_names(rules.deck),
-    )
-    results = []
+    strategies, both_ranges = player.strategies(public_states), ranges(public_states, player)
+    names, results = hand_names(rules.deck), []
     for i, board in enumerate(boards):
         moves = strategies.labels(i)
         rows, reach = strategies.probabilities[i, :, : len(moves)], (both_ranges[i, 0], both_ranges[i, 1])
-        results.append(
-            StrategyQueryResult(
-                public_states.line(i), board, int(strategies.actor[i]), moves, rows, reach, (names, names)
-            )
-        )
+        line, actor = public_states.line(i), int(strategies.actor[i])
+        results.append(StrategyQueryResult(line, board, actor, moves, rows, reach, (names, names)))
     return results

@@ -144,15 +144,23 @@ class RuleList:
 
     def deciding_rules(self, columns: FeatureColumns, count: int) -> Array:
         """Return the index of the rule that decides each of `count` decisions. int64 [n]"""
-        numbers = np.full(count, len(self.rules) - 1)
+        return self._decide(columns, count)[0]
+
+    def num_tests_evaluated(self, columns: FeatureColumns, count: int) -> Array:
+        """Count the tests until a rule decides; a rule is abandoned at its first failed test. int64 [n]"""
+        return self._decide(columns, count)[1]
+
+    def _decide(self, columns: FeatureColumns, count: int) -> tuple[Array, Array]:
+        numbers, num_tests = np.full(count, len(self.rules) - 1), np.zeros(count, np.int64)
         undecided = np.ones(count, bool)
         for number, rule in enumerate(self.rules[:-1]):
             hit = undecided.copy()
             for test in rule.tests:
+                num_tests += hit
                 hit &= test.holds(columns)
             numbers[hit] = number
             undecided &= ~hit
-        return numbers
+        return numbers, num_tests
 
     def action_mixes(self, moves: Sequence[RuleAction]) -> Array:
         """Return the rules' probabilities over given actions. float64 [rules, actions]"""
@@ -167,17 +175,6 @@ class RuleList:
         return replace_illegal_moves(
             self.action_mixes(moves)[self.deciding_rules(columns, len(possible))], moves, possible
         )
-
-    def num_tests_evaluated(self, columns: FeatureColumns, count: int) -> Array:
-        """Count the tests until a rule decides; a rule is abandoned at its first failed test. int64 [n]"""
-        out, undecided = np.zeros(count, np.int64), np.ones(count, bool)
-        for rule in self.rules[:-1]:
-            hit = undecided.copy()
-            for test in rule.tests:
-                out += hit
-                hit &= test.holds(columns)
-            undecided &= ~hit
-        return out
 
     # --- text -----------------------------------------------------------------------------------
 

@@ -48,14 +48,8 @@ class ShippedBlueprint:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary for JSON."""
-        return {
-            "folder": str(self.folder),
-            "bytes": self.bytes,
-            "zipped": self.zipped,
-            "buckets": list(self.buckets),
-            "nodes": self.nodes,
-            "provenance": dict(self.provenance),
-        }
+        converted = {"folder": str(self.folder), "buckets": list(self.buckets), "provenance": dict(self.provenance)}
+        return {**vars(self), **converted}
 
 
 def without_late_labels(cards: CardAbstraction) -> CardAbstraction:

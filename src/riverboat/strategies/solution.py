@@ -7,7 +7,6 @@ dealt, whichever isomorphic board represents them in the table.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.protocol import SubtreeStart
 from riverboat.games.boards.board_game import DealtCards
 from riverboat.strategies.mapping import StrategyMapping
+from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
@@ -219,7 +219,7 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         super().__init__(tree, provenance)
         self.tree: BoardTree = tree
         self.table, self.root = table, root  # root: average strategy of the gadget, if known
-        self._streets: OrderedDict[tuple[Any, ...], StreetValues] = OrderedDict()
+        self._streets = PublicStateCache[StreetValues](MAX_CACHED_STREETS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (self.tree, np.asarray(self.table), dict(self.provenance), self.root)
@@ -275,18 +275,11 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         node
             Node of the street.
         """
-        first = next(
-            betting_node
-            for betting_node in node.path
-            if self.tree.betting.street[betting_node] == len(node.dealt_cards)
+        streets = self.tree.betting.street
+        first = next(betting_node for betting_node in node.path if streets[betting_node] == len(node.dealt_cards))
+        return self._streets.get_or_compute(
+            (first, node.dealt_cards), lambda: StreetValues(self.engine, node.traversal_start(first))
         )
-        key = first, node.dealt_cards
-        if key not in self._streets:
-            self._streets[key] = StreetValues(self.engine, node.traversal_start(first))
-            while len(self._streets) > MAX_CACHED_STREETS:
-                self._streets.popitem(last=False)
-        self._streets.move_to_end(key)
-        return self._streets[key]
 
     def prepare(self, line: str = "") -> None:
         """Compute the values and equities of a line's whole street, so that each of its nodes is read in milliseconds.
@@ -297,12 +290,11 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
             Line of any node of the street.
         """
         node = self[line]
-        street, game = self.street_values(node), self.tree.game
+        street = self.street_values(node)
         street.compute()
-        if street.pairs is None and node.board and len(game.board) + sum(game.deals) == 5:
-            live = ~np.isin(HAND_CARDS, node.board).any(axis=1)
-            hands = np.flatnonzero(live & (game.weights[0] > 0)), np.flatnonzero(live & (game.weights[1] > 0))
-            street.pairs = HandPairEquities(node.board, hands, game.deck)
+        if street.pairs is None and node.board and node.has_equity:
+            hands = np.flatnonzero(node.root_weights[0]), np.flatnonzero(node.root_weights[1])
+            street.pairs = HandPairEquities(node.board, hands, self.tree.game.deck)
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return a player's expected value at the root, in chips.
@@ -464,15 +456,30 @@ class SolutionNode(RenamedAttributes):
         return self._rows_to_hands(block, street, self.player, np.nan)
 
     @cached_property
+    def live_hands(self) -> Array:
+        """Hands that the board does not block. bool [1326]"""
+        return np.logical_not(np.isin(HAND_CARDS, self.board).any(axis=1))
+
+    @cached_property
+    def root_weights(self) -> tuple[Array, Array]:
+        """Root weights of each player's hands, without those that this node's board blocks. float64 [1326] each"""
+        first, second = (np.where(self.live_hands, weights, 0.0) for weights in self.tree.game.weights)
+        return first, second
+
+    @property
+    def has_equity(self) -> bool:
+        """Whether all boards have five cards in the end, as equities need."""
+        game = self.tree.game
+        return len(game.board) + sum(game.deals) == 5
+
+    @cached_property
     def reach(self) -> tuple[Array, Array]:
         """Reach of each player's hands: root weight times the probability of its own actions. float64 [1326] each"""
         return self._reach_at(self.betting_node)
 
     def _reach_at(self, place: int) -> tuple[Array, Array]:
         """Return the reach at a node on the path, of hands that this node's board does not block."""
-        betting = self.tree.betting
-        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
-        weights = [np.where(live, w, 0.0) for w in self.tree.game.weights]
+        betting, weights = self.tree.betting, list(self.root_weights)
         for node, child in pairwise(self.path[: self.path.index(place) + 1]):
             actor = int(betting.actor[node])
             if actor >= 0:
@@ -504,8 +511,7 @@ class SolutionNode(RenamedAttributes):
     @cached_property
     def pair_weights(self) -> tuple[float, float]:
         """Weight of the pairs of hands that reach this node, and of all pairs that its board does not block."""
-        live = ~np.isin(HAND_CARDS, self.board).any(axis=1)
-        first, second = (np.where(live, w, 0.0) for w in self.tree.game.weights)
+        first, second = self.root_weights
         return float(self.reach[0] @ self.compatible_weight(0)), float(first @ compatible_weights(second))
 
     @property
@@ -527,12 +533,8 @@ class SolutionNode(RenamedAttributes):
         """
         tree, solution = self.tree, self.solution
         if respond:
-            raw = solution.engine.best_response_values(
-                player,
-                self.traversal_start(
-                    self.betting_node, None if opponent_range is None else (opponent_range, opponent_range)
-                ),
-            )
+            reach = None if opponent_range is None else (opponent_range, opponent_range)
+            raw = solution.engine.best_response_values(player, self.traversal_start(self.betting_node, reach))
         else:
             raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
         values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)
@@ -609,7 +611,7 @@ class SolutionNode(RenamedAttributes):
     def equity(self) -> tuple[Array, Array]:
         """Share of the pot that each hand wins if both check down. float64 [1326] each"""
         game = self.tree.game
-        if len(game.board) + sum(game.deals) != 5:
+        if not self.has_equity:
             raise InputError(f"{game.name}: equities need boards of five cards")
         pairs = self.solution.street_values(self).pairs
         if pairs is not None:
@@ -634,11 +636,9 @@ class SolutionNode(RenamedAttributes):
         """
         weight = self.reach[player] * self.compatible_weight(player)
         possible = weight > 0
-        return (
-            float(np.sum(numbers[possible] * weight[possible]) / np.sum(weight[possible]))
-            if possible.any()
-            else float("nan")
-        )
+        if not possible.any():
+            return float("nan")
+        return float(np.sum(numbers[possible] * weight[possible]) / np.sum(weight[possible]))
 
     # --- reports ----------------------------------------------------------------------------
 

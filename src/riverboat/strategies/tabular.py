@@ -215,9 +215,6 @@ class Strategy(StrategyMapping[dict[str, float]]):
         )
         more = f"; the first {MAX_SHOWN}" if len(self) > MAX_SHOWN else ""
         title = f"{self.tree.name}: {len(self):,} information sets{more}"
-        columns = (
-            ReportColumn("infoset", title="information set"),
-            ReportColumn("player"),
-            ReportColumn("strategy", PROSE),
-        )
+        head = ReportColumn("infoset", title="information set")
+        columns = head, ReportColumn("player"), ReportColumn("strategy", PROSE)
         return ReportTable(title, columns, rows)._repr_html_()

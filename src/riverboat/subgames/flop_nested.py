@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.abstraction.actions.translation import translation_probabilities
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
 from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
@@ -35,27 +35,16 @@ from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, parse
-from riverboat.subgames.flop_refinement import BettingRound
+from riverboat.subgames.flop_refinement import BettingRound, FlopMethod, forest_index, parse_method
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
 
-
-@dataclass(frozen=True)
-class NestedMethod:
-    """A nested solving method for off-tree bets."""
-
-    title: str
-    gadget: str = "choose"  # "", "stop" or "choose"
-    gifts: bool = False
-    expensive: bool = False
-
-
 NESTED_METHODS = {
-    "resolve": NestedMethod("re-solve", "stop"),
-    "unsafe_expensive": NestedMethod("unsafe, expensive", "", expensive=True),
-    "maxmargin": NestedMethod("maxmargin"),
-    "reach": NestedMethod("reach-maxmargin", gifts=True),
-    "reach_expensive": NestedMethod("reach-maxmargin, expensive", gifts=True, expensive=True),
+    "resolve": FlopMethod("re-solve", "stop"),
+    "unsafe_expensive": FlopMethod("unsafe, expensive", "", expensive=True),
+    "maxmargin": FlopMethod("maxmargin"),
+    "reach": FlopMethod("reach-maxmargin", gifts="whole"),
+    "reach_expensive": FlopMethod("reach-maxmargin, expensive", gifts="whole", expensive=True),
 }
 
 
@@ -83,10 +72,9 @@ class ExtendedGame:
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
         betting = self.whole.betting
-        parent = np.full(len(betting.actor), -1)
-        for node in range(len(betting.actor)):
-            parent[list(betting.children(node))] = node
-        part = extract_betting_subtree(betting, 0, [n for n in self.added if betting.actor[parent[n]] != opponent])
+        part = extract_betting_subtree(
+            betting, 0, [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
+        )
         return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
 
     def board_trees(self) -> dict[int, BoardTree]:
@@ -124,7 +112,7 @@ class NestedSolver:
 
     extended_game: ExtendedGame
     player: int
-    method: NestedMethod
+    method: FlopMethod
     iterations: int
     schedule: AnySchedule
     dtype: str
@@ -139,9 +127,8 @@ class NestedSolver:
         self.tree, self.part = self.extended_game.opponent_game(self.opponent)
         self.table = np.zeros(self.tree.table_size + 16, parse_table_format(self.dtype).average)
         betting = self.extended_game.whole.betting
-        self.forest_index = np.full(
-            len(betting.actor), -1
-        )  # node of the larger game -> node in the forest of the opponent's game
+        # Node of the larger game -> node in the forest of the opponent's game.
+        self.forest_index = np.full(len(betting.actor), -1)
         self.forest_index[self.part.origin[self.tree.forest.node]] = np.arange(len(self.tree.forest.node))
         added = set(self.extended_game.added)
         self.added_child = {n: c for n in range(len(betting.actor)) for c in betting.children(n) if c in added}
@@ -160,26 +147,21 @@ class NestedSolver:
 
     def _copy(self, tree: BoardTree, table: Array, part: BettingSubtree, below: int = 0) -> None:
         """Copy the player's half of a solution, from a node of the larger game on."""
-        last = int(self.extended_game.whole.betting.end[below])
-        pairs = [
-            (forest_node, int(self.forest_index[node]))
-            for forest_node, node in enumerate(part.origin[tree.forest.node])
-            if tree.forest.actor[forest_node] == self.player and below <= node < last
-        ]
-        copy_strategy(tree, table, self.tree, self.table, pairs)
+        copy_strategy(tree, table, self.tree, self.table, self._own_decisions(tree, part, below))
+
+    def _own_decisions(self, tree: BoardTree, part: BettingSubtree, below: int) -> list[tuple[int, int]]:
+        """List the player's decisions below a node of the larger game, as nodes of both forests."""
+        nodes, last = part.origin[tree.forest.node], self.extended_game.whole.betting.end[below]
+        own = np.flatnonzero((tree.forest.actor == self.player) & (below <= nodes) & (nodes < last))
+        return [(node, int(self.forest_index[nodes[node]])) for node in own.tolist()]
 
     def _decisions(self, betting_round: BettingRound, part: BettingSubtree, below: int) -> list[tuple[int, int]]:
         """List the opponent's decisions below a node that have an added action, with the node after that action."""
         last = int(self.extended_game.whole.betting.end[below])
-        decisions = [
-            (n, int(part.origin[betting_round.node[n]]))
-            for n in range(betting_round.count)
-            if betting_round.actor[n] == self.opponent
-        ]
-        extended = [
-            (n, self.added_child[node]) for n, node in decisions if below <= node < last and node in self.added_child
-        ]
-        return [(n, child) for n, child in extended if child not in part.origin]
+        own = np.flatnonzero(betting_round.actor == self.opponent).tolist()
+        decisions = [(n, int(part.origin[betting_round.node[n]])) for n in own]
+        extended = [(n, self.added_child.get(node, -1)) for n, node in decisions if below <= node < last]
+        return [(n, child) for n, child in extended if child >= 0 and child not in part.origin]
 
     def _gift_at(self, betting_round: BettingRound, node: int, initial_gifts: Array) -> Array:
         """Return the value that the opponent gave up on the path to a node, given its hand. float64 [rows]"""
@@ -210,11 +192,8 @@ class NestedSolver:
             return None
         gadget: RootGadget | None = None
         if self.method.gadget:
-            ranges[opponent] = np.where(
-                betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0,
-                self.extended_game.whole.weights[opponent],
-                0.0,
-            )
+            possible = betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0
+            ranges[opponent] = np.where(possible, self.extended_game.whole.weights[opponent], 0.0)
             cbv = betting_round.cbv(opponent, node)
             if self.method.gadget == "stop":
                 gadget = ResolvingGadget(opponent, betting_round.rows_to_hands(cbv, opponent))
@@ -229,10 +208,8 @@ class NestedSolver:
             return
         margin, opponent = float(np.nanmin(engine.margins())), self.opponent
         self.least_margin = min(self.least_margin, margin * self.tree.per_chip)
-        weight = float(
-            betting_round.rows_to_hands(betting_round.opponent_weights(opponent)[node], opponent)
-            @ self.extended_game.whole.weights[opponent]
-        )
+        opponent_weight = betting_round.rows_to_hands(betting_round.opponent_weights(opponent)[node], opponent)
+        weight = float(opponent_weight @ self.extended_game.whole.weights[opponent])
         self.shortfall += max(0.0, -margin) * share * weight / self.tree.total * self.tree.per_chip
 
     def _first_round(
@@ -251,32 +228,21 @@ class NestedSolver:
             solver.step(self.iterations)
             self._record_margins(betting_round, node, solver.engine, 1.0)
             self._copy(subgame_tree, solver.averages, inner_betting, child)
-            self._first_round(
-                subgame_tree,
-                solver.averages,
-                inner_betting,
-                self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages)),
-                child,
-            )
+            gifts = self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages))
+            self._first_round(subgame_tree, solver.averages, inner_betting, gifts, child)
         last = int(self.extended_game.whole.betting.end[below])
-        forest_index = {int(node): k for k, node in enumerate(tree.forest.node)}
+        forest_indices = forest_index(tree)
         for node in betting_round.leaves:
             if not below <= part.origin[betting_round.node[node]] < last:
                 continue
-            root, gift, rounds, gifts = (
-                forest_index[int(betting_round.node[node]) + 1],
-                self._gift_at(betting_round, node, initial_gifts),
-                {},
-                {},
-            )
+            root = int(forest_indices[int(betting_round.node[node]) + 1])
+            gift, rounds, board_gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
             for b in self.boards:
                 parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
                 reach = betting_round.reach[0][node][parent_rows[0]], betting_round.reach[1][node][parent_rows[1]]
-                rounds[b], gifts[b] = (
-                    BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine),
-                    gift[parent_rows[self.opponent]],
-                )
-            self._last_round(rounds, part, gifts, below)
+                rounds[b] = BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine)
+                board_gifts[b] = gift[parent_rows[self.opponent]]
+            self._last_round(rounds, part, board_gifts, below)
 
     def _root_gifts(self, betting_round: BettingRound, node: int, gift: Array, inner: BettingRound) -> Array:
         """Return the gifts at the root of a subgame: after the added action, the value it gave up is added."""
@@ -321,18 +287,16 @@ class NestedSolver:
                 self._last_round(inner_rounds, inner_betting, inner_gifts, child)
 
     def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
-        last = int(self.extended_game.whole.betting.end[below])
-        for forest_node, node in enumerate(part.origin[tree.forest.node]):
-            if tree.forest.actor[forest_node] == self.player and below <= node < last:
-                source, width, rows = table_block(tree, 0, forest_node)
-                target, _, _ = table_block(self.tree, board, int(self.forest_index[node]))
-                self.table[target : target + width * rows] = table[source : source + width * rows]
+        for forest_node, target_node in self._own_decisions(tree, part, below):
+            source, width, rows = table_block(tree, 0, forest_node)
+            target, _, _ = table_block(self.tree, board, target_node)
+            self.table[target : target + width * rows] = table[source : source + width * rows]
 
 
 def solve_nested(
     extended_game: ExtendedGame,
     base: Array,
-    method: str | NestedMethod,
+    method: str | FlopMethod,
     player: int,
     *,
     boards: dict[int, BoardTree] | None = None,
@@ -342,13 +306,11 @@ def solve_nested(
     threads: int = 1,
 ) -> NestedSolver:
     """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets."""
-    if isinstance(method, str) and method not in NESTED_METHODS:
-        raise unknown_name_error("nested method", method, NESTED_METHODS)
+    nested_method = parse_method(method, NESTED_METHODS, "nested method")
     if base.dtype != np.dtype(parse_table_format(dtype).average):
         raise InputError(
             f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
         )
-    nested_method = NESTED_METHODS[method] if isinstance(method, str) else method
     board_trees = extended_game.board_trees() if boards is None else boards
     solver = NestedSolver(
         extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
@@ -377,12 +339,13 @@ def translate_strategy(
     tree, part = extended_game.opponent_game(1 - player)
     engine = CpuBoardEngine.from_average(extended_game.tree, base)
     table = np.zeros(tree.table_size + 16, base.dtype)
-    forest_indices = [_forest_index(t) for t in (tree, extended_game.tree)]
+    forest_indices = [forest_index(t) for t in (tree, extended_game.tree)]
     added = {int(n) for n in np.flatnonzero(np.isin(part.origin, extended_game.added))}  # nodes of the opponent's game
 
     def visit(node: int, board: int, lines: list[TranslatedLine]) -> None:
         betting, abstract_betting = tree.betting, extended_game.tree.betting
         actor = int(betting.actor[node])
+        line_children = [list(abstract_betting.children(line.node)) for line in lines]
         if actor == CHANCE:
             for child_board in range(tree.street_start[1], tree.street_start[2]) if board == 0 else ():
                 parent_rows = tree.boards.up[tree.boards.up_at[child_board, player] :][
@@ -399,32 +362,20 @@ def translate_strategy(
             offset, width, rows = table_block(tree, board, int(forest_indices[0][node]))
             table[offset : offset + width * rows] = mixture.ravel()
             for k, child in enumerate(betting.children(node)):
-                child_lines = [
-                    TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * strategies[i, k])
-                    for i, line in enumerate(lines)
-                ]
-                visit(child, board, child_lines)
+                reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]
+                visit(child, board, [TranslatedLine(line_children[i][k], reach[i]) for i in range(len(lines))])
         elif actor >= 0:
             children = list(betting.children(node))
             known_children = [child for child in children if child not in added]
             for child in children:
                 child_lines = []
                 for k, weight in _translation_probabilities(betting, node, child, known_children, mapping).items():
-                    child_lines += [
-                        TranslatedLine(list(abstract_betting.children(line.node))[k], line.reach * weight)
-                        for line in lines
-                    ]
+                    pairs = zip(lines, line_children, strict=True)
+                    child_lines += [TranslatedLine(below[k], line.reach * weight) for line, below in pairs]
                 visit(child, board, child_lines)
 
     visit(0, 0, [TranslatedLine(0, np.ones(int(tree.rows[0, player])))])
     return tree, table
-
-
-def _forest_index(tree: BoardTree) -> Array:
-    """Return the forest index of each betting node."""
-    indices = np.empty(len(tree.forest.node), np.int64)
-    indices[tree.forest.node] = np.arange(len(indices))
-    return indices
 
 
 def _translation_probabilities(

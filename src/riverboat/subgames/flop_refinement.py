@@ -9,7 +9,7 @@ Subgames start after the first round of betting, before the flop is dealt (Brown
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,10 +58,8 @@ class BettingRound:
         self.board, self.root_node = (0, 0) if start is None else (start.board, start.node)
         last = int(tree.forest.end[self.root_node])
         self.count = last - self.root_node
-        self.actor, self.end = (
-            tree.forest.actor[self.root_node : last],
-            tree.forest.end[self.root_node : last] - self.root_node,
-        )
+        self.actor = tree.forest.actor[self.root_node : last]
+        self.end = tree.forest.end[self.root_node : last] - self.root_node
         self.node = tree.forest.node[self.root_node : last]  # betting node of each node
         self.leaves = [n for n in range(self.count) if self.actor[n] == CHANCE]
         self.parent = np.full(self.count, -1)
@@ -204,9 +202,8 @@ def guaranteed_values(betting: BettingTree, player: int) -> Array:
 
 # --- refinement ---------------------------------------------------------------------------------
 
-COVERED_MARGIN_FACTOR = (
-    20.0  # weight of margins that need only be nonnegative: larger values enforce no more than safety
-)
+# Weight of margins that need only be nonnegative: larger values enforce no more than safety.
+COVERED_MARGIN_FACTOR = 20.0
 
 
 @dataclass(frozen=True)
@@ -218,6 +215,7 @@ class FlopMethod:
     gifts: str = ""  # "", "split" or "whole"
     at_first_decision: bool = False  # margins are those at the opponent's first decision on the path
     improved: bool = False  # covered hands get no margin beyond safety
+    expensive: bool = False  # nested solving: from the decision on, not only after the off-tree bet
 
     @property
     def safe(self) -> bool:
@@ -311,7 +309,7 @@ def refine_flop(
     FlopRefinement
         The refined table, and reports of its subgames.
     """
-    flop_method = _parse_method(method)
+    flop_method = parse_method(method, FLOP_METHODS, "method")
     leaves = [n for n in base.leaves if lines is None or base.line(n) in lines]
     if lines is not None and len(leaves) < len(set(lines)):
         missing = sorted(set(lines) - {base.line(n) for n in base.leaves})
@@ -338,12 +336,13 @@ def refine_flop(
     return FlopRefinement(base.tree, table, tuple(solved))
 
 
-def _parse_method(method: str | FlopMethod) -> FlopMethod:
+def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], what: str) -> FlopMethod:
+    """Return a method by its name, or as given."""
     if isinstance(method, FlopMethod):
         return method
-    if method not in FLOP_METHODS:
-        raise unknown_name_error("method", method, FLOP_METHODS)
-    return FLOP_METHODS[method]
+    if method not in methods:
+        raise unknown_name_error(what, method, methods)
+    return methods[method]
 
 
 def make_subgame(
@@ -383,11 +382,9 @@ def _gadget(base: BettingRound, node: int, method: FlopMethod, opponent: int) ->
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.first_decision(opponent, node) if method.at_first_decision else node
     weight = base.opponent_weights(opponent)[root]
-    factor = (
-        np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
-        if method.improved
-        else np.ones_like(opponent_weight)
-    )
+    factor = np.ones_like(opponent_weight)
+    if method.improved:
+        factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
     possible = opponent_weight > 0
     scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
     gadget = MaxmarginGadget(
@@ -400,11 +397,13 @@ def splice(
     whole: BoardTree, table: Array, tree: BoardTree, solution: Array, part: BettingSubtree, players: Sequence[int]
 ) -> None:
     """Copy the strategies of some players in a subgame to the table of the whole game."""
-    forest_index = np.empty(len(whole.forest.node), np.int64)  # betting node -> forest node
-    forest_index[whole.forest.node] = np.arange(len(whole.forest.node))
-    pairs = [
-        (forest_node, int(forest_index[part.origin[tree.forest.node[forest_node]]]))
-        for forest_node in range(len(tree.forest.node))
-        if tree.forest.actor[forest_node] in players
-    ]
+    target = forest_index(whole)[part.origin[tree.forest.node]]
+    pairs = [(node, int(target[node])) for node, actor in enumerate(tree.forest.actor) if actor in players]
     copy_strategy(tree, solution, whole, table, pairs)
+
+
+def forest_index(tree: BoardTree) -> Array:
+    """Return the forest node of each betting node. int64 [betting nodes]"""
+    indices = np.empty(len(tree.forest.node), np.int64)
+    indices[tree.forest.node] = np.arange(len(indices))
+    return indices

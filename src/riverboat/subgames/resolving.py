@@ -27,6 +27,7 @@ from riverboat.solvers.tabular._kernels import traversal
 from riverboat.solvers.tabular.best_response import check_zero_sum, hand_values, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.tree_engine import TreeEngine
+from riverboat.strategies.queries import tabular_ranges
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.subgames.values import SubgameRootValues, history_reach, subgame_gifts, subgame_root_values
 from riverboat.trees.compile import to_history_tree
@@ -247,19 +248,7 @@ def ranges_at(strategy: Strategy, line: str) -> tuple[Array, Array]:
     tree = strategy.tree
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: ranges need a public game")
-    target, node = tree.node(line), 0
-    reach = [np.array(w, float) for w in tree.deal.weights]
-    views = tree.player_tables(strategy.probabilities)
-    while node != target:
-        actor = int(tree.nodes.actor[node])
-        for k, child in enumerate(tree.children(node)):
-            if child <= target < tree.nodes.end[child]:
-                if actor != CHANCE:
-                    reach[actor] *= views[actor][int(tree.nodes.data[node]) + k]
-                node = child
-                break
-    possible = [tree.possible_hands[p][tree.board_of_node[target]] for p in (0, 1)]
-    return np.where(possible[0], reach[0], 0.0), np.where(possible[1], reach[1], 0.0)
+    return tabular_ranges(strategy, tree.node(line))
 
 
 METHODS = ("unsafe", "resolve", "maxmargin", "reach_maxmargin", "optimal")
@@ -431,13 +420,11 @@ def refine(
             if solved is not None:
                 _splice(*solved, base, player, root_value, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
-    reports = [
-        _measure_margins(subgame, player, root_value, after, gift)
-        for player, root_values, gifts in by_player
-        for subgame, root_value, after, gift in zip(
-            subgames, root_values, subgame_root_values(strategy, player, subgames), gifts, strict=True
-        )
-    ]
+    reports: list[SubgameMargins] = []
+    for player, root_values, gifts in by_player:
+        after = subgame_root_values(strategy, player, subgames)
+        rows = zip(subgames, root_values, after, gifts, strict=True)
+        reports += [_measure_margins(part, player, old, new, gift) for part, old, new, gift in rows]
     return Refinement(strategy, method, tuple(reports))
 
 
@@ -608,10 +595,5 @@ def _measure_margins(
 ) -> SubgameMargins:
     names = subgame.hands(1 - player)
     hands = np.flatnonzero(before.weights > 0)
-    return SubgameMargins(
-        subgame.name,
-        player,
-        {names[h]: float(before.values[h]) for h in hands},
-        {names[h]: float(before.values[h] - after.values[h]) for h in hands},
-        {names[h]: float(gift[h]) for h in hands},
-    )
+    by_hand = before.values, before.values - after.values, gift
+    return SubgameMargins(subgame.name, player, *({names[h]: float(row[h]) for h in hands} for row in by_hand))

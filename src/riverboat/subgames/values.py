@@ -110,24 +110,13 @@ class _PublicSubgameValues:
         self.compatible = joint if self.opponent == 0 else joint.T  # bool [hands of the opponent, hands of the player]
         self.cached_values: dict[int, tuple[Array, Array, Array]] = {}
 
-    def path(self, node: int) -> list[tuple[int, int]]:
-        """Return the ancestors of a node, each with the index of the child on the path."""
-        tree, ancestor, path = self.tree, 0, []
-        while ancestor != node:
-            for k, child in enumerate(tree.children(ancestor)):
-                if child <= node < tree.nodes.end[child]:
-                    path.append((ancestor, k))
-                    ancestor = child
-                    break
-        return path
-
     def values_at(self, node: int) -> tuple[Array, Array, Array]:
         """Return the player's range (with chance), the weights of the opponent's hands, and their values times weight."""
         if node in self.cached_values:
             return self.cached_values[node]
         tree, side = self.tree, self.tree.player_arrays[self.opponent]
         reach = np.array(tree.deal.weights[self.player], float)
-        for ancestor, k in self.path(node):
+        for ancestor, k in self.tree.path(node):
             row = int(tree.nodes.data[ancestor]) + k
             if tree.nodes.actor[ancestor] == self.player:
                 reach *= self.rows[row]
@@ -163,7 +152,7 @@ def _public_gifts(
     weights = np.array([root_value.weights for root_value in root_values])
     for index, start in enumerate(starts):
         gift = np.zeros(weights.shape[1])
-        for ancestor, k in values.path(int(start)):
+        for ancestor, k in tree.path(int(start)):
             if tree.nodes.actor[ancestor] != values.opponent:
                 continue
             child = list(tree.children(ancestor))[k]

@@ -343,13 +343,27 @@ class PublicTree(PreorderTree):
         node
             Index of a node, in preorder.
         """
-        line, here = "", 0
-        while here != node:
-            for child, label in zip(self.children(here), self.labels(here), strict=True):
-                if child <= node < self.nodes.end[child]:
-                    line, here = append_label(line, self.joiner, label), child
-                    break
+        line = ""
+        for ancestor, k in self.path(node):
+            line = append_label(line, self.joiner, self.labels(ancestor)[k])
         return line
+
+    def path(self, node: int) -> list[tuple[int, int]]:
+        """Return the ancestors of a node from the root on, each with the index of the child on the path.
+
+        Parameters
+        ----------
+        node
+            Index of a node, in preorder.
+        """
+        path: list[tuple[int, int]] = []
+        here = 0
+        while here != node:
+            children = enumerate(self.children(here))
+            k, child = next((k, child) for k, child in children if child <= node < self.nodes.end[child])
+            path.append((here, k))
+            here = child
+        return path
 
     def node(self, line: str) -> int:
         """Return the node that a line leads to.

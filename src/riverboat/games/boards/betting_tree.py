@@ -61,12 +61,9 @@ class _BettingTreeState:
 
     def child(self, index: int) -> _BettingTreeState:
         rules = self.choices.rules.compact
-        after = (
-            deal_street(rules, self.at)
-            if self.actor == CHANCE
-            else apply_action(rules, self.at, self.choices.actions(self.at)[index])
-        )
-        return _BettingTreeState(self.choices, after)
+        if self.actor == CHANCE:
+            return _BettingTreeState(self.choices, deal_street(rules, self.at))
+        return _BettingTreeState(self.choices, apply_action(rules, self.at, self.choices.actions(self.at)[index]))
 
 
 def _check_size(grown: BuildMonitor) -> None:
@@ -115,12 +112,6 @@ def _build_tree(
         else:
             moves = reversed(choices.actions(s))
             work += [(apply_action(book, s, move), -1, notation.format(book, s, move)) for move in moves]
-    return BettingTree(
-        np.array(actor, np.int8),
-        np.array(end, np.int32),
-        np.array(street, np.int8),
-        tuple(label),
-        np.array(showdown, np.bool_),
-        np.array(pay, np.float64),
-        np.array(spent, np.float64),
-    )
+    nodes = np.array(actor, np.int8), np.array(end, np.int32), np.array(street, np.int8)
+    chips = np.array(showdown, np.bool_), np.array(pay, np.float64), np.array(spent, np.float64)
+    return BettingTree(*nodes, tuple(label), *chips)

@@ -93,6 +93,14 @@ class BettingTree:
         children = zip(self.moves(node, spent_before), self.children(node), strict=True)
         return next((child for action, child in children if action == move), None)
 
+    @cached_property
+    def parents(self) -> Array:
+        """Parent of each node; -1 at the root. int64 [nodes]"""
+        parents = np.full(len(self.end), -1)
+        for node in range(len(self.end)):
+            parents[list(self.children(node))] = node
+        return parents
+
     def path(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""
         path = [0]
@@ -113,29 +121,23 @@ class BettingTree:
 
         With `any_card` a deal may be written `*`; `expand_deals` lists the deals that the line then stands for.
         """
-        node, dealt, prefix = 0, [], ""
+        node, dealt, prefix, where = 0, [], "", f"line {short_repr(line)}"
         for deal, label in _split_line(line, joiner):
+            position = f"after {short_repr(prefix)}" if prefix else "at the root"
             if deal:
                 if self.actor[node] != CHANCE:
-                    raise InputError(
-                        f"line {short_repr(line)}: no card is dealt {_describe_position(prefix)}; "
-                        f"{self._describe_options(node)}"
-                    )
+                    raise InputError(f"{where}: no card is dealt {position}; {self._describe_options(node)}")
                 if not label:
-                    raise InputError(f"line {short_repr(line)}: no card after '/'; write the card dealt, such as /8h")
+                    raise InputError(f"{where}: no card after '/'; write the card dealt, such as /8h")
                 if label == "*" and not any_card:
-                    raise InputError(
-                        f"line {short_repr(line)}: '*' is any card, but a single node is needed here; name the card"
-                    )
-                dealt.append(ANY_CARD if label == "*" else parse_cards(label, f"line {short_repr(line)}: deal"))
+                    raise InputError(f"{where}: '*' is any card, but a single node is needed here; name the card")
+                dealt.append(ANY_CARD if label == "*" else parse_cards(label, f"{where}: deal"))
                 node, prefix = node + 1, f"{prefix}/{label}"
                 continue
             matches = [child for child in self.children(node) if self.actor[node] >= 0 and self.label[child] == label]
             if not matches:
-                raise InputError(
-                    f"line {short_repr(line)}: no move {short_repr(label)} {_describe_position(prefix)}; "
-                    f"{self._describe_options(node)}"
-                )
+                options = self._describe_options(node)
+                raise InputError(f"{where}: no move {short_repr(label)} {position}; {options}")
             node, prefix = matches[0], f"{prefix}{joiner}{label}" if prefix else label
         return BettingTreePosition(node, tuple(dealt))
 
@@ -161,10 +163,6 @@ def _split_line(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
         if position:
             yield True, steps.pop(0) if steps else ""
         yield from ((False, move) for move in steps)
-
-
-def _describe_position(done: str) -> str:
-    return f"after {short_repr(done)}" if done else "at the root"
 
 
 def expand_deals(
@@ -201,7 +199,6 @@ class BoardGame(Protocol):
     @property
     def joiner(self) -> str:
         """Text between the actions of a line."""
-        ...
 
     @property
     def deck(self) -> Deck: ...
@@ -209,22 +206,18 @@ class BoardGame(Protocol):
     @property
     def board(self) -> tuple[int, ...]:
         """Cards on the board at the root."""
-        ...
 
     @property
     def deals(self) -> tuple[int, ...]:
         """Number of cards dealt at the first, second, … CHANCE node of a line."""
-        ...
 
     @property
     def weights(self) -> tuple[Array, Array]:
         """Range of each player, zero for hands that the deck or the board rules out. float64 [1326] each"""
-        ...
 
     @property
     def hand_indices(self) -> tuple[Array, Array]:
         """Indices of the hands that have rows in tables, ascending: at least those of positive weight. int [n] each"""
-        ...
 
     @property
     def betting(self) -> BettingTree: ...
@@ -232,7 +225,6 @@ class BoardGame(Protocol):
     @property
     def scale(self) -> tuple[str, float]:
         """Unit in which exploitability is reported, and how many of it one chip is: `% of pot`, `mbb/g`."""
-        ...
 
 
 # --- board games as public games ---
@@ -328,14 +320,11 @@ class _BoardCache:
     def _outcomes(self, board: tuple[int, ...], count: int) -> tuple[Outcome, ...]:
         game, closing = self.game, "" if self.game.joiner else "/"
         left = len(game.deck.cards) - len(board) - 4  # two hands are dealt
-        return tuple(
-            Outcome(
-                f"/{format_cards(cards)}{closing}",
-                1.0 / comb(left, count),
-                (self._blocked_hands(0, cards), self._blocked_hands(1, cards)),
-            )
-            for cards in self.possible_deals(board, count)
-        )
+        outcomes = []
+        for cards in self.possible_deals(board, count):
+            blocked = self._blocked_hands(0, cards), self._blocked_hands(1, cards)
+            outcomes.append(Outcome(f"/{format_cards(cards)}{closing}", 1.0 / comb(left, count), blocked))
+        return tuple(outcomes)
 
     def _blocked_hands(self, player: int, cards: tuple[int, ...]) -> tuple[int, ...]:
         """Return the hands that hold one of the cards."""

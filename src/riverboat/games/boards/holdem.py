@@ -67,11 +67,8 @@ class Holdem(UnrolledStatesMixin):
 
     def __post_init__(self) -> None:
         rules = self.rules
-        if (
-            rules.hole != 2
-            or rules.board != HOLDEM_BOARD[: rules.rounds]
-            or rules.first != HOLDEM_FIRST_TO_ACT[: rules.rounds]
-        ):
+        expected = (2, HOLDEM_BOARD[: rules.rounds], HOLDEM_FIRST_TO_ACT[: rules.rounds])
+        if (rules.hole, rules.board, rules.first) != expected:
             raise InputError(
                 f"{self.name}: rules of {short_repr(rules.name)}: these are not the rules of heads-up hold'em"
             )
@@ -172,19 +169,14 @@ def holdem(
         raise InputError(f"holdem: blinds={short_repr(blinds)}: write the small and the big one, such as 5/10")
     sizes = _parse_numbers(bets, "bets")[:rounds]
     _check_limit_options(counts, sizes, posted, Deck.small(ranks, suits))
-    return Holdem(
-        PokerRules(
-            limit=True,
-            blinds=(posted[1], posted[0]),
-            raise_sizes=sizes,
-            most_raises=counts,
-            first=HOLDEM_FIRST_TO_ACT[:rounds],
-            suits=suits,
-            ranks=ranks,
-            board=HOLDEM_BOARD[:rounds],
-            name="holdem",
-        )
-    )
+    limits: dict[str, Any] = {"limit": True, "raise_sizes": sizes, "most_raises": counts}
+    return Holdem(_make_rules("holdem", rounds, (posted[0], posted[1]), ranks, suits, **limits))
+
+
+def _make_rules(name: str, rounds: int, blinds: tuple[int, int], ranks: int, suits: int, **betting: Any) -> PokerRules:
+    """Return the rules of hold'em with some rounds, blinds (small, big) and a deck."""
+    board, first = HOLDEM_BOARD[:rounds], HOLDEM_FIRST_TO_ACT[:rounds]
+    return PokerRules(blinds=blinds[::-1], first=first, suits=suits, ranks=ranks, board=board, name=name, **betting)
 
 
 def _check_limit_options(raises: tuple[int, ...], bets: tuple[int, ...], blinds: tuple[int, ...], deck: Deck) -> None:
@@ -329,15 +321,7 @@ def flop_holdem(
         posted = _parse_pair(blinds, "blinds", "50/100")
     if Deck.small(ranks, suits).cards.size < MIN_FLOP_CARDS:
         raise InputError(f"flop_holdem: a deck of {ranks * suits} cards: {MIN_FLOP_CARDS} are dealt")
-    rules = PokerRules(
-        blinds=(posted[1], posted[0]),
-        stacks=(stack or chips,) * 2,
-        first=HOLDEM_FIRST_TO_ACT[:2],
-        suits=suits,
-        ranks=ranks,
-        board=HOLDEM_BOARD[:2],
-        name="flop_holdem",
-    )
+    rules = _make_rules("flop_holdem", 2, posted, ranks, suits, stacks=(stack or chips,) * 2)
     return Holdem(rules, menu_from_table(menu), "flop_holdem")
 
 

@@ -7,7 +7,9 @@ chips, as the game pays the gadget's player from the root on; entries of impossi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,15 +18,34 @@ from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
 
-QUADRATURE = (
-    (-(3**0.5), 1 / 6),
-    (0.0, 2 / 3),
-    (3**0.5, 1 / 6),
-)  # three points that match the first five moments of a normal
+# Three points that match the first five moments of a normal distribution, and their weights.
+QUADRATURE = ((-(3**0.5), 1 / 6), (0.0, 2 / 3), (3**0.5, 1 / 6))
 
 
 @dataclass(frozen=True, eq=False)
-class ResolvingGadget:
+class _RootGadget(ABC):
+    """A gadget of a player; gadgets with equal vectors are equal."""
+
+    player: int
+
+    @property
+    @abstractmethod
+    def vectors(self) -> tuple[Array, ...]:
+        """All vectors over hands."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _RootGadget) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return type(self), self.player, *(vector.tobytes() for vector in self.vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvingGadget(_RootGadget):
     """Re-solving gadget (Burch, Johanson & Bowling 2014): with each hand the player may stop for a payoff, or enter.
 
     Hands are dealt by chance alone, not by the player's reach probabilities.
@@ -36,7 +57,6 @@ class ResolvingGadget:
     that a hand must enter.
     """
 
-    player: int
     payoffs: Array  # float64 [1326]: stop payoffs
     spread: Array | float = 0.0  # float64 [1326], not negative
     forced: Array | float = 0.0  # float64 [1326], from 0 to 1
@@ -44,14 +64,8 @@ class ResolvingGadget:
     def __post_init__(self) -> None:
         _check_player(self.player)
         object.__setattr__(self, "payoffs", _check_vector(self.payoffs, "stop payoffs"))
-        spread = _check_vector(np.broadcast_to(np.asarray(self.spread, float), (NUM_HANDS,)), "spreads")
-        if spread.min() < 0:
-            raise InputError(f"root gadget: spread {spread.min():g}: must not be negative")
-        object.__setattr__(self, "spread", spread)
-        forced = _check_vector(np.broadcast_to(np.asarray(self.forced, float), (NUM_HANDS,)), "forced shares")
-        if forced.min() < 0 or forced.max() > 1:
-            raise InputError(f"root gadget: forced {forced.min():g} to {forced.max():g}: must be from 0 to 1")
-        object.__setattr__(self, "forced", forced)
+        object.__setattr__(self, "spread", _check_vector(self.spread, "spreads", 0.0))
+        object.__setattr__(self, "forced", _check_vector(self.forced, "forced shares", 0.0, 1.0))
 
     @property
     def stop_payoff_draws(self) -> tuple[tuple[Array, Array], ...]:
@@ -69,15 +83,9 @@ class ResolvingGadget:
             return self.payoffs, spread, forced
         return (self.payoffs, spread) if spread.any() else (self.payoffs,)
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    def __hash__(self) -> int:
-        return _hash(self)
-
 
 @dataclass(frozen=True, eq=False)
-class MaxmarginGadget:
+class MaxmarginGadget(_RootGadget):
     """Maxmargin gadget (Moravčík et al. 2016): the player chooses its hand; hand h earns weight[h] · value(h) − shift[h].
 
     The value of a hand is its mean against the opponent's compatible hands. With weights of one and counterfactual
@@ -86,28 +94,18 @@ class MaxmarginGadget:
     range only its support matters.
     """
 
-    player: int
     shifts: Array  # float64 [1326]
     weights: Array | float = 1.0  # float64 [1326], not negative
 
     def __post_init__(self) -> None:
         _check_player(self.player)
         object.__setattr__(self, "shifts", _check_vector(self.shifts, "shifts"))
-        weights = _check_vector(np.broadcast_to(np.asarray(self.weights, float), (NUM_HANDS,)), "weights")
-        if weights.min() < 0:
-            raise InputError(f"root gadget: weight {weights.min():g}: must not be negative")
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", _check_vector(self.weights, "weights", 0.0))
 
     @property
     def vectors(self) -> tuple[Array, ...]:
         """All vectors over hands."""
         return self.shifts, np.asarray(self.weights)
-
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    def __hash__(self) -> int:
-        return _hash(self)
 
 
 RootGadget: TypeAlias = ResolvingGadget | MaxmarginGadget
@@ -118,24 +116,17 @@ def _check_player(player: Any) -> None:
         raise InputError(f"root gadget: player {short_repr(player)}: 0 (oop) or 1 (ip)")
 
 
-def _check_vector(given: Array, what: str) -> Array:
-    numbers = np.array(given, np.float64) + 0.0  # no negative zeros, which differ in bytes
+def _check_vector(given: Array | float, what: str, least: float = -inf, most: float = inf) -> Array:
+    """Return a read-only vector over hands; a number stands for all of them."""
+    numbers = (
+        np.array(given if np.ndim(given) else np.full(NUM_HANDS, given), np.float64) + 0.0
+    )  # no -0.0: bytes differ
     if numbers.shape != (NUM_HANDS,):
         raise InputError(f"root gadget: {what} of shape {numbers.shape}: one for each of {NUM_HANDS} hands is needed")
     if not np.isfinite(numbers).all():
         raise InputError(f"root gadget: {what} contain {numbers[~np.isfinite(numbers)][0]}; they must be finite")
+    if not least <= numbers.min() <= numbers.max() <= most:
+        limits = "must not be negative" if most == inf else f"must be from {least:g} to {most:g}"
+        raise InputError(f"root gadget: {what} {numbers.min():g} to {numbers.max():g}: {limits}")
     numbers.flags.writeable = False
     return numbers
-
-
-def _equal(one: RootGadget, other: Any) -> bool:
-    return (
-        type(one) is type(other)
-        and one.player == other.player
-        and len(one.vectors) == len(other.vectors)
-        and all(np.array_equal(a, b) for a, b in zip(one.vectors, other.vectors, strict=True))
-    )
-
-
-def _hash(gadget: RootGadget) -> int:
-    return hash((gadget.player, *(v.tobytes() for v in gadget.vectors)))

@@ -41,18 +41,13 @@ def extract_betting_subtree(betting: BettingTree, root: int = 0, removed: Iterab
     if childless:
         raise InputError(f"node {childless[0]} of the betting would have no actions: leave one")
     before = np.concatenate([[0], np.cumsum(keep)])  # number of kept nodes before each
-    return BettingSubtree(
-        BettingTree(
-            betting.actor[origin],
-            (before[betting.end[origin]] - before[root]).astype(np.int32),
-            (betting.street[origin] - betting.street[root]).astype(np.int8),
-            tuple(betting.label[n] if n != root else "" for n in origin),
-            betting.showdown[origin],
-            betting.payoffs[origin],
-            betting.spent[origin],
-        ),
-        origin,
+    actor, showdown, payoffs, spent = (
+        part[origin] for part in (betting.actor, betting.showdown, betting.payoffs, betting.spent)
     )
+    end = (before[betting.end[origin]] - before[root]).astype(np.int32)
+    street = (betting.street[origin] - betting.street[root]).astype(np.int8)
+    label = tuple(betting.label[n] if n != root else "" for n in origin)
+    return BettingSubtree(BettingTree(actor, end, street, label, showdown, payoffs, spent), origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +105,10 @@ def extract_action_subtree(tree: ActionTree, root: int, street: int | None = Non
     over, dealing = tree.actor[source] < 0, deals > 0
     actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source]))
     showdown = tree.showdown[source] & ~dealing
-    betting = BettingTree(
-        actor.astype(np.int8),
-        end,
-        (streets - begin).astype(np.int8),
-        _labels(tree, source),
-        showdown,
-        _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None],
-        tree.spent[source].astype(np.float64),
-    )
-    return BettingSubtree(betting, source)
+    payoffs = _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None]
+    deal_count, label, spent = streets - begin, _labels(tree, source), tree.spent[source].astype(np.float64)
+    nodes = actor.astype(np.int8), end, deal_count.astype(np.int8)
+    return BettingSubtree(BettingTree(*nodes, label, showdown, payoffs, spent), source)
 
 
 def _preorder(tree: ActionTree, root: int, begin: int) -> tuple[Array, Array, Array, Array]:

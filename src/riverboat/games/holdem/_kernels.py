@@ -131,11 +131,8 @@ def trace_decisions(
         s = initial_state(own)
         for k in range(length[i]):
             out[at, SEAT], out[at, STREET], out[at, RAISES] = s.turn, s.street, s.raises
-            out[at, TO_CALL], out[at, LARGER_TOTAL], out[at, AGGRESSOR] = (
-                call_amount(own, s),
-                max(s.spent0, s.spent1),
-                s.led,
-            )
+            out[at, TO_CALL] = call_amount(own, s)
+            out[at, LARGER_TOTAL], out[at, AGGRESSOR] = max(s.spent0, s.spent1), s.led
             s = apply_action_and_deal(own, s, np.int64(actions[i, k]))
             at += 1
 

@@ -134,9 +134,8 @@ FOLD, CALL, RAISE = 0, 1, 2
 MAX_NODES = 100_000_000
 MAX_STATES = 20_000_000
 MAX_ACTIONS = 127
-MAX_INTERPRETED_NODES = (
-    50_000  # larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load
-)
+# Larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load.
+MAX_INTERPRETED_NODES = 50_000
 _NODE_BYTES = 33 + 4  # of the arrays below, and the state of each node while they are built
 
 
@@ -178,8 +177,27 @@ class ActionTree:
 
     def label(self, node: int) -> str:
         """Return the action that leads to a node: f, c, r or r300; empty at the root."""
+        return acpc_label(self.rules.limit, self.move(node)) if node else ""
+
+    def move(self, node: int) -> int:
+        """Return the action that leads to a node as a number (`betting_rules`)."""
         kind = int(self.kind[node])
-        return "" if kind < 0 else acpc_label(self.rules.limit, kind - 1 if kind < RAISE else int(self.total[node]))
+        return kind - 1 if kind < RAISE else int(self.total[node])
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes from the root to a node."""
+        path = [node]
+        while node:
+            node = int(self.parent[node])
+            path.append(node)
+        return path[::-1]
+
+    def state(self, node: int) -> BettingState:
+        """Return the betting state at a node."""
+        state = self.root
+        for child in self.path(node)[1:]:
+            state = state.play(self.move(child))
+        return state
 
     def actions(self, node: int) -> tuple[str, ...]:
         """Return the labels of the actions at a decision."""
@@ -389,47 +407,29 @@ def compile_action_tree(
             f"the betting tree has {shape.nodes:,} nodes ({format_bytes(shape.nodes * _NODE_BYTES)}), more than the "
             f"{max_nodes:,} allowed: use fewer sizes, set most_raises, or pass a larger max_nodes"
         )
-    nodes = shape.nodes
+    nodes, moves = shape.nodes, np.frombuffer(graph.moves, np.uint8).astype(np.int8)
+    start, target, kinds, totals, actor, street, folded, spent = map(
+        _to_array,
+        (graph.start, graph.target, graph.kind, graph.total, graph.actor, graph.street, graph.folded, graph.spent),
+    )
     state, first, parent, total = (np.empty(nodes, np.int32) for _ in range(4))
-    kind = np.empty(nodes, np.int8)
-    moves = np.frombuffer(graph.moves, np.uint8).astype(np.int8)
-    capacity = graph.depth * int(moves.max()) + 1
-    states = _kernels.BettingGraph(
-        np.frombuffer(graph.start, np.int64),
-        moves,
-        np.frombuffer(graph.target, np.int32),
-        np.frombuffer(graph.kind, np.int8),
-        np.frombuffer(graph.total, np.int32),
-    )
-    out = _kernels.UnrolledBetting(state, first, parent, kind, total)
-    end = _unroll(states, np.empty(capacity, np.int32), out)
+    kind, stack = np.empty(nodes, np.int8), np.empty(graph.depth * int(moves.max()) + 1, np.int32)
+    states = _kernels.BettingGraph(start, moves, target, kinds, totals)
+    end = _unroll(states, stack, _kernels.UnrolledBetting(state, first, parent, kind, total))
     assert end == nodes
-    of_state = {
-        name: np.frombuffer(getattr(graph, name), np.int8).astype(np.int8) for name in ("actor", "street", "folded")
-    }
-    spent = np.frombuffer(graph.spent, np.int32).reshape(-1, 2)
-    over, stake = of_state["actor"] < 0, spent.min(axis=1)
-    pay = np.where(over, np.where(of_state["folded"] == 0, -stake, stake), 0).astype(np.int32)
-    actor, street, count = of_state["actor"][state], of_state["street"][state], moves[state]
-    slot, width = _slots(actor, street, count, rules.rounds)
-    return ActionTree(
-        rules=rules,
-        menu=menu,
-        shape=shape,
-        actor=actor,
-        street=street,
-        first=first,
-        count=count,
-        parent=parent,
-        kind=kind,
-        total=total,
-        spent=spent[state],
-        showdown=(over & (of_state["folded"] < 0))[state],
-        payoff=pay[state],
-        slot=slot,
-        width=width,
-        root=root_state,
-    )
+    spent, over = spent.reshape(-1, 2), actor < 0
+    stake = spent.min(axis=1)
+    payoff = np.where(over, np.where(folded == 0, -stake, stake), 0).astype(np.int32)
+    by_state = {"actor": actor, "street": street, "count": moves, "spent": spent, "payoff": payoff}
+    of_nodes = {name: values[state] for name, values in (by_state | {"showdown": over & (folded < 0)}).items()}
+    slot, width = _slots(of_nodes["actor"], of_nodes["street"], of_nodes["count"], rules.rounds)
+    of_nodes |= {"first": first, "parent": parent, "kind": kind, "total": total, "slot": slot, "width": width}
+    return ActionTree(rules=rules, menu=menu, shape=shape, root=root_state, **of_nodes)
+
+
+def _to_array(column: array[int]) -> Array:
+    """Return a column of the graph as an array of the same type."""
+    return np.frombuffer(column, column.typecode)
 
 
 def _unroll(graph: _kernels.BettingGraph, stack: Array, out: _kernels.UnrolledBetting) -> int:

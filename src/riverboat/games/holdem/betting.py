@@ -527,11 +527,8 @@ class BettingState:
             return f"{others} are legal, and nobody can raise"
         if self.rules.limit:
             return f"'r', or {others}"
-        return (
-            f"raise to {span.least}-{span.most}, or {others}"
-            if span.least < span.most
-            else f"'r{span.most}', or {others}"
-        )
+        raises = f"raise to {span.least}-{span.most}" if span.least < span.most else f"'r{span.most}'"
+        return f"{raises}, or {others}"
 
     # --- payoffs ---
 

@@ -11,12 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 FOLD, CALL = -1, 0
-IN_PROGRESS, FOLDED, SHOWDOWN, DEAL_DUE = (
-    0,
-    1,
-    2,
-    3,
-)  # DEAL_DUE: the next round is dealt next; SHOWDOWN: there is no more betting
+IN_PROGRESS, FOLDED, SHOWDOWN, DEAL_DUE = 0, 1, 2, 3  # SHOWDOWN: no more betting; DEAL_DUE: the next round follows
 NOBODY = -1
 UNLIMITED = 2**40  # for stacks and raises without a limit
 

@@ -168,21 +168,14 @@ def build_records(hands: Sequence[RecordedHand], rules: PokerRules, scale: int =
         for offset, part in zip((0, hole, 2 * hole), hand.cards, strict=True):
             cards[i, offset : offset + len(part)] = part
         moves[i, : len(lines[i])] = lines[i]
-    stacks = [hand.betting.rules.stacks or (0, 0) for hand in hands]
-    return HandRecords(
-        rules,
-        scale,
-        tuple(names),
-        np.array([[index_of[name] for name in hand.names] for hand in hands], np.int32).reshape(n, 2),
-        np.array([hand.number for hand in hands], np.int64),
-        np.array([hand.betting.rules.blinds for hand in hands], np.int64).reshape(n, 2),
-        np.array(stacks, np.int64).reshape(n, 2),
-        np.array([hand.betting.rules.ante for hand in hands], np.int64),
-        cards,
-        moves,
-        np.array([len(line) for line in lines], np.int32),
-        _chips_won(hands, cards, hole),
-    )
+    player = np.array([[index_of[name] for name in hand.names] for hand in hands], np.int32).reshape(n, 2)
+    number, length = np.array([hand.number for hand in hands], np.int64), np.array([*map(len, lines)], np.int32)
+    hand_rules = [hand.betting.rules for hand in hands]
+    blinds = np.array([own.blinds for own in hand_rules], np.int64).reshape(n, 2)
+    stacks = np.array([own.stacks or (0, 0) for own in hand_rules], np.int64).reshape(n, 2)
+    ante, won = np.array([own.ante for own in hand_rules], np.int64), _chips_won(hands, cards, hole)
+    chips = blinds, stacks, ante
+    return HandRecords(rules, scale, tuple(names), player, number, *chips, cards, moves, length, won)
 
 
 def _chips_won(played: Sequence[RecordedHand], cards: Array, hole: int) -> Array:
@@ -212,22 +205,12 @@ def concatenate_records(parts: Iterable[HandRecords]) -> HandRecords:
         raise InputError("records of different games or units of money cannot be joined")
     names = tuple(dict.fromkeys(name for p in hands for name in p.names))
     most = max(p.moves.shape[1] for p in hands)
-    arrays = {
-        name: np.concatenate([getattr(p, name) for p in hands])
-        for name in ("number", "blinds", "stacks", "ante", "cards")
-    }
-    return HandRecords(
-        first.rules,
-        first.scale,
-        names,
-        player=np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in hands]),
-        moves=np.concatenate(
-            [np.pad(p.moves, ((0, 0), (0, most - p.moves.shape[1])), constant_values=END_OF_LINE) for p in hands]
-        ),
-        length=np.concatenate([p.length for p in hands]),
-        won=np.concatenate([p.won for p in hands]),
-        **arrays,
-    )
+    shared = ("number", "blinds", "stacks", "ante", "cards", "length", "won")
+    arrays = {name: np.concatenate([getattr(p, name) for p in hands]) for name in shared}
+    player = np.concatenate([np.array([names.index(n) for n in p.names], np.int32)[p.player] for p in hands])
+    padding = [((0, 0), (0, most - p.moves.shape[1])) for p in hands]
+    moves = [np.pad(p.moves, pad, constant_values=END_OF_LINE) for p, pad in zip(hands, padding, strict=True)]
+    return HandRecords(first.rules, first.scale, names, player=player, moves=np.concatenate(moves), **arrays)
 
 
 def game_signature(hands: HandRecords) -> tuple[object, ...]:

@@ -104,9 +104,8 @@ class ActionMenu:
     levels: tuple[tuple[MenuLevels, ...], tuple[MenuLevels, ...]]  # by seat, then by street
     most_raises: tuple[int | None, ...] = (None,)  # by street: bets and raises, not counting blinds; the last repeats
     thresholds: MenuThresholds = NO_THRESHOLDS
-    donks: tuple[MenuLevel | None, ...] = (
-        None,
-    )  # by street: sizes of bets into the last street's aggressor; None: no special sizes
+    # by street: sizes of bets into the last street's aggressor; None: no special sizes
+    donks: tuple[MenuLevel | None, ...] = (None,)
     donk_bets: bool = True  # whether such bets without special sizes are allowed like others
 
     def level_for(self, seat: int, street: int, raises: int, donk: bool = False) -> MenuLevel:
@@ -577,28 +576,16 @@ def format_menu(menu: ActionMenu) -> str:
     if menu.most_raises != (None,):
         most = menu.most_raises
         lines.append(f"most_raises = {most[0] if len(most) == 1 else json.dumps(most)}")
-    lines += [
-        f'{key} = "{format_share(getattr(menu.thresholds, key))}"'
-        for key in THRESHOLDS
-        if getattr(menu.thresholds, key)
-    ]
+    shares = {key: getattr(menu.thresholds, key) for key in THRESHOLDS}
+    lines += [f'{key} = "{format_share(share)}"' for key, share in shares.items() if share]
     lines += [] if menu.donk_bets else ["donk_bets = false"]
     if menu.donks != (None,):
         lines += ["[menu.donk]", *(f'{STREETS[k]} = "{own}"' for k, own in enumerate(menu.donks) if own is not None)]
     if ip != oop:
-        lines += [
-            "[menu.ip]",
-            *(
-                f"{STREETS[street]} = {_format_levels(levels)}"
-                for street, levels in enumerate(_extend_streets(ip, oop))
-            ),
-        ]
+        # The last street repeats up to those that the other seat names, which would override a repeated street.
+        extended = ip + (ip[-1],) * (len(oop) - len(ip))
+        lines += ["[menu.ip]", *(f"{STREETS[k]} = {_format_levels(levels)}" for k, levels in enumerate(extended))]
     return "\n".join([*lines, ""])
-
-
-def _extend_streets(own: tuple[MenuLevels, ...], other: tuple[MenuLevels, ...]) -> tuple[MenuLevels, ...]:
-    """Repeat the last street up to those that the other seat names, which would override a repeated street."""
-    return own + (own[-1],) * (len(other) - len(own))
 
 
 def _format_levels(levels: MenuLevels) -> str:

@@ -73,10 +73,8 @@ class Observations:
             Indices or a mask.
         """
         chosen = np.asarray(tables)
-        return Observations(
-            self.rules,
-            *(part[chosen] for part in (self.hand, self.seat, self.hole, self.board, self.moves, self.length)),
-        )
+        arrays = self.hand, self.seat, self.hole, self.board, self.moves, self.length
+        return Observations(self.rules, *(array[chosen] for array in arrays))
 
     # --- single tables ---
 
@@ -158,15 +156,8 @@ class Observations:
             check_cards(rules, state.street, boards[i], where, holes[i])
         public_states = PublicStates.from_betting(states, boards)
         seat, hole = np.array([state.turn for state in states], np.int8), np.array(holes, np.uint8)
-        return Observations(
-            rules,
-            numbers.astype(np.int64),
-            seat,
-            hole.reshape(n, -1),
-            public_states.board,
-            public_states.moves,
-            public_states.length,
-        )
+        board, moves, length = public_states.board, public_states.moves, public_states.length
+        return Observations(rules, numbers.astype(np.int64), seat, hole.reshape(n, -1), board, moves, length)
 
     @staticmethod
     def from_match_state(text: str, rules: PokerRules) -> Observations:

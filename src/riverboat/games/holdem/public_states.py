@@ -247,12 +247,9 @@ def check_cards(
     board_cards, board_list = rules.board_sizes[street], [*map(int, board)]
     hole_list = [] if hole is None else [*map(int, hole)]
     if len(board_list) != board_cards or (hole is not None and len(hole_list) != rules.hole):
-        shown = (
-            f"{len(board_list)} board cards"
-            if hole is None
-            else f"{len(hole_list)} hole and {len(board_list)} board cards"
-        )
-        expected = str(board_cards) if hole is None else f"{rules.hole} and {board_cards}"
+        shown, expected = f"{len(board_list)} board cards", str(board_cards)
+        if hole is not None:
+            shown, expected = f"{len(hole_list)} hole and {shown}", f"{rules.hole} and {expected}"
         raise InputError(f"{where}: {shown}; on the {rules.streets[street]} {rules.name} has {expected}")
     deck = set(rules.deck.cards.tolist())
     foreign = [card for card in (*hole_list, *board_list) if card not in deck]

@@ -76,9 +76,9 @@ class Rake:
     cap: float = inf  # chips
 
     def __post_init__(self) -> None:
-        if not _is_number(self.rate) or not 0 <= self.rate < 1:
+        if not is_number(self.rate) or not 0 <= self.rate < 1:
             raise InputError(f"rake rate {short_repr(self.rate)}: must be a share from 0 to below 1, such as 0.05")
-        if not _is_number(self.cap) or not self.cap >= 0:
+        if not is_number(self.cap) or not self.cap >= 0:
             raise InputError(f"rake cap {short_repr(self.cap)}: must be chips, 0 or more; omit it for no cap")
 
     def amount(self, pot: float) -> float:
@@ -92,7 +92,8 @@ class Rake:
         return min(self.rate * pot, self.cap)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value is an integer or a float, and not a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -180,11 +181,8 @@ class PokerRules:
             raise InputError(f"{where}: {rounds} rounds: 1 to {len(STREETS)} can be played")
         if not 0 <= self.begins < rounds:
             raise InputError(f"{where}: begins={self.begins}: hands begin with one of the rounds 0 to {rounds - 1}")
-        for what, by_round in (
-            ("raise_sizes", self.raise_sizes),
-            ("most_raises", self.most_raises),
-            ("first", self.first),
-        ):
+        for what in ("raise_sizes", "most_raises", "first"):
+            by_round = getattr(self, what)
             if by_round and len(by_round) != rounds:
                 raise InputError(f"{where}: {what}={by_round}: give one for each of the {rounds} rounds")
         for what, amounts in (("blinds", self.blinds), ("stacks", self.stacks)):
@@ -271,21 +269,13 @@ class PokerRules:
     @cached_property
     def compact(self) -> CompactBettingRules:
         """The rules in the form of `betting_rules`."""
-        unlimited, least = (UNLIMITED,) * self.rounds, self.least_bet or max(self.big_blind, 1)
+        least, stacks = self.least_bet or max(self.big_blind, 1), self.stacks or (UNLIMITED, UNLIMITED)
+        sizes, most = self.raise_sizes or (0,) * self.rounds, self.most_raises or (UNLIMITED,) * self.rounds
         (first, second), ante = self.blinds, self.ante
         opener, street = self.first[self.begins], self.begins
         start = CompactBettingState(ante + first, ante + second, opener, street, 0, 0, least, ante, IN_PROGRESS, NOBODY)
-        return CompactBettingRules(
-            self.limit,
-            self.big_blind,
-            least,
-            self.stacks or (UNLIMITED, UNLIMITED),
-            self.raise_sizes or (0,) * self.rounds,
-            self.most_raises or unlimited,
-            self.first,
-            self.board_sizes,
-            start,
-        )
+        amounts = self.big_blind, least, stacks, sizes, most
+        return CompactBettingRules(self.limit, *amounts, self.first, self.board_sizes, start)
 
     @cached_property
     def deck(self) -> Deck:
@@ -462,17 +452,9 @@ def _rules_from_entries(
     with located_errors(where):
         if "rake" in entries:
             options["rake"] = Rake(*entries["rake"][1][:2])
-        return PokerRules(
-            limit=limit,
-            blinds=(blinds[0], blinds[1]),
-            first=first,
-            suits=numbers("numSuits", 1)[0],
-            ranks=numbers("numRanks", 1)[0],
-            hole=numbers("numHoleCards", 1)[0],
-            board=numbers("numBoardCards", rounds, 0),
-            name=name,
-            **options,
-        )
+        suits, ranks, hole = (numbers(key, 1)[0] for key in ("numSuits", "numRanks", "numHoleCards"))
+        options |= {"suits": suits, "ranks": ranks, "hole": hole, "board": numbers("numBoardCards", rounds, 0)}
+        return PokerRules(limit=limit, blinds=(blinds[0], blinds[1]), first=first, name=name, **options)
 
 
 _EXTENSION_KEYS = {"ante": "ante", "pot": "pot", "least_bet": "leastBet", "begins": "begins"}

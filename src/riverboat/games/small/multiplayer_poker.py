@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.base import CHANCE
 from riverboat.games.small import poker
-from riverboat.games.small.poker import SmallPokerRules
+from riverboat.games.small.poker import SmallBettingState, SmallPokerRules
 
 MAX_PLAYERS = 10
 
@@ -36,14 +36,7 @@ class MultiplayerPoker:
     def __post_init__(self) -> None:
         if not 3 <= self.players <= MAX_PLAYERS:
             raise InputError(f"{self.kind}: players={self.players}: must be 2 to {MAX_PLAYERS}")
-        if not 1 <= self.suits <= 4:
-            raise InputError(f"{self.kind}: suits={self.suits}: must be 1 to 4")
-        dealt = self.players + self.rounds - 1
-        if self.ranks < 1 or self.ranks * self.suits < dealt:
-            raise InputError(
-                f"{self.kind}: {self.ranks} ranks x {self.suits} suits: too few cards, {dealt} are dealt to "
-                f"{self.players} players"
-            )
+        poker.check_small_deck(self.kind, self.ranks, self.suits, self.rounds, self.players)
 
     @property
     def name(self) -> str:
@@ -57,33 +50,19 @@ class MultiplayerPoker:
 
     def root(self) -> _MultiplayerPokerState:
         """Return the state before the deal."""
-        ante = self.rules.units(self.rules.ante, "ante")
-        return _MultiplayerPokerState(
-            self, (), (ante,) * self.players, (True,) * self.players, 0, 0, self.players, 0, ""
-        )
+        return _MultiplayerPokerState(self, (), SmallBettingState.start(self.rules, self.players), "")
 
 
 @dataclass(frozen=True)
 class _MultiplayerPokerState:
     game: MultiplayerPoker
     dealt: tuple[int, ...]  # ranks: one per player, then the public ones
-    spent: tuple[int, ...]  # units of each player
-    left: tuple[bool, ...]  # whether each player is still in the hand
-    round: int
-    raises: int  # of this round
-    players_to_act: int  # players who have yet to respond to the last raise, or to open
-    turn: int
+    betting: SmallBettingState
     line: str
 
     @property
     def actor(self) -> int:
-        if len(self.dealt) < self.game.players:
-            return CHANCE
-        if sum(self.left) == 1:
-            return TERMINAL
-        if self.players_to_act == 0:
-            return TERMINAL if self.round == self.game.rounds - 1 else CHANCE
-        return self.turn
+        return CHANCE if len(self.dealt) < self.game.players else self.betting.actor_of(self.game.rounds)
 
     def _live_ranks(self) -> list[int]:
         """Return the ranks that can still be dealt."""
@@ -92,8 +71,7 @@ class _MultiplayerPokerState:
     def actions(self) -> Sequence[str]:
         if self.actor == CHANCE:
             return [self.game.cards[r] for r in self._live_ranks()]
-        moves = ["f", "c"] if self.spent[self.turn] < max(self.spent) else ["c"]
-        return [*moves, "r"] if self.raises < (self.game.rules.cap or 0) else moves
+        return self.betting.legal_actions()
 
     def probabilities(self) -> Sequence[float]:
         game = self.game
@@ -102,43 +80,26 @@ class _MultiplayerPokerState:
 
     def child(self, index: int) -> _MultiplayerPokerState:
         if self.actor != CHANCE:
-            return self._apply_action(self.actions()[index])
+            label = self.betting.legal_actions()[index]
+            return replace(self, betting=self.betting.apply_action(label), line=self.line + label)
         rank = self._live_ranks()[index]
         after = replace(self, dealt=(*self.dealt, rank))
         if len(self.dealt) < self.game.players:
             return after
-        opener = self.left.index(True)
-        line = f"{self.line}/{self.game.cards[rank]}/"
-        return replace(after, round=self.round + 1, raises=0, players_to_act=sum(self.left), turn=opener, line=line)
-
-    def _apply_action(self, move: str) -> _MultiplayerPokerState:
-        me, rules = self.turn, self.game.rules
-        left, spent, raises, waiting = list(self.left), list(self.spent), self.raises, self.players_to_act - 1
-        if move == "f":
-            left[me] = False
-        else:
-            spent[me] = max(spent)
-        if move == "r":
-            assert rules.sizes is not None
-            spent[me] += rules.units(rules.sizes[self.round], "bet size")
-            raises, waiting = raises + 1, sum(left) - 1
-        following = next((p % len(left) for p in range(me + 1, me + 1 + len(left)) if left[p % len(left)]), me)
-        return replace(
-            self, spent=tuple(spent), left=tuple(left), raises=raises, players_to_act=waiting, turn=following,
-            line=self.line + move,
-        )  # fmt: skip
+        return replace(after, betting=self.betting.next_round(), line=f"{self.line}/{self.game.cards[rank]}/")
 
     def infoset(self) -> str:
-        return f"{self.game.cards[self.dealt[self.turn]]}:{self.line}"
+        return f"{self.game.cards[self.dealt[self.betting.actor]]}:{self.line}"
 
     def payoffs(self) -> Sequence[float]:
         game = self.game
         public = self.dealt[game.players :]
         strength = [r + game.ranks * (r in public) for r in self.dealt[: game.players]]
-        best = max(s for s, left in zip(strength, self.left, strict=True) if left)
-        wins = [left and s == best for s, left in zip(strength, self.left, strict=True)]
-        share = sum(self.spent) / sum(wins)
-        return [game.rules.chip * (share * w - s) for w, s in zip(wins, self.spent, strict=True)]
+        live, spent = self.betting.live, self.betting.spent
+        best = max(s for s, is_live in zip(strength, live, strict=True) if is_live)
+        wins = [is_live and s == best for s, is_live in zip(strength, live, strict=True)]
+        share = sum(spent) / sum(wins)
+        return [game.rules.chip * (share * w - s) for w, s in zip(wins, spent, strict=True)]
 
 
 def _require_fixed_bets(game: str, players: int, stack: float | None, menu: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from riverboat.core.errors import InputError, short_repr
@@ -128,7 +128,7 @@ class SmallPokerRules:
 
 @dataclass(frozen=True)
 class SmallBettingState:
-    """Immutable betting state: units put in by each player, and whose turn it is. Player 0 opens every round.
+    """Immutable betting state of two or more players. The first player who has not folded opens every round.
 
     Attributes
     ----------
@@ -136,18 +136,18 @@ class SmallBettingState:
         Betting rules.
     spent
         Units put in by each player.
+    live
+        Whether each player is still in the hand.
+    waiting
+        Players who have yet to respond to the last raise, or to open.
     round
         Betting round, from 0.
     actor
         Player to act.
     raises
         Raises of this round.
-    acted
-        Actions of this round.
     last_raise
         Units, this round.
-    folded
-        Player who folded, if one did.
 
     Examples
     --------
@@ -157,39 +157,40 @@ class SmallBettingState:
     """
 
     rules: SmallPokerRules
-    spent: tuple[int, int]
+    spent: tuple[int, ...]
+    live: tuple[bool, ...]
+    waiting: int
     round: int = 0
     actor: int = 0
     raises: int = 0
-    acted: int = 0  # actions of this round
     last_raise: int = 0  # units, this round
-    folded: int | None = None
 
     @staticmethod
-    def start(rules: SmallPokerRules) -> SmallBettingState:
+    def start(rules: SmallPokerRules, players: int = 2) -> SmallBettingState:
         """Return the state after the antes.
 
         Parameters
         ----------
         rules
             Betting rules.
+        players
+            Number of players.
         """
-        ante = rules.units(rules.ante, "ante")
-        return SmallBettingState(rules, (ante, ante))
+        return SmallBettingState(rules, (rules.units(rules.ante, "ante"),) * players, (True,) * players, players)
 
     @property
     def to_call(self) -> int:
         """Units that the actor must add to call."""
-        return self.spent[1 - self.actor] - self.spent[self.actor]
+        return max(self.spent) - self.spent[self.actor]
 
     @property
     def round_over(self) -> bool:
-        """Whether both players have acted and put in the same."""
-        return self.folded is None and self.acted >= 2 and self.to_call == 0
+        """Whether all players have responded to the last raise, or have checked."""
+        return self.waiting == 0
 
     @property
     def all_in(self) -> bool:
-        """Whether both players are all-in."""
+        """Whether all players are all-in."""
         return self._stack_limit is not None and min(self.spent) >= self._stack_limit
 
     @property
@@ -198,9 +199,22 @@ class SmallBettingState:
             return None
         return self.rules.units(self.rules.ante, "ante") + self.rules.units(self.rules.stack, "stack")
 
+    def actor_of(self, rounds: int) -> int:
+        """Return the player to act, CHANCE between the rounds of a hand, or TERMINAL at its end.
+
+        Parameters
+        ----------
+        rounds
+            Number of betting rounds.
+        """
+        if sum(self.live) > 1 and not (self.round_over or self.all_in):
+            return self.actor
+        return TERMINAL if sum(self.live) == 1 or self.round == rounds - 1 else CHANCE
+
     def next_round(self) -> SmallBettingState:
         """Return the start of the next round."""
-        return SmallBettingState(self.rules, self.spent, self.round + 1)
+        opener = self.live.index(True)
+        return SmallBettingState(self.rules, self.spent, self.live, sum(self.live), self.round + 1, opener)
 
     def legal_actions(self) -> tuple[str, ...]:
         """Return the labels of the legal actions: fold (facing a bet), call, raises upwards."""
@@ -242,27 +256,22 @@ class SmallBettingState:
         label
             `f`, `c`, `r` in limit games, or `r2` with the total of the player.
         """
-        me = self.actor
-        if label == "f":
-            return replace(self, folded=me)
-        high = max(self.spent)
-        if label == "c":
-            total, raised = high, 0
-        elif self.rules.sizes is not None:
-            raised = self.rules.units(self.rules.sizes[self.round], "bet size")
-            total = high + raised
-        else:
-            total = self.rules.units(float(label[1:]), "raise")
-            raised = total - high
-        spent = (total, self.spent[1]) if me == 0 else (self.spent[0], total)
-        return replace(
-            self,
-            spent=spent,
-            actor=1 - me,
-            acted=self.acted + 1,
-            raises=self.raises + (raised > 0),
-            last_raise=raised or self.last_raise,
-        )
+        me, high, raised = self.actor, max(self.spent), 0
+        if label.startswith("r"):
+            sizes = self.rules.sizes
+            raised = self.rules.units(float(label[1:]), "raise") - high if sizes is None else self._raise_size
+        total, live = (self.spent[me], False) if label == "f" else (high + raised, True)
+        remaining = (*self.live[:me], live, *self.live[me + 1 :])
+        order = (*range(me + 1, len(remaining)), *range(me + 1))
+        spent, actor = (*self.spent[:me], total, *self.spent[me + 1 :]), next(p for p in order if remaining[p])
+        waiting, raises = sum(remaining) - 1 if raised else self.waiting - 1, self.raises + (raised > 0)
+        last_raise = raised or self.last_raise
+        return SmallBettingState(self.rules, spent, remaining, waiting, self.round, actor, raises, last_raise)
+
+    @property
+    def _raise_size(self) -> int:
+        assert self.rules.sizes is not None
+        return self.rules.units(self.rules.sizes[self.round], "bet size")
 
     def stakes(self) -> float:
         """Return the chips that the loser has put in."""
@@ -305,6 +314,35 @@ def card_names(ranks: int, suits: int) -> tuple[str, ...]:
     return tuple(n + s for n in names for s in _SUITS[-suits:])
 
 
+def check_small_deck(name: str, ranks: int, suits: int, rounds: int, players: int = 2) -> None:
+    """Raise `InputError` unless a deck of a game has 1 to 4 suits and the cards that are dealt.
+
+    Parameters
+    ----------
+    name
+        Name of the game, for the message.
+    ranks
+        Number of ranks.
+    suits
+        Number of suits.
+    rounds
+        Number of betting rounds; a public card is dealt before each but the first.
+    players
+        Number of players.
+
+    Examples
+    --------
+    >>> check_small_deck("kuhn", 3, 1, 1)
+    """
+    if not 1 <= suits <= 4:
+        raise InputError(f"{name}: suits={suits}: must be 1 to 4")
+    dealt = players + rounds - 1
+    if ranks < 1 or ranks * suits < dealt:
+        raise InputError(
+            f"{name}: {ranks} ranks x {suits} suits: too few cards, {dealt} are dealt to {players} players"
+        )
+
+
 @dataclass(frozen=True)
 class OneCardPoker:
     """Poker with one hole card each and `rounds` betting rounds, with a public card before each round but the first.
@@ -338,17 +376,12 @@ class OneCardPoker:
     joiner: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.suits <= 4:
-            raise InputError(f"{self.name}: suits={self.suits}: must be 1 to 4")
         if self.ranks * self.suits > MAX_CARDS:
             raise InputError(
                 f"{self.name}: {self.ranks:,} ranks x {self.suits} suits: at most {MAX_CARDS:,} cards, "
                 f"since every pair of them is a deal"
             )
-        if self.ranks < 1 or self.ranks * self.suits < self.rounds + 1:
-            raise InputError(
-                f"{self.name}: {self.ranks} ranks x {self.suits} suits: too few cards, {self.rounds + 1} are dealt"
-            )
+        check_small_deck(self.name, self.ranks, self.suits, self.rounds)
 
     @cached_property
     def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -385,12 +418,7 @@ class _OneCardPokerState:
 
     @property
     def actor(self) -> int:
-        b = self.betting
-        if b.folded is not None:
-            return TERMINAL
-        if b.round_over or b.all_in:
-            return TERMINAL if b.round == self.game.rounds - 1 else CHANCE
-        return b.actor
+        return self.betting.actor_of(self.game.rounds)
 
     @cached_property
     def _moves(self) -> tuple[str, ...]:  # used again by every child
@@ -415,8 +443,8 @@ class _OneCardPokerState:
 
     def payoff(self) -> Payoff:
         stakes = self.betting.stakes()
-        if self.betting.folded is not None:
-            sign = 1.0 if self.betting.folded == 1 else -1.0
+        if not all(self.betting.live):
+            sign = 1.0 if self.betting.live[0] else -1.0
             return ConstantPayoff((sign * stakes, -sign * stakes))
         strength = self.game.strengths(self.board)
         return ComparisonPayoff((strength, strength), (stakes, -stakes), (0.0, 0.0), (-stakes, stakes))
@@ -617,11 +645,8 @@ def _three_card_strengths(ranks: int, suits: int, board: frozenset[int]) -> tupl
     strengths = []
     for card in range(ranks * suits):
         cards = (card, *sorted(board))
-        strengths.append(
-            0
-            if card in board
-            else rank_three_cards(tuple(c // suits for c in cards), tuple(c % suits for c in cards), ranks)
-        )
+        strength = rank_three_cards(tuple(c // suits for c in cards), tuple(c % suits for c in cards), ranks)
+        strengths.append(0 if card in board else strength)
     return tuple(strengths)
 
 

@@ -19,11 +19,10 @@ from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.games.boards.board_game import ANY_CARD, DealtCards
+from riverboat.games.holdem.menus import SEATS
 
 if TYPE_CHECKING:
     from riverboat.games.spots.spot import Spot
-
-PLAYER_NAMES = ("oop", "ip")
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,7 @@ class LockScope(NamedTuple):
 
 def check_locks(spot: Spot) -> None:
     """Raise InputError unless every lock fits the tree and no two contradict each other."""
-    scopes = [
-        _lock_scope(spot, lock, f"lock {number} at {short_repr(lock.line)}")
-        for number, lock in enumerate(spot.locks, 1)
-    ]
+    scopes = _lock_scopes(spot)
     for first, second in combinations(scopes, 2):
         shared = first.hands & second.hands
         if first.node == second.node and shared.any() and _deals_overlap(first.dealt, second.dealt):
@@ -80,6 +76,11 @@ def _deals_overlap(first: DealtCards, second: DealtCards) -> bool:
 def _deals_within(inner: DealtCards, outer: DealtCards) -> bool:
     """Return whether the other line allows all deals that one line allows."""
     return all(b in (ANY_CARD, a) for a, b in zip(inner, outer, strict=True))
+
+
+def _lock_scopes(spot: Spot) -> list[LockScope]:
+    """Return the scopes of all locks of a spot."""
+    return [_lock_scope(spot, lock, f"lock {n} at {short_repr(lock.line)}") for n, lock in enumerate(spot.locks, 1)]
 
 
 def _lock_scope(spot: Spot, lock: NodeLock, where: str) -> LockScope:
@@ -126,7 +127,7 @@ def _scope_hands(spot: Spot, lock: NodeLock, player: int, where: str) -> Array:
             "a hand must be locked in full or not at all; omit weights in hands, and mix actions in strategy"
         )
     if not (held & (weights > 0)).any():
-        raise InputError(f"{where}: {PLAYER_NAMES[player]} acts there and holds none of {_abbreviate(lock.hands)!r}")
+        raise InputError(f"{where}: {SEATS[player]} acts there and holds none of {abbreviate_range(lock.hands)!r}")
     return held & (weights > 0)
 
 
@@ -141,19 +142,15 @@ def add_locks(spot: Spot, added: Sequence[NodeLock]) -> Spot:
         remaining: list[NodeLock] = []
         separate = scope.hands
         exceptions: list[Array] = []
-        for old in spot.locks:
-            old_scope = _lock_scope(spot, old, f"lock at {short_repr(old.line)}")
+        for old, old_scope in zip(spot.locks, _lock_scopes(spot), strict=True):
             if old_scope.node == scope.node and _deals_within(old_scope.dealt, scope.dealt):
                 left = old_scope.hands & ~scope.hands
                 remaining += [replace(old, hands=Range(left.astype(float)))] if left.any() else []
                 continue
             remaining.append(old)
-            if (
-                old_scope.node == scope.node
-                and _deals_within(scope.dealt, old_scope.dealt)
-                and (separate & old_scope.hands).any()
-            ):
-                exceptions.append(separate & old_scope.hands)
+            shared = separate & old_scope.hands
+            if old_scope.node == scope.node and _deals_within(scope.dealt, old_scope.dealt) and shared.any():
+                exceptions.append(shared)
                 separate = separate & ~old_scope.hands
         unchanged = [lock] if not exceptions else []
         parts = [replace(lock, hands=Range(hands.astype(float))) for hands in (separate, *exceptions) if hands.any()]
@@ -165,8 +162,7 @@ def add_locks(spot: Spot, added: Sequence[NodeLock]) -> Spot:
 def locked_hands(spot: Spot, node: int, dealt: DealtCards) -> Array:
     """Return which hands of the player to act are locked at a node of the betting after some deals. bool [1326]"""
     out: Array = np.zeros(len(spot.weights[0]), bool)
-    for lock in spot.locks:
-        scope = _lock_scope(spot, lock, f"lock at {short_repr(lock.line)}")
+    for scope in _lock_scopes(spot):
         if scope.node == node and _deals_within(dealt, scope.dealt):
             out |= scope.hands
     return out
@@ -175,25 +171,21 @@ def locked_hands(spot: Spot, node: int, dealt: DealtCards) -> Array:
 def unreachable_locks(spot: Spot) -> Iterator[str]:
     """Yield a message for each lock that no hand can reach, because other locks exclude an action on the path."""
     betting = spot.betting
-    scopes = [
-        _lock_scope(spot, lock, f"lock {number} at {short_repr(lock.line)}")
-        for number, lock in enumerate(spot.locks, 1)
-    ]
+    scopes = _lock_scopes(spot)
     for lock in scopes:
         for blocker in scopes:
             steps = [child for child in betting.children(blocker.node) if child <= lock.node < betting.end[child]]
             if not steps:
                 continue
             action = betting.label[steps[0]]
-            has_exception = any(
-                action in other.played for other in scopes if other.node == blocker.node
-            )  # perhaps an exception
+            has_exception = any(action in other.played for other in scopes if other.node == blocker.node)
             all_hands = (blocker.hands == (spot.weights[int(betting.actor[blocker.node])] > 0)).all()
             if all_hands and not has_exception and _deals_within(lock.dealt[: len(blocker.dealt)], blocker.dealt):
                 yield f"{lock.where} is never reached: {blocker.where} never plays {action}"
                 break
 
 
-def _abbreviate(held: Range) -> str:
+def abbreviate_range(held: Range) -> str:
+    """Return a range as a text of at most 40 letters, for messages."""
     text = str(held)
     return text if len(text) <= 40 else text[:39] + "…"

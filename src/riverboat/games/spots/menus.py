@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games.holdem.bet_sizes import MenuThresholds
-from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuLevel, MenuLevels, parse_level, trim_repeats
+from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuLevel, MenuLevels, check_keys, parse_level, trim_repeats
 from riverboat.games.holdem.rules import STREETS as ALL_STREETS
 
 OOP, IP = 0, 1
@@ -40,9 +40,8 @@ def parse_spot_menu(
     donk_bets: bool,
 ) -> ActionMenu:
     """Parse the menu of a spot that begins on a street, 1 being the flop."""
+    check_keys(bets, (*STREETS, *PLAYERS), "bets")
     for key, table in bets.items():
-        if key not in (*STREETS, *PLAYERS):
-            raise _prefix_error("bets", unknown_name_error("key", str(key), (*STREETS, *PLAYERS)))
         if not isinstance(table, Mapping):
             raise InputError(
                 f'bets.{key} = {short_repr(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}'
@@ -65,9 +64,7 @@ def drop_earlier_streets(menu: ActionMenu, street: int) -> ActionMenu:
 def _parse_streets(bets: Mapping[str, Any], player: int, first: int) -> list[_StreetSizes]:
     """Parse a player's own table, else the shared one, for each street with betting."""
     own = bets.get(PLAYERS[player], {})
-    for street in own:
-        if street not in STREETS:
-            raise _prefix_error(f"bets.{PLAYERS[player]}", unknown_name_error("street", str(street), STREETS))
+    check_keys(own, STREETS, f"bets.{PLAYERS[player]}", "street")
     streets: list[_StreetSizes] = []
     last: _StreetSizes | None = None
     for number, street in enumerate(STREETS, 1):
@@ -88,9 +85,7 @@ def _parse_streets(bets: Mapping[str, Any], player: int, first: int) -> list[_St
 def _parse_street(table: Any, where: str, player: int | None) -> _StreetSizes:
     if not isinstance(table, Mapping):
         raise InputError(f'{where} = {short_repr(table)}: must be a table such as {{ bet = "33%", raise = "45%" }}')
-    for key in table:
-        if key not in _KEYS:
-            raise _prefix_error(where, unknown_name_error("key", str(key), _KEYS))
+    check_keys(table, _KEYS, where)
     if "donk" in table and player == IP:
         raise InputError(f"{where}.donk: only oop bets into the aggressor; write it under bets.oop")
     donk = parse_level(table["donk"], f"{where}.donk", facing_bet=False) if "donk" in table else None
@@ -102,10 +97,6 @@ def _parse_street(table: Any, where: str, player: int | None) -> _StreetSizes:
         for n, text in enumerate(texts)
     ]
     return _StreetSizes(trim_repeats(levels), donk)
-
-
-def _prefix_error(where: str, error: InputError) -> InputError:
-    return InputError(f"{where}: {error}")
 
 
 # --- formatting ---

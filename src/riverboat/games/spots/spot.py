@@ -37,8 +37,8 @@ from riverboat.games.holdem.betting_rules import (
     raise_bounds,
 )
 from riverboat.games.holdem.menus import ActionMenu, parse_most_raises, trim_repeats
-from riverboat.games.holdem.rules import MAX_SPOT_CHIPS, PokerRules, Rake
-from riverboat.games.spots.locks import NodeLock, check_locks
+from riverboat.games.holdem.rules import MAX_SPOT_CHIPS, PokerRules, Rake, is_number
+from riverboat.games.spots.locks import NodeLock, abbreviate_range, check_locks
 from riverboat.games.spots.menus import PLAYERS as PLAYERS
 from riverboat.games.spots.menus import STREETS as STREETS
 from riverboat.games.spots.menus import describe_longest_list, drop_earlier_streets, parse_spot_menu
@@ -98,11 +98,8 @@ def parse_spot_rules(
         )
     limit: dict[str, Any] = {}
     if raise_sizes is not None:
-        limit = {
-            "limit": True,
-            "raise_sizes": _parse_by_round(raise_sizes),
-            "most_raises": _parse_by_round(most_raises),
-        }
+        sizes, most = _parse_by_round(raise_sizes), _parse_by_round(most_raises)
+        limit = {"limit": True, "raise_sizes": sizes, "most_raises": most}
     return PokerRules(
         blinds=(0, 0), pot=pot, stacks=stacks, least_bet=least_bet, rake=rake, first=(1, 0, 0, 0), name="spot", **limit
     )
@@ -153,17 +150,10 @@ def parse_raise_limits(raise_cap: Any, most_raises: Any) -> tuple[int | None, ..
     return (raise_cap + 1,)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _check_whole(what: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        remedy = (
-            "multiply all amounts by the same number"
-            if _is_number(value) and isfinite(value)
-            else "write a number such as 180"
-        )
+        is_fraction = is_number(value) and isfinite(value)
+        remedy = "multiply all amounts by the same number" if is_fraction else "write a number such as 180"
         raise InputError(f"{what}={short_repr(value)}: must be a whole number; {remedy}")
 
 
@@ -237,11 +227,8 @@ def cap_menu_raises(menu: ActionMenu, rules: PokerRules) -> ActionMenu:
     if rules.most_raises is None:
         return menu
     menu_limits = [menu.most_raises[min(street, len(menu.most_raises) - 1)] for street in range(rules.rounds)]
-    most = [
-        rules_limit if menu_limit is None else min(rules_limit, menu_limit)
-        for rules_limit, menu_limit in zip(rules.most_raises, menu_limits, strict=True)
-    ]
-    return replace(menu, most_raises=trim_repeats(most))
+    limits = zip(rules.most_raises, menu_limits, strict=True)
+    return replace(menu, most_raises=trim_repeats([own if other is None else min(own, other) for own, other in limits]))
 
 
 def street_actions(state: BettingState) -> str:
@@ -407,11 +394,8 @@ class Spot(UnrolledStatesMixin):
             raise InputError(
                 "raises and donks go with a list of bets; in a mapping, write them as raise and donk of a street"
             )
-        thresholds = MenuThresholds(
-            parse_share(add_all_in, "add_all_in"),
-            parse_share(force_all_in, "force_all_in"),
-            parse_share(merge, "merge"),
-        )
+        shares = {"add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge}
+        thresholds = MenuThresholds(**{key: parse_share(share, key) for key, share in shares.items()})
         if not isinstance(donk_bets, bool):
             raise InputError(f"donk_bets={short_repr(donk_bets)}: must be true or false")
         rules = parse_spot_rules(pot, stack, least_bet, rake_rules, raise_sizes, most_raises)
@@ -419,17 +403,8 @@ class Spot(UnrolledStatesMixin):
         if not rules.limit:
             raise_limits = parse_raise_limits(raise_cap, most_raises)
             sizes = parse_spot_menu(bets, len(cards) - 2, raise_limits, thresholds, donk_bets)
-        return Spot(
-            cards,
-            rules,
-            sizes,
-            (_parse_range(oop, "oop"), _parse_range(ip, "ip")),
-            tuple(locks),
-            deck,
-            name,
-            played,
-            _parse_player(led),
-        )
+        ranges = _parse_range(oop, "oop"), _parse_range(ip, "ip")
+        return Spot(cards, rules, sizes, ranges, tuple(locks), deck, name, played, _parse_player(led))
 
     @staticmethod
     def at(
@@ -480,17 +455,13 @@ class Spot(UnrolledStatesMixin):
             raise InputError(f"{where}: a board of {rules.board_sizes[state.street]} cards is needed, not {len(cards)}")
         if menu is None and not rules.limit:
             raise InputError(f"{where}: a no-limit game needs a menu of sizes, such as one_size_menu('100%')")
-        spot = Spot(
-            cards,
-            rules_from_street(rules, state.committed_before_street),
-            None if menu is None or rules.limit else drop_earlier_streets(cap_menu_raises(menu, rules), state.street),
-            (_parse_range(ranges[0], "oop"), _parse_range(ranges[1], "ip")),
-            tuple(locks),
-            rules.deck,
-            name,
-            street_actions(state),
-            state.previous_aggressor,
-        )
+        spot_rules = rules_from_street(rules, state.committed_before_street)
+        sizes = None
+        if menu is not None and not rules.limit:
+            sizes = drop_earlier_streets(cap_menu_raises(menu, rules), state.street)
+        both = _parse_range(ranges[0], "oop"), _parse_range(ranges[1], "ip")
+        played, led = street_actions(state), state.previous_aggressor
+        spot = Spot(cards, spot_rules, sizes, both, tuple(locks), rules.deck, name, played, led)
         if (spot.start.pot, spot.start.turn) != (state.pot, state.turn):
             raise InputError(f"{where}: its line does not contain the actions of the street")
         return spot
@@ -525,10 +496,12 @@ class Spot(UnrolledStatesMixin):
                 raise InputError(f"range of {name}: it has no hands; write hands such as QQ+, AKs or AsKs:0.5")
             if not self.weights[player].any():
                 by = f"the board {format_cards(self.board)}" if self.deck == FULL_DECK else "the board and the deck"
-                raise InputError(f"range of {name}, {_abbreviate(self.ranges[player])!r}: {by} blocks every hand in it")
+                raise InputError(
+                    f"range of {name}, {abbreviate_range(self.ranges[player])!r}: {by} blocks every hand in it"
+                )
         if not _has_compatible_pair(self.weights):
             raise InputError(
-                f"ranges oop {_abbreviate(self.ranges[0])!r} and ip {_abbreviate(self.ranges[1])!r}: "
+                f"ranges oop {abbreviate_range(self.ranges[0])!r} and ip {abbreviate_range(self.ranges[1])!r}: "
                 "every hand of one shares a card with every hand of the other; no deal is possible"
             )
 
@@ -654,8 +627,3 @@ def _has_compatible_pair(weights: tuple[Array, Array]) -> bool:
     first, second = (HAND_CARDS[np.flatnonzero(w)] for w in weights)
     # A hand that blocks the whole other range is rare: a few tries find a compatible pair.
     return any(not np.isin(second, hand).any(axis=1).all() for hand in first)
-
-
-def _abbreviate(held: Range) -> str:
-    text = str(held)
-    return text if len(text) <= 40 else text[:39] + "…"

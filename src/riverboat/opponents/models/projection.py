@@ -95,7 +95,7 @@ def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NO
         street, slot, count = int(tree.street[node]), int(tree.slot[node]), int(tree.count[node])
         boards = cards[:, rules.hole :].copy()
         boards[:, rules.board_sizes[street] :] = HIDDEN_CARD
-        line = np.tile(np.array(_line_moves(tree, node), np.int32), (deals, 1))
+        line = np.tile(np.array([tree.move(child) for child in tree.path(node)[1:]], np.int32), (deals, 1))
         views = Observations(
             rules,
             node * deals + np.arange(deals, dtype=np.int64),
@@ -111,16 +111,6 @@ def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NO
         tables[street][:, slot : slot + count] = rows / rows.sum(axis=1, keepdims=True)
     provenance = {**base.provenance, "projection": agent.name, "deals": deals}
     return replace(base, average=tuple(table.astype(np.float32) for table in tables), provenance=provenance)
-
-
-def _line_moves(tree: ActionTree, node: int) -> list[int]:
-    """Return the line of a node as action numbers."""
-    line: list[int] = []
-    while node:
-        kind = int(tree.kind[node])
-        line.append({FOLD: FOLD_ACTION, CALL: CALL_ACTION}.get(kind, int(tree.total[node])))
-        node = int(tree.parent[node])
-    return line[::-1]
 
 
 def _translate_moves(tree: ActionTree, node: int, moves: Array) -> Array:

@@ -18,7 +18,6 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.boards.board_game import UnrolledBoardGame
-from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.spots.spot import Spot
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
@@ -120,7 +119,7 @@ def bucketed_exploitability(
     """
     deck = strategy.rules.deck
     hands = np.flatnonzero(~np.isin(HAND_CARDS, river.board).any(axis=1))
-    state = BettingState.from_line(strategy.rules, river.line)
+    state = strategy.tree.state(river.node)
     tree = build_street_tree(state, MENU)
     rank = hand_strengths(river.board, deck)[hands]
     ranges = [w[hands] / w.max() for w in river.ranges]

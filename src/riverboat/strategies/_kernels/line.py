@@ -41,11 +41,7 @@ SIZE_TOLERANCE = 1e-9  # as in `abstraction.actions.translation`
 MAX_ALL_IN_STRETCH = 2  # max ratio of an all-in, in pot fractions, between the real and the abstract pot
 OFF_TREE = -1  # instead of a node
 ON_TREE, BEYOND_MENU, READ_AS_CALL = 0, 1, 2  # translation status of the last raise of a round
-TRANSLATION_STREAM, ACTION_STREAM, AMOUNT_STREAM = (
-    0,
-    1,
-    2,
-)  # streams of random numbers at one position of a line; NUM_STREAMS per position
+TRANSLATION_STREAM, ACTION_STREAM, AMOUNT_STREAM = 0, 1, 2  # streams of random numbers at one position of a line
 NUM_STREAMS = 4
 U = np.uint64
 SEED_SALT = U(0x6A09E667F3BCC909)  # separates a player's random numbers from the cards of a match with the same seed

@@ -47,11 +47,7 @@ from riverboat.strategies._kernels.line import (
 )
 from riverboat.strategies._kernels.table import PostprocessingRule, process_row
 
-FOLD_COLUMN, CALL_COLUMN, FIRST_RAISE_COLUMN = (
-    0,
-    1,
-    2,
-)  # columns of rows: fold, call, and each raise of the tree in ascending order
+FOLD_COLUMN, CALL_COLUMN, FIRST_RAISE_COLUMN = 0, 1, 2  # columns of rows: fold, call, raises in ascending order
 CALL_MARGIN = 0.2  # strength above pot odds that a call needs: a bettor's range is stronger than random
 
 
@@ -175,12 +171,8 @@ def action_probabilities(
 ):
     """Compute action probabilities and the real actions of the columns."""
     for i in range(len(buckets)):
-        state, node, tree_status, calls = (
-            load_state(positions.states, i),
-            np.int64(positions.node[i]),
-            np.int64(positions.off[i]),
-            True,
-        )
+        state, calls = load_state(positions.states, i), True
+        node, tree_status = np.int64(positions.node[i]), np.int64(positions.off[i])
         write_real_moves(policy, node, tree_status, state, played, i)
         if node == OFF_TREE and call_amount(policy.book, state) > 0:
             beaten, compared = hand_strength(
@@ -322,11 +314,8 @@ def merge_nodes(query, b, num_nodes, workspace):
             if workspace.node[i] == workspace.node[j] and workspace.off[i] == workspace.off[j]:
                 last = num_nodes - 1
                 workspace.prior[i] += workspace.prior[j]
-                workspace.node[j], workspace.off[j], workspace.prior[j] = (
-                    workspace.node[last],
-                    workspace.off[last],
-                    workspace.prior[last],
-                )
+                workspace.node[j], workspace.off[j] = workspace.node[last], workspace.off[last]
+                workspace.prior[j] = workspace.prior[last]
                 for k in range(query.left[b]):
                     h = np.int64(query.live[b, k])
                     workspace.weight[i, h] += workspace.weight[j, h]

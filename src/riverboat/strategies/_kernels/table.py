@@ -184,11 +184,9 @@ def threshold_within_kind(rows, i, kinds, kind, mass, kind_share, epsilon):
 @inline
 def tartanian7_row(rows, i, kinds, fold_threshold, epsilon):
     """Apply Tartanian7's rule: fold above the threshold, else choose among the kinds of actions, then within each."""
-    folds, calls, bets = (
-        kind_probability(rows, i, kinds, FOLD_KIND),
-        kind_probability(rows, i, kinds, CALL_KIND),
-        kind_probability(rows, i, kinds, BET_KIND),
-    )
+    folds = kind_probability(rows, i, kinds, FOLD_KIND)
+    calls = kind_probability(rows, i, kinds, CALL_KIND)
+    bets = kind_probability(rows, i, kinds, BET_KIND)
     if folds > fold_threshold + TIE_TOLERANCE:
         for k in range(rows.shape[1]):
             rows[i, k] = 1.0 if kinds[k] == FOLD_KIND else 0.0

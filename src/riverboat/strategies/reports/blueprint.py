@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
-from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, unknown_name_error
@@ -22,9 +21,14 @@ from riverboat.core.tables import COUNT, PROSE, SHARE, Cell, ReportColumn, Repor
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
-from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.reports.node import WEIGHT_DIGITS
+from riverboat.strategies.reports.node import (
+    WEIGHT_DIGITS,
+    class_grid,
+    describe_hands,
+    hand_groups,
+    node_title,
+)
 from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
 
 BUCKETS_TABLE = "buckets"  # a table by buckets of the card abstraction
@@ -32,79 +36,55 @@ TABLES = ("combos", "classes", BUCKETS_TABLE, "made", "draws", "groups")
 _MAX_NAMES = 6  # hand classes shown for a bucket
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BlueprintNode(PublicStateNode):
-    """A decision of the blueprint's tree on a board."""
+    """A decision of the blueprint's tree on a board; after it, also the end of a hand or of the street."""
 
     strategy: Blueprint
     node: int
-    board: tuple[int, ...]
-    hands: Array
     buckets: Array  # int32 [n, streets so far]
-    reach: Array
-
-    @property
-    def rules(self) -> PokerRules:
-        """Rules of the game."""
-        return self.strategy.rules
-
-    @property
-    def line(self) -> str:
-        """Actions that lead to the node."""
-        return self.strategy.tree.line(self.node)
-
-    @property
-    def seat(self) -> int:
-        """Seat to act."""
-        return int(self.strategy.tree.actor[self.node])
-
-    @property
-    def street(self) -> int:
-        """Index of the betting round."""
-        return int(self.strategy.tree.street[self.node])
-
-    @property
-    def spent(self) -> tuple[int, int]:
-        """Chips that each seat has put in."""
-        first, second = self.strategy.tree.spent[self.node].tolist()
-        return first, second
-
-    @property
-    def moves(self) -> tuple[str, ...]:
-        """Labels of the actions."""
-        return self.strategy.tree.actions(self.node)
-
-    @property
-    def bucket(self) -> Array:
-        """Buckets on the current street. int32 [n]"""
-        numbers: Array = self.buckets[:, self.street]
-        return numbers
-
-    @cached_property
-    def action_probabilities(self) -> Array:
-        """Probability of each action with each hand. float64 [n, actions]"""
-        return self.strategy.probabilities(self.node, self.bucket)
 
     def child(self, move: int) -> BlueprintNode:
         """Return the node after an action, on the same board."""
         reach = self.reach.copy()
         reach[self.seat] *= self.action_probabilities[:, move]
-        return replace(self, node=int(self.strategy.tree.first[self.node]) + move, reach=reach)
+        child = int(self.strategy.tree.first[self.node]) + move
+        return _blueprint_node(self.strategy, child, self.board, self.hands, self.buckets, reach)
 
 
-def node_at_line(strategy: Blueprint, line: str, board: Cards = ()) -> BlueprintNode:
-    """Return the decision of a line, on a board of its street."""
-    node = strategy.tree.find(line)
+def _blueprint_node(
+    strategy: Blueprint, node: int, board: tuple[int, ...], hands: Array, buckets: Array, reach: Array
+) -> BlueprintNode:
+    """Return a node of the blueprint's tree; if its street is not dealt or the hand is over, without actions."""
+    tree, street = strategy.tree, int(strategy.tree.street[node])
+    bucket = buckets[:, street] if tree.actor[node] >= 0 and street < buckets.shape[1] else None
+    first, second = tree.spent[node].tolist()
+    return BlueprintNode(
+        strategy=strategy,
+        node=node,
+        buckets=buckets,
+        rules=strategy.rules,
+        line=tree.line(node),
+        street=street,
+        seat=int(tree.actor[node]),
+        spent=(first, second),
+        board=board,
+        hands=hands,
+        reach=reach,
+        moves=() if bucket is None else tree.actions(node),
+        action_probabilities=np.zeros((len(hands), 0)) if bucket is None else strategy.probabilities(node, bucket),
+        bucket=bucket,
+    )
+
+
+def node_at_line(strategy: Blueprint, line: str | int, board: Cards = ()) -> BlueprintNode:
+    """Return the decision of a line, or of a node of the tree, on a board of its street."""
+    tree = strategy.tree
+    node = tree.find(line) if isinstance(line, str) else line
     strategy.moves(node)  # raises if nobody acts
-    path = []
-    while node:
-        parent = int(strategy.tree.parent[node])
-        path.append(node - int(strategy.tree.first[parent]))
-        node = parent
-    street = int(strategy.tree.street[strategy.tree.find(line)])
-    result = _root_node(strategy, parse_game_board(strategy.rules, street, board))
-    for move in reversed(path):
-        result = result.child(move)
+    result = _root_node(strategy, parse_game_board(strategy.rules, int(tree.street[node]), board))
+    for parent, child in pairwise(tree.path(node)):
+        result = result.child(child - int(tree.first[parent]))
     return result
 
 
@@ -114,7 +94,7 @@ def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
     hands = hands[~np.isin(hands, board).any(axis=1)]
     board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
     buckets = strategy.cards.buckets(np.concatenate([hands, board_cards], axis=1))[:, 0]
-    return BlueprintNode(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
+    return _blueprint_node(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
 
 
 def first_street_nodes(strategy: Blueprint) -> Iterator[BlueprintNode]:
@@ -142,11 +122,6 @@ def parse_seat(node: PublicStateNode, player: int | str | None) -> int:
     return names.index(str(player)) % 2
 
 
-def node_title(node: PublicStateNode) -> str:
-    """Return a title such as `cr300c/ on As Kd 2c`."""
-    return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
-
-
 def headline(node: PublicStateNode) -> str:
     """Return one line with the actor, the board, pot and stacks, and the reach probability."""
     rules, spent = node.rules, node.spent
@@ -155,12 +130,11 @@ def headline(node: PublicStateNode) -> str:
     behind = ""
     if rules.stacks is not None:
         behind = ", behind " + " and ".join(f"{stack - put:,}" for stack, put in zip(rules.stacks, spent, strict=True))
-    reached = (
-        f"; {100 * node.reach_probability:.3g} % of hands{' on this board' if node.board else ''} get there"
-        if node.line
-        else ""
-    )
-    reached = f"; {unreached_note(node)}" if node.unreachable_seats else reached
+    reached = ""
+    if node.unreachable_seats:
+        reached = f"; {unreached_note(node)}"
+    elif node.line:
+        reached = f"; {100 * node.reach_probability:.3g} % of hands{' on this board' if node.board else ''} get there"
     return f"{node.line or 'root'}: {SEATS[node.seat]} to act {where}, pot {sum(spent):,}{behind}{reached}"
 
 
@@ -208,13 +182,6 @@ def node_summary(node: PublicStateNode) -> dict[str, Any]:
 
 def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -> ReportTable:
     """Return a table with one row for each decision: reach probability and frequencies of all hands or of one."""
-    columns = (
-        ReportColumn("line"),
-        ReportColumn("player"),
-        ReportColumn("chance", SHARE),
-        ReportColumn("fold", SHARE),
-        ReportColumn("call", SHARE),
-    )
     rows: list[tuple[Cell, ...]] = []
     name = ""
     for node in nodes:
@@ -230,15 +197,9 @@ def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -
         ]
         rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
     # For one hand: its player's own reach probability.
-    reach_column = columns[2] if hand is None else ReportColumn("weight", SHARE)
-    header = (
-        *columns[:2],
-        reach_column,
-        *columns[3:],
-        ReportColumn("raise", SHARE),
-        ReportColumn("sizes", PROSE, "sizes in %", 1),
-    )
-    return ReportTable(name, header, tuple(rows))
+    shares_of = ("chance" if hand is None else "weight", "fold", "call", "raise")
+    columns = [ReportColumn("line"), ReportColumn("player"), *(ReportColumn(share, SHARE) for share in shares_of)]
+    return ReportTable(name, (*columns, ReportColumn("sizes", PROSE, "sizes in %", 1)), tuple(rows))
 
 
 # --- hands ------------------------------------------------------------------------------------
@@ -294,14 +255,9 @@ def hands_table(node: PublicStateNode, by: str | None = None, player: int | str 
         return _combo_table(node, seat)
     if by == "buckets" and node.bucket is not None:
         return _bucket_table(node, seat, node.bucket)
-    if by == "classes":
-        cells = CLASS_OF_HAND[hand_indices(node.hands)]
-        return _group_table(node, seat, "class", [(name, cells == cell) for cell, name in enumerate(CLASS_NAMES)])
-    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board))
-    groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE_HANDS)]
-    if by != "made":
-        groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
-    return _group_table(node, seat, {"made": "made hand", "draws": "draw"}.get(by, "group"), groups)
+    kind, groups = hand_groups(by, node.board)
+    live = hand_indices(node.hands)
+    return _group_table(node, seat, kind, [(name, members[live]) for name, members in groups])
 
 
 _WEIGHT_COLUMNS = (ReportColumn("combos", COUNT, rank=2), ReportColumn("weight", SHARE, rank=1))
@@ -342,26 +298,22 @@ def _bucket_table(node: PublicStateNode, seat: int, buckets: Array) -> ReportTab
         shown_names = " ".join(names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
         weights = float(reach.sum()), float(reach.mean()), float(members.sum())
         rows.append((str(bucket), *_group_frequencies(node, seat, members), *weights, shown_names))
-    return ReportTable(
-        head,
-        (*columns, *_WEIGHT_COLUMNS, ReportColumn("hands", COUNT, rank=3), ReportColumn("members", PROSE, rank=4)),
-        tuple(rows),
-    )
+    columns += [*_WEIGHT_COLUMNS, ReportColumn("hands", COUNT, rank=3), ReportColumn("members", PROSE, rank=4)]
+    return ReportTable(head, tuple(columns), tuple(rows))
 
 
 def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
     head, columns = _table_header(node, seat, "hand")
     probabilities = node.action_probabilities if seat == node.seat else np.zeros((len(node.hands), 0))
     has_classes = "made" in available_tables(node)
-    made, draws = (part[hand_indices(node.hands)] for part in classify_all(node.board)) if has_classes else (None, None)
+    descriptions: Sequence[tuple[str, ...]] = [()] * len(node.hands)
+    if has_classes:
+        descriptions = describe_hands(hand_indices(node.hands), node.board)
     rows: list[tuple[Cell, ...]] = []
     for h in range(len(node.hands) - 1, -1, -1):
-        descriptions: list[Cell] = [] if made is None else [MADE_HANDS[made[h]]]
-        if draws is not None:
-            descriptions.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
         values: list[Cell] = [float(node.reach[seat, h])]
         values += [] if node.bucket is None else [str(node.bucket[h])]
-        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions))
+        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions[h]))
     extra_columns = [] if node.bucket is None else [ReportColumn("bucket", rank=1)]
     extra_columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)] if has_classes else []
     return ReportTable(head, (*columns, ReportColumn("weight", SHARE), *extra_columns), tuple(rows))
@@ -387,22 +339,7 @@ def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> Han
         return None
     seat, cells = parse_seat(node, player), CLASS_OF_HAND[hand_indices(node.hands)]
 
-    def by_class(values: Array) -> Array:
-        return np.bincount(cells, values, 169)
-
     acts = seat == node.seat
-    class_weight, deals = by_class((node.assumed_ranges if acts else node.reach)[seat]), node.deal_weights[seat]
-    weight = np.minimum(class_weight / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
-    head = f"{node_title(node)}: {SEATS[seat]}"
-    if not acts:
-        return HandGrid(weight.reshape(13, 13), title=head)
-    total = by_class(deals)
-    live = total > 0
-    weight = np.where(live, weight, 0.0)
-    shares = [
-        by_class(deals * node.action_probabilities[:, a]) / np.where(live, total, 1.0) for a in range(len(node.moves))
-    ]
-    # Combos are scaled so that the totals of the legend count deals, as all means do.
-    combos = np.where(live, total / np.where(live, weight, 1.0), 0.0)
-    frequencies = {name: share.reshape(13, 13) for name, share in zip(node.moves, shares, strict=True)}
-    return HandGrid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
+    reach = (node.assumed_ranges if acts else node.reach)[seat]
+    probabilities = dict(zip(node.moves, node.action_probabilities.T, strict=True)) if acts else None
+    return class_grid(cells, reach, node.deal_weights[seat], probabilities, f"{node_title(node)}: {SEATS[seat]}")

@@ -16,7 +16,7 @@ from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
 from riverboat.games.base import CHANCE, Array
-from riverboat.games.boards.board_game import ANY_CARD, DealtCards, expand_deals
+from riverboat.games.boards.board_game import ANY_CARD, expand_deals
 from riverboat.strategies.reports.node import (
     MEANS_ROW,
     hand_figures,
@@ -39,22 +39,20 @@ def has_wildcard(line: str) -> bool:
     return WILDCARD in line
 
 
-def expand_line(solution: Solution, line: str) -> list[tuple[DealtCards, str]]:
-    """Return all deals that match `*` in a line, and the line with each of them."""
+def expand_line(solution: Solution, line: str) -> list[SolutionNode]:
+    """Return the nodes of all deals that match `*` in a line."""
     game = solution.tree.game
-    pattern = solution.tree.betting.find(line, game.joiner, any_card=True).dealt
-    parts = line.split(WILDCARD)
-    if len(parts) - 1 != sum(deal == ANY_CARD for deal in pattern):
+    node, pattern = solution.tree.betting.find(line, game.joiner, any_card=True)
+    if line.count(WILDCARD) != pattern.count(ANY_CARD):
         raise InputError(f"line {line!r}: '*' must stand for a deal, right after '/'")
-    dealt_lines: list[tuple[DealtCards, str]] = []
+    nodes: list[SolutionNode] = []
     for dealt in expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals):
-        if len(dealt_lines) == MAX_DEALS:
+        if len(nodes) == MAX_DEALS:
             raise InputError(f"line {line!r}: matches more than {MAX_DEALS:,} deals; name some of the cards")
-        cards = [format_cards(deal) for deal, expected in zip(dealt, pattern, strict=True) if expected == ANY_CARD]
-        dealt_lines.append((dealt, "".join(a + b for a, b in zip(parts, [*cards, ""], strict=True))))
-    if not dealt_lines:
+        nodes.append(solution.node(node, dealt))
+    if not nodes:
         raise InputError(f"line {line!r}: a card in it is on the board or dealt twice")
-    return dealt_lines
+    return nodes
 
 
 def line_runouts(solution: Solution, line: str) -> ReportTable:
@@ -65,18 +63,16 @@ def line_runouts(solution: Solution, line: str) -> ReportTable:
     """
     if not has_wildcard(line):
         raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
-    nodes = [solution[dealt_line] for _, dealt_line in expand_line(solution, line)]
+    nodes = expand_line(solution, line)
     table = _runouts_table(nodes, _runouts_title(nodes[0], line))
     mass, possible = np.sum([n.pair_weights for n in nodes], axis=0).tolist()
-    means = weighted_means(table, table.column("chance")) | {
-        "card": MEANS_ROW,
-        "chance": 1.0,
-        "played": mass / possible,
-    }
+    means = weighted_means(table, table.column("chance"))
+    means |= {"card": MEANS_ROW, "chance": 1.0, "played": mass / possible}
     for player in player_names(solution.tree.game):
         ev, equity = means[f"ev_{player}"], means[f"equity_{player}"]
-        defined = isinstance(ev, float) and isinstance(equity, float)
-        means[f"eqr_{player}"] = mean_eqr(float(ev), float(equity), pot(nodes[0])) if defined else None
+        means[f"eqr_{player}"] = None
+        if isinstance(ev, float) and isinstance(equity, float):
+            means[f"eqr_{player}"] = mean_eqr(ev, equity, pot(nodes[0]))
     return replace(table, rows=(*table.rows, tuple(means[name] for name in table.names)))
 
 
@@ -87,9 +83,7 @@ def node_runouts(node: SolutionNode) -> ReportTable:
     """
     before, after = _split_at_card(node)
     line = f"{before}/{WILDCARD}{after}"
-    return _runouts_table(
-        [node.solution[dealt_line] for _, dealt_line in expand_line(node.solution, line)], _runouts_title(node, line)
-    )
+    return _runouts_table(expand_line(node.solution, line), _runouts_title(node, line))
 
 
 def _runouts_title(node: SolutionNode, line: str) -> str:
@@ -159,12 +153,7 @@ def compare_nodes(first: SolutionNode, second: SolutionNode) -> NodeComparison:
     head = f"{node_title(first)}: {first.tree.name} and {second.tree.name}"
     moves = list(dict.fromkeys([*first_summary.frequencies, *second_summary.frequencies]))
     rows = [(m, first_summary.frequencies.get(m, 0.0), second_summary.frequencies.get(m, 0.0)) for m in moves]
-    columns = (
-        ReportColumn("move"),
-        ReportColumn("first", SHARE),
-        ReportColumn("second", SHARE),
-        ReportColumn("change", SHARE),
-    )
+    columns = ReportColumn("move"), *(ReportColumn(name, SHARE) for name in ("first", "second", "change"))
     table = ReportTable(head, columns, tuple((*row, row[2] - row[1]) for row in rows))
     return NodeComparison(table, _player_table(first, second, head), _class_table(first, second, moves, head))
 
@@ -173,10 +162,8 @@ def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> Repor
     first_summary, second_summary = node_summary(first), node_summary(second)
     rows: list[tuple[Cell, ...]] = []
     for player, name in enumerate(player_names(first.tree.game)):
-        ev, equity = (
-            (first_summary.ev[player], second_summary.ev[player]),
-            (first_summary.equity[player], second_summary.equity[player]),
-        )
+        ev = first_summary.ev[player], second_summary.ev[player]
+        equity = first_summary.equity[player], second_summary.equity[player]
         change = None if None in ev else float(ev[1] or 0) - float(ev[0] or 0)
         rows.append((name, *ev, change, *equity))
     columns = [ReportColumn("player"), *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change"))]
@@ -186,22 +173,17 @@ def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> Repor
 
 def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], head: str) -> ReportTable:
     """Compare strategies by hand class: half the L1 distance, the share of hands that is played differently."""
-    columns = (
-        ReportColumn("class"),
-        ReportColumn("moved", SHARE),
-        *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change")),
-    )
+    evs_of = (ReportColumn(name, CHIPS) for name in ("ev_first", "ev_second", "change"))
+    columns = ReportColumn("class"), ReportColumn("moved", SHARE), *evs_of
     player = first.player
     if player < 0:
         return ReportTable(head, columns, ())
     shares, evs = zip(*(_class_means(node, player, moves) for node in (first, second)), strict=True)
     moved = np.abs(shares[0] - shares[1]).sum(axis=0) / 2
     order = [k for k in np.argsort(-np.nan_to_num(moved), kind="stable").tolist() if not np.isnan(moved[k])]
-    rows = [
-        (CLASS_NAMES[k], float(moved[k]), *(none_if_nan(x) for x in (evs[0][k], evs[1][k], evs[1][k] - evs[0][k])))
-        for k in order
-    ]
-    return ReportTable(head, columns, tuple(rows))
+    values = np.stack([evs[0], evs[1], evs[1] - evs[0]], axis=1)
+    rows = tuple((CLASS_NAMES[k], float(moved[k]), *map(none_if_nan, values[k])) for k in order)
+    return ReportTable(head, columns, rows)
 
 
 def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array, Array]:

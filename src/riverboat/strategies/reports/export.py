@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from riverboat.cards.deck import card_name
 from riverboat.cards.notation import format_cards, format_hand
 from riverboat.core import files
 from riverboat.core.errors import InputError
@@ -33,27 +32,22 @@ def iterate_nodes(solution: Solution, line: str = "", depth: int = 1) -> Iterato
     """Yield the decisions from a line on, over `depth` streets, with every card that can be dealt between them."""
     if depth < 1:
         raise InputError(f"depth {depth}: must be at least 1, the street of the line itself")
-    tree = solution.tree
-    betting, joiner = tree.betting, tree.game.joiner
-    start = solution[line]
-    stack = [(line, start.betting_node, start.board, depth)]
+    game, betting, start = solution.tree.game, solution.tree.betting, solution[line]
+    stack = [(start.betting_node, start.dealt_cards, depth)]
     while stack:
-        node_line, node, board, streets_left = stack.pop()
+        node, dealt, streets_left = stack.pop()
         if betting.actor[node] == TERMINAL:
             continue
+        here = solution.node(node, dealt)
         if betting.actor[node] == CHANCE:
-            deals = tree.game.deals[betting.street[node]]
-            if streets_left > 1 and deals != 1:
-                raise InputError(f"{tree.name}: {deals} cards are dealt at once after {node_line!r}; export one street")
-            cards = [int(c) for c in tree.game.deck.cards if c not in board] if streets_left > 1 else []
-            stack += [(f"{node_line}/{card_name(c)}", node + 1, (*board, c), streets_left - 1) for c in reversed(cards)]
+            count = game.deals[betting.street[node]]
+            if streets_left > 1 and count != 1:
+                raise InputError(f"{game.name}: {count} cards are dealt at once after {here.line!r}; export one street")
+            cards = [int(c) for c in game.deck.cards if c not in here.board] if streets_left > 1 else []
+            stack += [(node + 1, (*dealt, (card,)), streets_left - 1) for card in reversed(cards)]
             continue
-        yield solution[node_line]
-        children = [
-            (f"{node_line}{joiner}{betting.label[c]}" if node_line else betting.label[c], c)
-            for c in betting.children(node)
-        ]
-        stack += [(name, child, board, streets_left) for name, child in reversed(children)]
+        yield here
+        stack += [(child, dealt, streets_left) for child in reversed(list(betting.children(node)))]
 
 
 def _round_or_none(value: float) -> float | None:
@@ -84,11 +78,7 @@ def _hand_entries(node: SolutionNode, who: int) -> Iterator[dict[str, Any]]:
     figures, acts = hand_figures(node, who), node.player == who
     for h in np.flatnonzero(figures.in_range)[::-1].tolist():
         row: dict[str, Any] = {"hand": format_hand(h), "weight": _round_or_none(figures.reach[h])}
-        row |= {
-            "ev": _round_or_none(figures.ev[h]),
-            "equity": _round_or_none(figures.equity[h]),
-            "eqr": _round_or_none(figures.eqr[h]),
-        }
+        row |= {key: _round_or_none(getattr(figures, key)[h]) for key in ("ev", "equity", "eqr")}
         if acts:
             row["strategy"] = dict(zip(node.actions, map(_round_or_none, node.strategy[:, h]), strict=True))
             row["action_ev"] = dict(zip(node.actions, map(_round_or_none, node.action_ev()[:, h]), strict=True))

@@ -6,14 +6,14 @@ reach times the reach of the opponent's compatible hands. EQR, equity realizatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, hand_index
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS, Deck, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
@@ -27,6 +27,7 @@ from riverboat.games.spots.spot import PLAYERS, Spot
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
+    from riverboat.strategies.reports.public_state import PublicStateNode
     from riverboat.strategies.solution import SolutionNode
 
 STREET_NAMES = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
@@ -61,21 +62,12 @@ def hand_figures(node: SolutionNode, player: int) -> HandFigures:
 
 def _compute_figures(node: SolutionNode, player: int) -> HandFigures:
     reach, ev = node.reach[player], node.ev(player)
-    in_range = (node.tree.game.weights[player] > 0) & _live_hands(node)
-    equity = node.equity[player] if _has_equity(node) else np.full(NUM_HANDS, np.nan)
+    in_range = (node.tree.game.weights[player] > 0) & node.live_hands
+    equity = node.equity[player] if node.has_equity else np.full(NUM_HANDS, np.nan)
     equity = np.where(in_range, equity, np.nan)
     return HandFigures(
         reach, reach * node.compatible_weight(player), ev, equity, _equity_realization(ev, equity, pot(node)), in_range
     )
-
-
-def _live_hands(node: SolutionNode) -> Array:
-    return np.logical_not(np.isin(HAND_CARDS, node.board).any(axis=1))
-
-
-def _has_equity(node: SolutionNode) -> bool:
-    game = node.tree.game
-    return len(game.board) + sum(game.deals) == 5
 
 
 def _equity_realization(ev: Array, equity: Array, chips: float) -> Array:
@@ -132,7 +124,7 @@ def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
     return none_if_nan(float(_equity_realization(np.array(ev), np.array(equity), chips)))
 
 
-def node_title(node: SolutionNode) -> str:
+def node_title(node: SolutionNode | PublicStateNode) -> str:
     """Return a title such as `b94 on Qs Jh 2h`."""
     return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
 
@@ -295,11 +287,9 @@ def hand_report(node: SolutionNode, cards: Cards, player: int | str | None = Non
     figures = hand_figures(node, seat)
     if not figures.in_range[index]:
         shared = [c for c in (first, second) if c in node.board]
-        reason = (
-            f"{format_cards(shared)} is on the board {format_cards(node.board)}"
-            if shared
-            else f"it is not in the range of {player_names(node.tree.game)[seat]}"
-        )
+        reason = f"it is not in the range of {player_names(node.tree.game)[seat]}"
+        if shared:
+            reason = f"{format_cards(shared)} is on the board {format_cards(node.board)}"
         raise InputError(f"hand {name} at {node.line!r}: {reason}")
     acts = node.player == seat
     hand_class = classify((first, second), node.board, node.tree.game.deck) if node.board else None
@@ -373,9 +363,6 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
     figures = hand_figures(node, seat)
     if by == "combos":
         return _combo_table(node, seat, figures, np.flatnonzero(figures.in_range))
-    if by == "classes":
-        groups = [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
-        return _group_table(node, seat, figures, "class", groups)
     if by == "equity":
         bucket = np.clip(
             np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS, -1, NUM_EQUITY_BUCKETS - 1
@@ -383,13 +370,26 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
         step = 100 // NUM_EQUITY_BUCKETS
         groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(NUM_EQUITY_BUCKETS))]
         return _group_table(node, seat, figures, "equity bucket", groups)
-    made, draws = classify_all(node.board, node.tree.game.deck)
+    return _group_table(node, seat, figures, *hand_groups(by, node.board, node.tree.game.deck))
+
+
+def hand_groups(by: str, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[str, list[tuple[str, Array]]]:
+    """Return what a table lists (classes, made hands, draws, or groups), and the hands of each. bool [1326]"""
+    if by == "classes":
+        return "class", [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
+    made, draws = classify_all(board, deck)
     groups = [] if by == "draws" else [(name, made == k) for k, name in enumerate(MADE_HANDS)]
-    if by != "made":
-        groups += [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
-    return _group_table(
-        node, seat, figures, "made hand" if by == "made" else "draw" if by == "draws" else "group", groups
-    )
+    groups += [] if by == "made" else [(name, draws[:, k]) for k, name in enumerate(DRAWS)]
+    return {"made": "made hand", "draws": "draw"}.get(by, "group"), groups
+
+
+def describe_hands(hands: Array, board: Sequence[int], deck: Deck = FULL_DECK) -> list[tuple[str, str]]:
+    """Return the made hand and the draws of hands, by their indices."""
+    made, draws = (part[hands] for part in classify_all(board, deck))
+    return [
+        (MADE_HANDS[kind], ", ".join(name for name, has in zip(DRAWS, row, strict=True) if has))
+        for kind, row in zip(made, draws, strict=True)
+    ]
 
 
 def _table_title(node: SolutionNode, seat: int) -> str:
@@ -427,33 +427,22 @@ def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Arr
 def _combo_table(node: SolutionNode, seat: int, hand_values: HandFigures, hands: Array) -> ReportTable:
     acts = node.player == seat
     names = node.actions if acts else ()
-    made, draws = classify_all(node.board, node.tree.game.deck) if node.board else (None, None)
+    hands = hands[::-1]
+    descriptions: Sequence[tuple[str, ...]] = [()] * len(hands)
+    if node.board:
+        descriptions = describe_hands(hands, node.board, node.tree.game.deck)
     probabilities, action_evs = (
         (node.strategy, node.action_ev()) if acts else (np.zeros((0, NUM_HANDS)), np.zeros((0, NUM_HANDS)))
     )
     rows = []
-    for h in hands[::-1].tolist():
-        descriptions = [] if made is None else [MADE_HANDS[made[h]]]
-        if draws is not None:
-            descriptions.append(", ".join(name for name, has in zip(DRAWS, draws[h], strict=True) if has))
-        figures = (
-            float(hand_values.reach[h]),
-            none_if_nan(hand_values.ev[h]),
-            none_if_nan(hand_values.equity[h]),
-            none_if_nan(hand_values.eqr[h]),
-        )
-        rows.append(
-            (
-                format_hand(h),
-                *probabilities[:, h].tolist(),
-                *figures,
-                *(none_if_nan(ev) for ev in action_evs[:, h]),
-                *descriptions,
-            )
-        )
+    for h, description in zip(hands.tolist(), descriptions, strict=True):
+        values = (hand_values.ev[h], hand_values.equity[h], hand_values.eqr[h])
+        figures = float(hand_values.reach[h]), *map(none_if_nan, values)
+        evs = map(none_if_nan, action_evs[:, h])
+        rows.append((format_hand(h), *probabilities[:, h].tolist(), *figures, *evs, *description))
     columns = [ReportColumn("hand"), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
     columns += [ReportColumn(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
-    columns += [ReportColumn("made", rank=1), ReportColumn("draws", rank=4)] if made is not None else []
+    columns += [ReportColumn("made", rank=1), ReportColumn("draws", rank=4)] if node.board else []
     return ReportTable(_table_title(node, seat), tuple(columns), tuple(rows))
 
 
@@ -482,24 +471,31 @@ def strategy_grid(node: SolutionNode, player: int | str | None = None) -> HandGr
     For a player who does not act, the grid has range weights only.
     """
     seat = parse_player(node, player)
-    reach, live = node.reach[seat], _live_hands(node)
-    count = np.bincount(CLASS_OF_HAND[live], minlength=169).astype(float)
-    weight = np.minimum(_class_sums(reach) / np.maximum(count, 1.0), 1.0)
-    head = _table_title(node, seat)
-    if node.player != seat:
-        return HandGrid(weight.reshape(13, 13), title=head)
-    deals = reach * node.compatible_weight(seat)
-    total = _class_sums(deals)
+    live, acts = node.live_hands, node.player == seat
+    probabilities = dict(zip(node.actions, np.nan_to_num(node.strategy[:, live]), strict=True)) if acts else None
+    reach, compatible = node.reach[seat][live], node.compatible_weight(seat)[live]
+    return class_grid(CLASS_OF_HAND[live], reach, reach * compatible, probabilities, _table_title(node, seat))
+
+
+def class_grid(
+    cells: Array, reach: Array, deals: Array, probabilities: Mapping[str, Array] | None, title: str = ""
+) -> HandGrid:
+    """Return a 13 × 13 grid with heights by range weight and, with action probabilities, the frequencies of actions.
+
+    Arrays have one entry for each hand: its class, its reach, its weight in means, and its probability of each action.
+    Combos are scaled so that the totals of the legend count deals, as all means do.
+    """
+
+    def by_class(values: Array) -> Array:
+        return np.bincount(cells, values, 169).reshape(13, 13)
+
+    weight = np.minimum(by_class(reach) / np.maximum(by_class(np.ones(len(cells))), 1.0), 1.0)
+    if probabilities is None:
+        return HandGrid(weight, title=title)
+    total = by_class(deals)
     weight = np.where(total > 0, weight, 0.0)
-    probabilities = np.where(np.isnan(node.strategy), 0.0, node.strategy)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = [np.where(total > 0, _class_sums(deals * probability) / total, 0.0) for probability in probabilities]
-        # scaled so that the totals of the legend count deals, as all means do
-        combos = np.where(weight > 0, total / weight, 0.0)
-    frequencies = {name: share.reshape(13, 13) for name, share in zip(node.actions, shares, strict=True)}
-    return HandGrid.actions(frequencies, weight.reshape(13, 13), combos.reshape(13, 13), head)
-
-
-def _class_sums(values: Array) -> Array:
-    """Sum values over the hands of each class. float64 [169]"""
-    return np.bincount(CLASS_OF_HAND, values, 169)
+    divisor = np.where(total > 0, total, 1.0)
+    frequencies = {name: by_class(deals * probability) / divisor for name, probability in probabilities.items()}
+    return HandGrid.actions(
+        frequencies, weight, np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0), title
+    )

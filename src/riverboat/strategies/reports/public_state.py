@@ -6,7 +6,6 @@ by deals: the weight times the weight of the opponent's compatible hands.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,52 +26,21 @@ from riverboat.strategies.public_strategy import PublicPolicy, ranges
 MAX_MOVES = 40  # with more actions, all raises are merged
 
 
-class PublicStateNode(ABC):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublicStateNode:
     """A decision on a board. Arrays have the unblocked hands, in the order of the deck's hands."""
 
+    rules: PokerRules
+    line: str
+    street: int  # index of the betting round
+    seat: int  # seat to act
+    spent: tuple[int, int]  # chips that each seat has put in
     board: tuple[int, ...]
     hands: Array  # uint8 [n, hole]
     reach: Array  # float64 [2, n]: weights of both seats' hands
-
-    @property
-    @abstractmethod
-    def rules(self) -> PokerRules:
-        """Rules of the game."""
-
-    @property
-    @abstractmethod
-    def line(self) -> str:
-        """Actions that lead to the node."""
-
-    @property
-    @abstractmethod
-    def seat(self) -> int:
-        """Seat to act."""
-
-    @property
-    @abstractmethod
-    def street(self) -> int:
-        """Index of the betting round."""
-
-    @property
-    @abstractmethod
-    def spent(self) -> tuple[int, int]:
-        """Chips that each seat has put in."""
-
-    @property
-    @abstractmethod
-    def moves(self) -> tuple[str, ...]:
-        """Labels of the actions."""
-
-    @property
-    @abstractmethod
-    def action_probabilities(self) -> Array:
-        """Probability of each action with each hand. float64 [n, actions]"""
-
-    @property
-    def bucket(self) -> Array | None:
-        """Buckets of the hands on the current street; None for strategies without buckets. int32 [n]"""
-        return None
+    moves: tuple[str, ...]  # labels of the actions
+    action_probabilities: Array  # float64 [n, actions]
+    bucket: Array | None = None  # int32 [n]: buckets on the current street; None for strategies without buckets
 
     @cached_property
     def unreachable_seats(self) -> tuple[int, ...]:
@@ -138,60 +106,13 @@ def hand_indices(hands: Array) -> Array:
 # --- policies ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class PolicyNode(PublicStateNode):
-    """Strategy of an agent at a public state in self-play, after translation and post-processing."""
-
-    public_states: PublicStates  # a batch of one
-    board: tuple[int, ...]
-    hands: Array
-    reach: Array
-    labels: tuple[str, ...]
-    rows: Array  # float64 [n, actions]
-
-    @property
-    def rules(self) -> PokerRules:
-        """Rules of the game."""
-        return self.public_states.rules
-
-    @property
-    def line(self) -> str:
-        """Actions that lead to the node."""
-        return self.public_states.line(0)
-
-    @property
-    def seat(self) -> int:
-        """Seat to act."""
-        return int(self.public_states.actor[0])
-
-    @property
-    def street(self) -> int:
-        """Index of the betting round."""
-        return int(self.public_states.street[0])
-
-    @property
-    def spent(self) -> tuple[int, int]:
-        """Chips that each seat has put in."""
-        return self.public_states.betting(0).spent
-
-    @property
-    def moves(self) -> tuple[str, ...]:
-        """Labels of the actions that some hand plays."""
-        return self.labels
-
-    @property
-    def action_probabilities(self) -> Array:
-        """Probability of each action with each hand. float64 [n, actions]"""
-        return self.rows
-
-
-def policy_node(player: PublicPolicy, rules: PokerRules, line: str = "", board: Cards = ()) -> PolicyNode:
-    """Return the strategy of a player at a line with any bet sizes, on a board."""
+def policy_node(player: PublicPolicy, rules: PokerRules, line: str = "", board: Cards = ()) -> PublicStateNode:
+    """Return the strategy of a player in self-play, after translation and post-processing, at a line with any bet sizes."""
     state = BettingState.from_line(rules, line).deal_due_streets()
     cards = parse_game_board(rules, state.street, board)
     public_states = PublicStates.from_betting([state], [cards])
-    if public_states.actor[0] < 0:
-        raise InputError(f"line {public_states.line(0)!r}: the hand is over, nobody acts")
+    if state.actor < 0:
+        raise InputError(f"line {state.line!r}: the hand is over, nobody acts")
     strategies, live = player.strategies(public_states), np.flatnonzero(public_states.live_hands[0])
     used = np.flatnonzero(strategies.probabilities[0].any(axis=0))  # omit actions that no hand plays
     names, rows = strategies.labels(0), strategies.probabilities[0][live][:, used]
@@ -200,4 +121,15 @@ def policy_node(player: PublicPolicy, rules: PokerRules, line: str = "", board: 
         first = int((strategies.moves[0, used] <= CALL).sum())
         labels = [*labels[:first], f"{labels[first]}-{labels[-1]}"]
         rows = np.concatenate([rows[:, :first], rows[:, first:].sum(axis=1, keepdims=True)], axis=1)
-    return PolicyNode(public_states, cards, rules.deck.hands[live], both_ranges, tuple(labels), rows)
+    return PublicStateNode(
+        rules=rules,
+        line=state.line,
+        street=state.street,
+        seat=state.actor,
+        spent=state.spent,
+        board=cards,
+        hands=rules.deck.hands[live],
+        reach=both_ranges,
+        moves=tuple(labels),
+        action_probabilities=rows,
+    )

@@ -155,10 +155,8 @@ class EndgameEntry(NamedTuple):
 def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
     """Convert a solved endgame to values and strategies by equity. Equity steps without hands copy the nearest step."""
     root = solution[""]
-    value, play = (
-        np.zeros((2, NUM_EQUITY_STEPS), np.float32),
-        np.zeros((num_columns(key.stack_level), NUM_EQUITY_STEPS), np.uint8),
-    )
+    value = np.zeros((2, NUM_EQUITY_STEPS), np.float32)
+    play = np.zeros((num_columns(key.stack_level), NUM_EQUITY_STEPS), np.uint8)
     step = _equity_steps(key.equity)
     for seat in (0, 1):
         ev, weight = root.ev(seat) / ENDGAME_POT, root.reach[seat] * root.compatible_weight(seat)
@@ -166,7 +164,7 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
         value[seat] = _means_by_step(step[seat][valid], weight[valid], ev[valid])
     betting = stack_level_betting(key.stack_level)
     for node, columns in decision_columns(key.stack_level).items():
-        seat, solution_node = int(betting.actor[node]), solution[decision_lines(key.stack_level)[node]]
+        seat, solution_node = int(betting.actor[node]), solution.node(node)
         strategy, weight = solution_node.strategy, solution_node.reach[seat] * root.compatible_weight(seat)
         valid = (step[seat] >= 0) & ~np.isnan(strategy).any(axis=0)
         if not weight[valid].any():
@@ -182,20 +180,6 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
 def num_columns(stack_level: int) -> int:
     """Return the number of actions over all decisions of a stack level."""
     return sum(columns.stop - columns.start for columns in decision_columns(stack_level).values())
-
-
-@cache
-def decision_lines(stack_level: int) -> dict[int, str]:
-    """Return the line of each decision of a stack level."""
-    return {node: _line_to(stack_level_betting(stack_level), node) for node in decision_columns(stack_level)}
-
-
-def _line_to(betting: BettingTree, node: int) -> str:
-    labels, ancestor = [], 0
-    while ancestor != node:
-        ancestor = next(child for child in betting.children(ancestor) if child <= node < betting.end[child])
-        labels.append(betting.label[ancestor])
-    return "-".join(labels)
 
 
 def _equity_steps(equity: Array) -> Array:
@@ -299,18 +283,8 @@ class StackLevelEntries:
         cdf = np.ascontiguousarray(cdf, np.float32)
         coarse = cdf.reshape(2, 10, NUM_CDF_STEPS // 10).sum(axis=2)
         center_distance = np.abs(index.centres - cdf).sum(axis=2).max(axis=1)
-        kernels.find_nearest_entry(
-            np.argsort(center_distance),
-            center_distance,
-            index.reach,
-            index.first,
-            index.radius,
-            index.coarse,
-            index.cdf,
-            cdf,
-            coarse,
-            best,
-        )
+        entries = index.reach, index.first, index.radius, index.coarse, index.cdf
+        kernels.find_nearest_entry(np.argsort(center_distance), center_distance, *entries, cdf, coarse, best)
         return int(index.order[int(best[0])]), float(best[1]) / NUM_CDF_STEPS
 
 
@@ -355,11 +329,8 @@ class EndgameDatabase:
     def strategy(self, match: NearestEndgame, node: int, equity: Array) -> Array:
         """Return an entry's strategy at a decision, for hands of given equities. float64 [actions, hands]"""
         columns = decision_columns(match.stack_level)[node]
-        shares = (
-            self.entries_by_level[match.stack_level]
-            .play[match.number][columns][:, np.maximum(_equity_steps(equity), 0)]
-            .astype(float)
-        )
+        play = self.entries_by_level[match.stack_level].play[match.number]
+        shares = play[columns][:, np.maximum(_equity_steps(equity), 0)].astype(float)
         normalized: Array = shares / np.maximum(shares.sum(axis=0), 1e-12)
         return normalized
 
@@ -381,7 +352,7 @@ class ReachedStreet(NamedTuple):
     pot: float
     stack: float
     ranges: tuple[Array, Array]  # float64 [1326] each
-    line: str
+    node: int  # of the blueprint's tree
 
 
 class DatabaseProgress(NamedTuple):
@@ -419,13 +390,11 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
             spent = tree.spent[node[i]].tolist()
             board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
             stack = min(rules.stacks) - max(spent)
-            reached = node_at_line(strategy, tree.line(int(node[i])), board)
+            reached = node_at_line(strategy, int(node[i]), board)
             ranges = np.zeros((2, 1326))
             ranges[:, hand_indices(reached.hands)] = reached.reach
             if stack > 0 and ranges.any(axis=1).all():
-                yield ReachedStreet(
-                    board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), tree.line(int(node[i]))
-                )
+                yield ReachedStreet(board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), int(node[i]))
 
 
 def solve_rivers(
@@ -495,13 +464,8 @@ def build_database(
                 for level, level_entries in by_level.items()
                 for field in ("cdf", "value", "play")
             }
-            metadata = {
-                "count": size,
-                "seed": seed,
-                "strategy": strategy.fingerprint,
-                "agent": name,
-                "rungs": list(by_level),
-            }
+            made_from = {"seed": seed, "strategy": strategy.fingerprint, "agent": name}
+            metadata = {"count": size, **made_from, "rungs": list(by_level)}
             artifacts.write(target / f"part-{index:05d}", ARTIFACT_KIND, arrays, metadata)
             index, done, newly_solved = index + 1, done + size, newly_solved + size
             if on_progress is not None:

@@ -26,6 +26,7 @@ from riverboat.subgames.depth_limited.solver import (
     CompatibleWeights,
     DepthLimitedSolver,
     ShowdownLeafValues,
+    SingleLeafValues,
     StreetTree,
     build_street_tree,
     has_later_betting,
@@ -107,35 +108,22 @@ class RiverSampler:
     @cached_property
     def showdown_values(self) -> dict[int, ShowdownLeafValues]:
         """Showdown values of all hands on each river, for a pot of one."""
-        return {
-            int(card): ShowdownLeafValues(self.hands, self.hand_ranks(int(card)), np.ones(1))
-            for card in self.river_cards
-        }
+        cards = self.river_cards.tolist()
+        return {card: ShowdownLeafValues(self.hands, self.hand_ranks(card), np.ones(1)) for card in cards}
 
 
-class DatabaseLeafValues:
+class DatabaseLeafValues(SingleLeafValues):
     """Leaf values from the nearest entries of an endgame database."""
 
-    num_continuations = 1
-
     def __init__(self, turn: RiverSampler, library: EndgameDatabase) -> None:
-        self.sampler, self.database, self.compatible_weights, self.num_lookups = (
-            turn,
-            library,
-            CompatibleWeights(turn.hands),
-            0,
-        )
+        self.sampler, self.database, self.num_lookups = turn, library, 0
+        self.compatible_weights = CompatibleWeights(turn.hands)
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self._values(reach[1], reach[0], 1 - self.sampler.seat)[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self._values(reach[0], continuation_reach[:, 0], self.sampler.seat)
-
-    def _values(self, own: Array, other: Array, seat: int) -> Array:
-        out, cards = np.zeros_like(own), self.sampler.sample_cards()
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        own, other, seat = reach[side], reach[1 - side], self.sampler.seat ^ side
+        out: Array = np.zeros_like(own)
+        cards = self.sampler.sample_cards()
         for card in cards:
             live = self.sampler.live_hands[card]
             for leaf, state in enumerate(self.sampler.leaf_states):
@@ -156,10 +144,8 @@ class DatabaseLeafValues:
         return out
 
 
-class SampledRiverLeafValues:
+class SampledRiverLeafValues(SingleLeafValues):
     """Leaf values from river solvers that are updated whenever a river is sampled."""
-
-    num_continuations = 1
 
     def __init__(self, turn: RiverSampler, menu: ActionMenu, buckets: int | None = None) -> None:
         """Set the number of strength buckets per leaf, shared by all cards.
@@ -176,15 +162,9 @@ class SampledRiverLeafValues:
         """Total size of the tables of all rivers: regrets and averages."""
         return sum(river.table_size for river in self.river_solvers.values())
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self._values(reach, 1 - self.sampler.seat)[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self._values(np.stack([reach[0], continuation_reach[:, 0]]), self.sampler.seat)
-
-    def _values(self, reach: Array, player: int) -> Array:
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        player = self.sampler.seat ^ side
         cards = self.sampler.sample_cards()
         out: Array = np.zeros_like(reach[0])
         seats = reach if self.sampler.seat == 0 else reach[::-1]
@@ -195,9 +175,8 @@ class SampledRiverLeafValues:
                 if has_later_betting(state):
                     out[leaf] += self._river_solver(leaf, card, ranges).update_player(player, ranges) * live
                 else:
-                    out[leaf] += (
-                        state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0] * live
-                    )
+                    won = self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0]
+                    out[leaf] += state.pot * won * live
         out *= self.sampler.scale / len(cards)
         return out
 

@@ -20,7 +20,7 @@ from riverboat.abstraction.actions.translation import translation_probabilities
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD
+from riverboat.games.holdem.actions import CALL, END_OF_LINE
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.public_strategy import PublicStateCache
@@ -67,7 +67,7 @@ class DatabaseRiver:
         if betting.actor[node] != state.turn:
             return None
         shares = self.database.strategy(self.match, node, self.key.equity[state.turn])
-        real_actions = [self._real_move(node, child, state) for child in betting.children(node)]
+        real_actions = [self._real_move(node, move, state) for move in betting.moves(node)]
         actions = tuple(sorted(set(real_actions)))
         out = np.zeros((shares.shape[1], len(actions)))
         for action, share in zip(real_actions, shares, strict=True):
@@ -84,49 +84,31 @@ class DatabaseRiver:
         betting = self.betting
         if betting.actor[node] != state.turn:
             return None
-        children = list(betting.children(node))
-        calls = len(children) - len(self._raises(node))
-        if move == FOLD:
-            return children[0]
-        if move == CALL:
-            return children[calls - 1]
-        raises = self._raises(node)
+        children = dict(zip(betting.moves(node), betting.children(node), strict=True))
+        if move <= CALL:
+            return children.get(move, children[CALL])
+        raises = [total for total in children if total > CALL]
         if not raises:
             return None
         size = (move - max(state.spent)) / (state.pot + state.to_call)
-        return raises[
-            next(
-                iter(
-                    translation_probabilities(TRANSLATION, [self._relative_size(node, child) for child in raises], size)
-                )
-            )
-        ]
+        sizes = [self._relative_size(node, total) for total in raises]
+        return children[raises[next(iter(translation_probabilities(TRANSLATION, sizes, size)))]]
 
-    def _raises(self, node: int) -> list[int]:
-        """Return the children after a bet or a raise, the smallest first."""
-        betting = self.betting
-        high = betting.spent[node].max()
-        seat = int(betting.actor[node])
-        return [child for child in betting.children(node) if betting.spent[child, seat] > high]
+    def _relative_size(self, node: int, total: int) -> float:
+        """Return the size of a raise to a total as a fraction of the pot after a call."""
+        high = float(self.betting.spent[node].max())
+        return (total - high) / (ENDGAME_POT + 2 * high)
 
-    def _relative_size(self, node: int, child: int) -> float:
-        """Return the size of a raise as a fraction of the pot after a call."""
-        spent, seat = self.betting.spent, int(self.betting.actor[node])
-        high = float(spent[node].max())
-        return (float(spent[child, seat]) - high) / (ENDGAME_POT + 2 * high)
-
-    def _real_move(self, node: int, child: int, state: BettingState) -> int:
+    def _real_move(self, node: int, move: int, state: BettingState) -> int:
         """Return the action of the real table for an action of the endgame."""
-        betting, seat = self.betting, int(self.betting.actor[node])
-        if child not in self._raises(node):
-            folds = betting.spent[child, seat] < betting.spent[node].max()
-            return FOLD if folds and state.to_call else CALL
+        if move <= CALL:
+            return move if state.to_call else CALL
         least, most = state.raise_range() or (0, -1)
         if most < least:
             return CALL
-        if betting.spent[child, seat] >= ENDGAME_POT * STACK_LEVELS[self.match.stack_level]:
+        if move >= ENDGAME_POT * STACK_LEVELS[self.match.stack_level]:
             return most
-        total = max(state.spent) + round(self._relative_size(node, child) * (state.pot + state.to_call))
+        total = max(state.spent) + round(self._relative_size(node, move) * (state.pot + state.to_call))
         return min(max(total, least), most)
 
 
@@ -158,12 +140,12 @@ class DatabasePolicy:
         while state.street < self.first_street:
             state = state.play(moves.pop(0))
         key = f"{seat} {state.line} {place.board_cards(0)}".encode()
-        river = self.cache.get_or_compute(
-            key,
-            lambda: look_up_river(
-                self.database, self.search.root_of_first_subgame(state, place.board_cards(0), seat), seat
-            ),
-        )
+
+        def look_up() -> DatabaseRiver:
+            root = self.search.root_of_first_subgame(state, place.board_cards(0), seat)
+            return look_up_river(self.database, root, seat)
+
+        river = self.cache.get_or_compute(key, look_up)
         found = river.strategy_after(moves)
         if found is not None:
             return found

@@ -36,6 +36,7 @@ from riverboat.subgames.depth_limited.solver import (
     CompatibleWeights,
     DepthLimitedSolver,
     LeafValues,
+    SingleLeafValues,
     StreetTree,
     has_later_betting,
 )
@@ -45,10 +46,8 @@ RIDGE_PENALTY = 1e-3
 MIN_WEIGHT = 1e-4  # relative to the largest weight
 
 
-class FixedLeafValues:
+class FixedLeafValues(SingleLeafValues):
     """Fixed value of each hand at each leaf, in chips, independent of the ranges."""
-
-    num_continuations = 1
 
     def __init__(self, hands: Array, searching: Array, other: Array) -> None:
         """Set the values of both seats, float64 [leaves, hands] each."""
@@ -70,29 +69,17 @@ class FixedLeafValues:
             hands, rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9), other
         )
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        values: Array = self.hand_values[1] * self.compatible_weights(reach[0])
-        return values[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        values: Array = self.hand_values[0] * self.compatible_weights(continuation_reach[:, 0])
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        values: Array = self.hand_values[side] * self.compatible_weights(reach[1 - side])
         return values
 
 
-class LeafPairEquities:
-    """Equity of each hand against each other hand over sampled runouts."""
-
-    def __init__(self, shown: Array) -> None:
-        """Set showdown values for a pot of one, to the opponent. float [hands, hands]"""
-        self.win_shares = shown.astype(np.float64)
-
-    @staticmethod
-    def from_rollouts(rollouts: RolloutLeafValues, leaf: int) -> LeafPairEquities:
-        """Compute equities from rollouts of a leaf without further betting."""
-        pair = rollouts.values[leaf, 0] / rollouts.pots[leaf]
-        return LeafPairEquities(pair[np.ix_(rollouts.groups, rollouts.groups)])
+def leaf_pair_equities(rollouts: RolloutLeafValues, leaf: int) -> Array:
+    """Return the opponent's equity with each hand against each hand, from rollouts of a leaf without further betting."""
+    pair = rollouts.values[leaf, 0] / rollouts.pots[leaf]
+    equities: Array = pair[np.ix_(rollouts.groups, rollouts.groups)].astype(np.float64)
+    return equities
 
 
 def leaf_features(equity: Array, mean: Array, stacks: Array, acts_first: float) -> Array:
@@ -124,34 +111,20 @@ class LeafValueRegression:
         return out
 
 
-class RegressionLeafValues:
+class RegressionLeafValues(SingleLeafValues):
     """Leaf values by regression; showdown values where no further betting is possible."""
 
-    num_continuations = 1
-
     def __init__(
-        self, model: LeafValueRegression, pairs: LeafPairEquities, hands: Array, pots: Array, stacks: Array, seat: int
+        self, model: LeafValueRegression, pairs: Array, hands: Array, pots: Array, stacks: Array, seat: int
     ) -> None:
-        """Set the stacks at each leaf in pots; 0 without further betting. float64 [leaves] each"""
+        """Set `leaf_pair_equities`, and the stacks at each leaf in pots, 0 without further betting. float64 [leaves]"""
         self.model, self.pairs, self.pots, self.stacks, self.seat = model, pairs, pots, stacks, seat
         self.compatible_weights = CompatibleWeights(hands)
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self._values(
-            reach[1], reach[0], self.pairs.win_shares * self.compatible_weights.compatible, 1 - self.seat
-        )[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self._values(
-            reach[0],
-            continuation_reach[:, 0],
-            (1.0 - self.pairs.win_shares.T) * self.compatible_weights.compatible,
-            self.seat,
-        )
-
-    def _values(self, own: Array, other: Array, share: Array, seat: int) -> Array:
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        own, other = reach[side], reach[1 - side]
+        share = (self.pairs if side else 1.0 - self.pairs.T) * self.compatible_weights.compatible
         opponent_weight = self.compatible_weights(other)
         equity = np.where(opponent_weight > 1e-12, other @ share.T / np.maximum(opponent_weight, 1e-12), 0.5)
         joint_weight = own * opponent_weight
@@ -159,7 +132,7 @@ class RegressionLeafValues:
         mean = np.where(
             total > 1e-12, (joint_weight * equity).sum(axis=1, keepdims=True) / np.maximum(total, 1e-12), 0.5
         )
-        hand_values = self.model(leaf_features(equity, mean, self.stacks[:, None], float(seat == 0)))
+        hand_values = self.model(leaf_features(equity, mean, self.stacks[:, None], float(self.seat == side)))
         hand_values = np.where(self.stacks[:, None] > 0, hand_values, equity)
         values: Array = hand_values * self.pots[:, None] * opponent_weight
         return values
@@ -205,18 +178,12 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
     cards = np.setdiff1d(strategy.rules.deck.cards, flop)
     hands = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
     groups = group_hands(strategy, flop, hands, 1) if len(hands) <= MAX_UNGROUPED_HANDS else None
+    leaves, runouts = [BlueprintLeaf(SHOWDOWN_NODE, 1.0)], 4 * NUM_RUNOUTS
     showdowns = RolloutLeafValues.sample(
-        strategy,
-        [BlueprintLeaf(SHOWDOWN_NODE, 1.0)],
-        flop,
-        hands,
-        1,
-        groups=groups,
-        runouts=4 * NUM_RUNOUTS,
-        continuations=("blueprint",),
+        strategy, leaves, flop, hands, 1, groups=groups, runouts=runouts, continuations=("blueprint",)
     )
-    pairs, compatible = LeafPairEquities.from_rollouts(showdowns, 0).win_shares, CompatibleWeights(hands).compatible
-    game = blueprint_subgame(strategy, strategy.tree.find(turn.line), turn.board, ranges)
+    pairs, compatible = leaf_pair_equities(showdowns, 0), CompatibleWeights(hands).compatible
+    game = blueprint_subgame(strategy, turn.node, turn.board, ranges)
     engine = CpuBoardEngine(BoardTree(game), parse_table_format("float32"), stakes=SEVERAL_STREETS_SCHEDULE.stakes)
     engine.iterate(schedule_rows(SEVERAL_STREETS_SCHEDULE, 0, 0.0, TRAINING_ITERATIONS)[0])
     out: list[tuple[Array, ...]] = []
@@ -229,13 +196,9 @@ def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) 
         possible = joint_weight > 0  # not blocked by the turn card either
         value = engine.strategy_values(seat)[0][row[possible]]
         mean = np.array((joint_weight * equity).sum() / joint_weight.sum())
-        out.append(
-            (
-                leaf_features(equity[possible], mean, np.array(turn.stack / turn.pot), float(seat == 0)),
-                value / opponent_weight[possible] / turn.pot,
-                joint_weight[possible] / joint_weight[possible].sum(),
-            )
-        )
+        features = leaf_features(equity[possible], mean, np.array(turn.stack / turn.pot), float(seat == 0))
+        target, weight = value / opponent_weight[possible] / turn.pot, joint_weight[possible]
+        out.append((features, target, weight / weight.sum()))
     return out
 
 
@@ -280,17 +243,8 @@ def make_leaf_values(
 
     def rollouts(leaves: list[BlueprintLeaf], continuations: tuple[str, ...]) -> RolloutLeafValues:
         count = None if runouts is None else runouts * len(CONTINUATIONS) // len(continuations)
-        return RolloutLeafValues.sample(
-            street.strategy,
-            leaves,
-            street.board,
-            street.hands,
-            seat,
-            groups=groups,
-            runouts=count,
-            continuations=continuations,
-            seed=seed,
-        )
+        where = street.strategy, leaves, street.board, street.hands, seat
+        return RolloutLeafValues.sample(*where, groups=groups, runouts=count, continuations=continuations, seed=seed)
 
     if method == "continuations":
         return rollouts(street.leaves, tuple(CONTINUATIONS))
@@ -298,7 +252,7 @@ def make_leaf_values(
         pots = np.array([leaf.pot for leaf in street.leaves])
         states = [street.tree.states[node] for node in street.tree.leaves]
         stacks = np.array([min(s.behind) / s.pot if has_later_betting(s) else 0.0 for s in states])
-        pairs = LeafPairEquities.from_rollouts(rollouts([BlueprintLeaf(SHOWDOWN_NODE, 1.0)], ("blueprint",)), 0)
+        pairs = leaf_pair_equities(rollouts([BlueprintLeaf(SHOWDOWN_NODE, 1.0)], ("blueprint",)), 0)
         return RegressionLeafValues(
             model or load_or_fit_regression(street.strategy), pairs, street.hands, pots, stacks, seat
         )

@@ -35,12 +35,8 @@ from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.subgames.depth_limited.solver import CompatibleWeights
 
-CONTINUATIONS = {
-    "blueprint": None,
-    "fold": FOLD,
-    "call": CALL,
-    "raise": RAISE,
-}  # kind of action that is played more often
+# Kind of action that is played more often.
+CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}
 SHOWDOWN_NODE = -1  # instead of a node: no betting after a leaf, or none in the blueprint's tree
 BIAS = 5.0  # factor on its probability (Brown, Sandholm & Amos 2018)
 MAX_GROUP_SIZE = 10  # hands per group
@@ -207,9 +203,8 @@ class RolloutLeafValues:
         self.values, self.pots, self.groups = values, pots, groups
         self.num_continuations = values.shape[1]
         num_groups, n = values.shape[2], len(hands)
-        self.is_continuation_free = ~(values[:, 1:] != values[:, :1]).any(
-            axis=(1, 2, 3)
-        )  # all-in: the same for all continuations
+        # After an all-in, values are the same for all continuations.
+        self.is_continuation_free = ~(values[:, 1:] != values[:, :1]).any(axis=(1, 2, 3))
         self.fixed_values = np.ascontiguousarray(values[self.is_continuation_free, :1])
         self.continuation_values = np.ascontiguousarray(values[~self.is_continuation_free])
         self.num_groups, self.compatible_weights = num_groups, CompatibleWeights(hands)
@@ -247,9 +242,8 @@ class RolloutLeafValues:
             )
 
         def cached_values(node: int) -> Array:
-            name = (
-                f"exits-{CACHE_VERSION}-{node}-{strategy.fingerprint}-{seat}-{runouts}-{'-'.join(continuations)}-{seed}"
-            )
+            kinds = "-".join(continuations)
+            name = f"exits-{CACHE_VERSION}-{node}-{strategy.fingerprint}-{seat}-{runouts}-{kinds}-{seed}"
             return cached_arrays(
                 name, lambda: {"values": rollout_values(strategy, [node], deals(), streets, seat, biased_kinds)[0]}
             )["values"]
@@ -279,14 +273,9 @@ class RolloutLeafValues:
         """Return counterfactual values of the searching seat: the rest of the pot."""
         num_leaves, _, n = continuation_reach.shape
         opponent_share = np.empty((num_leaves, n))
-        for mask, values, weights in (
-            (
-                self.is_continuation_free,
-                self.fixed_values,
-                continuation_reach[self.is_continuation_free].sum(axis=1, keepdims=True),
-            ),
-            (~self.is_continuation_free, self.continuation_values, continuation_reach[~self.is_continuation_free]),
-        ):
+        free = self.is_continuation_free
+        fixed = free, self.fixed_values, continuation_reach[free].sum(axis=1, keepdims=True)
+        for mask, values, weights in (fixed, (~free, self.continuation_values, continuation_reach[~free])):
             grouped = (self.group_sums @ weights.reshape(-1, n).T.astype(np.float32)).T
             sums = values.swapaxes(2, 3) @ grouped.reshape(*weights.shape[:2], self.num_groups, 53)
             opponent_share[mask] = self._groups_to_hands(sums.sum(axis=1, keepdims=True))[:, 0]
@@ -323,10 +312,8 @@ def rollout_values(
     rows = {street: batch for street, (batch, _) in unique.items()}
     bucket_rows = {street: index.reshape(deals.live.shape) for street, (_, index) in unique.items()}
     count, num_groups = deals.live.shape[1:]
-    out, total_weight = (
-        np.zeros((len(nodes), len(continuations), num_groups, num_groups), np.float32),
-        np.zeros((num_groups, num_groups), np.float32),
-    )
+    out = np.zeros((len(nodes), len(continuations), num_groups, num_groups), np.float32)
+    total_weight = np.zeros((num_groups, num_groups), np.float32)
     batches = [slice(begin, begin + RUNOUT_BATCH) for begin in range(0, count, RUNOUT_BATCH)]
     pair_weights, signed_wins = [], []
     for batch in batches:
@@ -345,10 +332,8 @@ def rollout_values(
         fold_payoff = np.where(
             own_terminals.showdown, 0.0, own_terminals.pay if other == 0 else -own_terminals.pay
         ) + float(tree.spent[node, other])
-        fold_payoff, showdown_payoff = (
-            (fold_payoff / pot).astype(np.float32),
-            np.where(own_terminals.showdown, own_terminals.pay / pot, 0.0).astype(np.float32),
-        )
+        fold_payoff = (fold_payoff / pot).astype(np.float32)
+        showdown_payoff = np.where(own_terminals.showdown, own_terminals.pay / pot, 0.0).astype(np.float32)
         for c, biased_kind in enumerate(continuations):
             opponent_terminals = terminals_after(strategy, node, other, rows, biased_kind)
             for k, batch in enumerate(batches):

@@ -12,23 +12,23 @@ at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.base import CHANCE
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, MenuActions
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE
 from riverboat.solvers.schedules import ScheduleStep
 
-DECISION, FOLD, LEAF = 0, 1, 2
 StreetStrategy = Mapping[int, Array]  # node -> action probabilities, float64 [actions, hands]
 MAX_NODES = 20_000
 
@@ -41,14 +41,13 @@ class StreetTree:
     """
 
     states: tuple[BettingState, ...]
-    kind: tuple[int, ...]
     moves: tuple[tuple[int, ...], ...]  # actions at decisions, numbered as in `games.holdem.actions`
     children: tuple[tuple[int, ...], ...]
 
     @property
     def leaves(self) -> list[int]:
         """Nodes where the street ends without a fold."""
-        return [node for node, kind in enumerate(self.kind) if kind == LEAF]
+        return [node for node, state in enumerate(self.states) if not self.moves[node] and state.folded is None]
 
     def child(self, node: int, move: int) -> int | None:
         """Return the child after an action; None if the tree does not have it."""
@@ -61,7 +60,6 @@ def build_street_tree(root: BettingState, menu: ActionMenu) -> StreetTree:
         raise InputError(f"{root.line!r}: nobody acts, so there is no street to solve")
     choices = MenuActions(root.rules, menu)
     states: list[BettingState] = []
-    kind: list[int] = []
     moves: list[tuple[int, ...]] = []
     children: list[list[int]] = []
     stack = [(root, -1)]
@@ -72,13 +70,11 @@ def build_street_tree(root: BettingState, menu: ActionMenu) -> StreetTree:
             raise InputError(f"{root.line!r}: more than {MAX_NODES:,} nodes on one street; give fewer sizes")
         if parent >= 0:
             children[parent].append(node)
-        is_decision = state.actor >= 0
         states.append(state)
-        kind.append(DECISION if is_decision else FOLD if state.actor == TERMINAL and not state.showdown else LEAF)
-        moves.append(tuple(choices.actions(state.compact)) if is_decision else ())
+        moves.append(choices.actions(state.compact) if state.actor >= 0 else ())
         children.append([])
         stack += [(state.apply_action(move), node) for move in reversed(moves[node])]
-    return StreetTree(tuple(states), tuple(kind), tuple(moves), tuple(tuple(c) for c in children))
+    return StreetTree(tuple(states), tuple(moves), tuple(tuple(c) for c in children))
 
 
 def has_later_betting(state: BettingState) -> bool:
@@ -100,7 +96,6 @@ class LeafValues(Protocol):
 
         float64 [2 (the searching seat first), leaves, hands] -> [leaves, continuations, hands]
         """
-        ...
 
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
         """Return the searching seat's values.
@@ -108,36 +103,27 @@ class LeafValues(Protocol):
         `continuation_reach` is the opponent's reach times its choice of continuation.
         float64 [2, leaves, hands], [leaves, continuations, hands] -> [leaves, hands]
         """
-        ...
 
 
-class StreetGadget(Protocol):
-    """Gadget at the root of a street: choices of the opponent that make the solution safe."""
+class SingleLeafValues(ABC):
+    """Leaf values with one continuation of the opponent: the same function of the reach for both seats."""
 
-    total_weight: float  # normalizer of gains
+    num_continuations = 1
 
-    def strategy(self) -> Array:
-        """Return the current strategy of the gadget."""
-        ...
+    @abstractmethod
+    def values(self, reach: Array, side: int) -> Array:
+        """Return the values of the searching seat (side 0) or of the opponent (1).
 
-    def average_strategy(self) -> Array:
-        """Return the average strategy of the gadget."""
-        ...
-
-    def entering_range(self, shares: Array) -> Array:
-        """Return the opponent's range at the root of the street. float64 [hands]"""
-        ...
-
-    def update_regrets(self, enter_values: Array, schedule_step: ScheduleStep) -> None:
-        """Update regrets from the counterfactual values of entering. float64 [hands]"""
-        ...
-
-    def best_response_gain(self, best: Array, enter_values: Array) -> float:
-        """Return the gain of a best response over the average strategy.
-
-        `best` and `enter_values` are the best-response and average values of entering.
+        float64 [2 (the searching seat first), leaves, hands] -> [leaves, hands]
         """
-        ...
+
+    def opponent_values(self, reach: Array) -> Array:
+        """Return counterfactual values of the opponent."""
+        return self.values(reach, 1)[:, None]
+
+    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
+        """Return counterfactual values of the searching seat."""
+        return self.values(np.stack([reach[0], continuation_reach[:, 0]]), 0)
 
 
 class CompatibleWeights:
@@ -186,7 +172,7 @@ class DepthLimitedSolver:
         self.compatible_weights = CompatibleWeights(hands)
         self.leaf_nodes = tree.leaves
         self.leaf_index = {node: e for e, node in enumerate(self.leaf_nodes)}
-        self.nodes = [n for n, kind in enumerate(tree.kind) if kind == DECISION]
+        self.nodes = [n for n, moves in enumerate(tree.moves) if moves]
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
         rows = (n, n) if buckets is None else tuple(int(part.max()) + 1 for part in buckets)
@@ -198,9 +184,7 @@ class DepthLimitedSolver:
         self.continuation_sums = np.zeros_like(self.continuation_regret)
         self.iterations = 0
         spent = np.array([tree.states[e].spent for e in self.leaf_nodes], float).reshape(-1, 2)
-        self.spent_since_root = spent - np.array(
-            tree.states[0].spent, float
-        )  # chips that each seat put in since the root
+        self.spent_since_root = spent - np.array(tree.states[0].spent, float)  # chips that each seat put in
 
     # --- iterations -----------------------------------------------------------------------------
 
@@ -226,7 +210,7 @@ class DepthLimitedSolver:
             n: self._rows_to_hands(n, normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0))
             for n in self.nodes
         }
-        value = self._values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
+        value = self.values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
         if self.gadget is not None and player != self.seat:
             self.gadget.update_regrets(value, self.schedule_step)
         return value
@@ -264,10 +248,6 @@ class DepthLimitedSolver:
                 reach[child][self.actor[node]] *= probability
         return reach
 
-    def values(self, player: int, strategy: StreetStrategy, continuations: Array, *, respond: bool = False) -> Array:
-        """Return a player's counterfactual values at the root. float64 [hands]"""
-        return self._values(player, strategy, continuations, respond=respond)
-
     def exploitability(self) -> float:
         """Return the exploitability of the averages in this game: half of both best-response gains, in chips per deal."""
         strategy, continuations = self.average_strategies()
@@ -280,14 +260,11 @@ class DepthLimitedSolver:
                 gain += self.gadget.best_response_gain(best, current)
             else:
                 gain += float(self.ranges[player] @ (best - current))
-        total_weight = (
-            float(self.ranges[0] @ self.compatible_weights(self.ranges[1]))
-            if self.gadget is None
-            else self.gadget.total_weight
-        )
-        return gain / 2 / max(total_weight, 1e-300)
+        if self.gadget is not None:
+            return gain / 2 / max(self.gadget.total_weight, 1e-300)
+        return gain / 2 / max(float(self.ranges[0] @ self.compatible_weights(self.ranges[1])), 1e-300)
 
-    def _values(
+    def values(
         self,
         player: int,
         strategy: StreetStrategy,
@@ -296,6 +273,7 @@ class DepthLimitedSolver:
         update: bool = False,
         respond: bool = False,
     ) -> Array:
+        """Return a player's counterfactual values at the root, and update its tables if asked. float64 [hands]"""
         tree, other = self.tree, 1 - player
         reach = self.reach(strategy)
         leaf_reach = np.stack([reach[leaf] for leaf in self.leaf_nodes], axis=1)  # [2, leaves, hands]
@@ -307,10 +285,10 @@ class DepthLimitedSolver:
         )
         value: dict[int, Array] = {}
         pot, start = tree.states[0].pot, tree.states[0].spent
-        for node in range(len(tree.kind) - 1, -1, -1):
-            if tree.kind[node] == LEAF:
+        for node in range(len(tree.states) - 1, -1, -1):
+            if node in self.leaf_index:
                 value[node] = leaf_values[self.leaf_index[node]]
-            elif tree.kind[node] == FOLD:
+            elif not tree.moves[node]:  # a fold
                 state = tree.states[node]
                 called = state.spent[state.turn] - start[state.turn]  # only called chips change hands
                 payoff = pot + called if state.turn != player else -called
@@ -361,12 +339,8 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 
     float64 [actions, 1]
     """
-    pots = np.array(
-        [
-            2.0 * min(s.spent) if s.folded is not None else 2.0 * max(s.spent)
-            for s in (tree.states[c] for c in tree.children[node])
-        ]
-    )
+    states = [tree.states[child] for child in tree.children[node]]
+    pots = np.array([2.0 * (min(s.spent) if s.folded is not None else max(s.spent)) for s in states])
     ratios: Array = pots.min() / pots
     return ratios[:, None]
 
@@ -383,10 +357,8 @@ def normalize(weights: Array, axis: int) -> Array:
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[axis])
 
 
-class ShowdownLeafValues:
+class ShowdownLeafValues(SingleLeafValues):
     """Leaf values of the last street: showdowns."""
-
-    num_continuations = 1
 
     def __init__(self, hands: Array, rank: Array, pots: Array) -> None:
         """Set the strength of each hand (`rank`) and the pot at each leaf."""
@@ -401,13 +373,9 @@ class ShowdownLeafValues:
         leaves.compatible_weights, leaves.pots, leaves.win_matrix = other.compatible_weights, pots, other.win_matrix
         return leaves
 
-    def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
-        return self.winnings(reach[0])[:, None]
-
-    def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
-        return self.winnings(continuation_reach[:, 0])
+    def values(self, reach: Array, side: int) -> Array:
+        """Return counterfactual values of a side."""
+        return self.winnings(reach[1 - side])
 
     def winnings(self, other: Array) -> Array:
         """Return counterfactual showdown values against weights of the other seat.
@@ -494,6 +462,9 @@ class StreetMaxmarginGadget:
         return float(largest - self.average_strategy() @ (enter_values / self.opponent_weight - self.shifts))
 
 
+StreetGadget: TypeAlias = StreetResolveGadget | StreetMaxmarginGadget
+
+
 def make_gadget_solver(
     method: str,
     street: StreetTree,
@@ -519,18 +490,13 @@ def make_gadget_solver(
     continuations = np.zeros_like(plain.continuation_sums)
     continuations[:, 0] = 1.0  # the first continuation is the blueprint
     previous_values = plain.values(other, blueprint_strategy(), continuations, respond=method != "estimate") / divisor
-    gadget = (
-        StreetResolveGadget(previous_values, opponent_weight)
-        if method == "resolve"
-        else StreetMaxmarginGadget(previous_values, opponent_weight)
-    )
+    gadget: StreetGadget = StreetMaxmarginGadget(previous_values, opponent_weight)
+    if method == "resolve":
+        gadget = StreetResolveGadget(previous_values, opponent_weight)
     solver = DepthLimitedSolver(street, hands, root_weights, leaves, seat, gadget=gadget)
 
     def margins() -> Array:
-        return np.where(
-            opponent_weight > 0,
-            previous_values - solver.values(other, *solver.average_strategies(), respond=True) / divisor,
-            np.nan,
-        )
+        best = solver.values(other, *solver.average_strategies(), respond=True)
+        return np.where(opponent_weight > 0, previous_values - best / divisor, np.nan)
 
     return solver, margins

@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
-from riverboat.cards.notation import format_cards
 from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.games.base import CHANCE
-from riverboat.games.holdem.actions import CALL, END_OF_LINE, format_action
+from riverboat.games.holdem.actions import CALL, END_OF_LINE
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.menus import SEATS, ActionMenu
+from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
@@ -35,10 +34,8 @@ from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgameRoot, norm
 
 CHECK_EVERY = 20  # iterations between checks of the clock and the exploitability
 NO_VALUES = "none: before this street hands had no values of their own"
-RUNOUTS_BY_CARDS = {
-    0: 16 * NUM_RUNOUTS,
-    3: NUM_RUNOUTS,
-}  # sampled runouts, by board cards: five-card runouts vary more, and their values are cached
+# Sampled runouts, by board cards: five-card runouts vary more, and their values are cached.
+RUNOUTS_BY_CARDS = {0: 16 * NUM_RUNOUTS, 3: NUM_RUNOUTS}
 
 
 class SearchContext(NamedTuple):
@@ -46,9 +43,8 @@ class SearchContext(NamedTuple):
 
     reader: BlueprintPolicy  # with a deterministic translation
     base: Blueprint  # strategy after the street
-    with_blueprint_values: Callable[
-        [SubgameRoot, int], SubgameRoot
-    ]  # adds values against the blueprint to a root on a later street
+    # adds values against the blueprint to a root on a later street
+    with_blueprint_values: Callable[[SubgameRoot, int], SubgameRoot]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +126,8 @@ class DepthLimitedSubgame:
     @property
     def limited_street(self) -> DepthLimitedStreet:
         """Street whose leaves are evaluated."""
-        return DepthLimitedStreet(
-            self.context.base,
-            self.tree,
-            self.leaf_nodes(),
-            self.root.board,
-            self.hands,
-            self.ranges,
-            self.blueprint_strategy,
-        )
+        base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
+        return DepthLimitedStreet(base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy)
 
     def solve(self, iterations: int, until: float, seconds: float | None) -> DepthLimitedPosition:
         """Solve the subgame and return its root position.
@@ -244,11 +233,9 @@ class DepthLimitedPosition:
         seat = self.subgame.tree.states[self.node].actor
         probabilities, reach = self.solution.strategies[self.node].T, self._reach[seat]
         reaching = reach > 0 if (reach > 0).any() else np.ones(len(reach), bool)
-        mean = (
-            reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
-            if reach.any()
-            else probabilities.mean(axis=0)
-        )
+        mean = probabilities.mean(axis=0)
+        if reach.any():
+            mean = reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
         out = np.tile(mean, (NUM_HANDS, 1))
         out[self.subgame.hands] = np.where((self.subgame.ranges[seat] > 0)[:, None], probabilities, mean)
         return out
@@ -276,24 +263,17 @@ class DepthLimitedPosition:
         root = SubgameRoot(self.state, self.board, ranges, None, NO_VALUES)
         return subgame.context.with_blueprint_values(root, subgame.seat) if self.cards else root
 
-    def summary(self) -> dict[str, Any]:
-        """Return the subgame's figures with their units, as in `search.report`."""
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the solution, as in `search.report`."""
         subgame = self.subgame
-        state = subgame.root.state
         return {
-            "begins": state.line,
-            "board": format_cards(subgame.root.board),
-            "pot": state.pot,
-            "behind": list(state.behind),
-            "for": SEATS[subgame.seat],
             "method": f"depth-limited, {subgame.method}",
             "guarantee": f"{SEARCH_METHODS[subgame.method]}; as far as values are right where the street ends",
             "values": LEAF_METHODS[subgame.leaf_method],
-            "betting_nodes": len(subgame.tree.kind),
+            "betting_nodes": len(subgame.tree.states),
             "boards": 1,
             "hands": [int(np.count_nonzero(weights)) for weights in subgame.ranges],
             "iterations": self.solution.iterations,
             "exploitability": self.solution.exploitability,
             "unit": "% of pot",
-            "moves": [format_action(move, state.rules) for move in self.moves],
         }

@@ -15,8 +15,9 @@ from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.menus import SEATS
+from riverboat.strategies.reports.node import class_grid
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition
-from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgamePosition
+from riverboat.subgames.search.subgames import SubgamePosition
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,42 +55,24 @@ class SubgameReport:
         """Return the strategy grid, with heights by range weight."""
         if not isinstance(self.position, DepthLimitedPosition):
             return self.position.solution_node.grid()
-        strategy, weights = self.position.strategy, self.ranges[self.position.state.turn].weights
         live = ~np.isin(HAND_CARDS, self.position.board).any(axis=1)
-        count, total = (np.bincount(CLASS_OF_HAND, w, minlength=169) for w in (live.astype(float), weights))
-        sums = [np.bincount(CLASS_OF_HAND, weights * share, minlength=169) for share in strategy.T]
-        shares = {
-            m: (s / np.where(total > 0, total, 1.0)).reshape(13, 13) for m, s in zip(self.moves, sums, strict=True)
-        }
-        weight = np.where(total > 0, np.minimum(total / np.maximum(count, 1.0), 1.0), 0.0)
-        return HandGrid.actions(shares, weight.reshape(13, 13), count.reshape(13, 13))
+        weights = self.ranges[self.position.state.turn].weights[live]
+        probabilities = dict(zip(self.moves, self.position.strategy[live].T, strict=True))
+        return class_grid(CLASS_OF_HAND[live], weights, weights, probabilities)
 
     def summary(self) -> dict[str, Any]:
         """Return the subgame's figures with their units."""
-        position = self.position
-        if isinstance(position, DepthLimitedPosition):
-            return self._with_margins(position.summary() | {"moves": self.moves})
-        subgame = position.subgame
-        root, spot, provenance = subgame.root, subgame.spot, position.solution.provenance
+        subgame, state = self.position.subgame, self.position.subgame.root.state
         figures: dict[str, Any] = {
-            "begins": root.state.line,
-            "board": format_cards(root.board),
-            "pot": spot.pot,
-            "behind": list(spot.behind),
+            "begins": state.line,
+            "board": format_cards(subgame.root.board),
+            "pot": state.pot,
+            "behind": list(state.behind),
             "for": SEATS[subgame.seat],
-            "method": subgame.method,
-            "guarantee": SEARCH_METHODS[subgame.method],
-            "values": root.source,
-            "betting_nodes": len(spot.betting.actor),
-            "boards": int(position.solution.tree.street_start[-1]),
-            "hands": [int(np.count_nonzero(w)) for w in spot.weights],
-            "iterations": provenance["iterations"],
-            "exploitability": provenance["exploitability"],
-            "unit": provenance["unit"],
+            **self.position.figures(),
         }
-        return self._with_margins(figures)
-
-    def _with_margins(self, figures: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(self.position, DepthLimitedPosition):
+            figures["moves"] = self.moves
         if self.margins is not None:
             margins = self.margins[~np.isnan(self.margins)]
             figures["margins"] = {"least": float(margins.min()), "mean": float(margins.mean()), "unit": "chips"}

@@ -15,9 +15,10 @@ and recomputed bit for bit. A line leads through a chain of subgames:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, menu_raise_totals
 from riverboat.games.holdem.public_states import PublicStates
-from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.holdem.rules import STREETS, PokerRules
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_values import blueprint_values
@@ -52,12 +53,9 @@ from riverboat.subgames.search.subgames import (
     choose_menu,
 )
 
-STREETS = ("preflop", "flop", "turn", "river")
 NESTED_MODES = ("inexpensive", "expensive")
-MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = (
-    1 << 30,
-    1 / 16,
-)  # size of the cache of solutions in bytes, or as a share of free memory if that is more
+# Size of the cache of solutions in bytes, or as a share of free memory if that is more.
+MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = 1 << 30, 1 / 16
 DEFAULT_WORK = 5.5e6  # nodes × boards × hands: about a second on one core for a hundred iterations
 WORK_PER_SECOND = 5e6  # per core, for about sixty iterations
 MIN_SECONDS = 0.05
@@ -135,12 +133,10 @@ class SearchSettings:
     device: str = CPU
 
     def __post_init__(self) -> None:
-        if self.street not in STREETS:
-            raise unknown_name_error("street", self.street, STREETS)
-        if self.method not in SEARCH_METHODS:
-            raise unknown_name_error("method", self.method, SEARCH_METHODS)
-        if self.leaves not in LEAF_METHODS:
-            raise unknown_name_error("leaves", self.leaves, LEAF_METHODS)
+        known_names: dict[str, Collection[str]] = {"street": STREETS, "method": SEARCH_METHODS, "leaves": LEAF_METHODS}
+        for setting, known in known_names.items():
+            if getattr(self, setting) not in known:
+                raise unknown_name_error(setting, getattr(self, setting), known)
         if self.leaves != "continuations" and STREETS.index(self.street) > LAST_DEPTH_LIMITED_STREET:
             raise InputError(
                 f"leaves={self.leaves}: a {self.street} is solved to the end of the hand; give search=flop or preflop"
@@ -239,7 +235,7 @@ class SubgameSearch:
     settings: SearchSettings
     opponent: Blueprint | None = None  # opponent model; None: the blueprint
     cache: PublicStateCache[SubgamePosition | DepthLimitedPosition] = field(
-        default_factory=lambda: PublicStateCache(_cache_bytes(), _position_bytes), repr=False
+        default_factory=lambda: PublicStateCache(_cache_bytes(), attrgetter("nbytes")), repr=False
     )
 
     def __post_init__(self) -> None:
@@ -296,25 +292,15 @@ class SubgameSearch:
             settings = self.settings
             iterations = settings.iterations or (default_iterations if settings.seconds is None else MAX_ITERATIONS)
             for key, limited in needed.items():
-                if (
-                    isinstance(limited, DepthLimitedSubgame)
-                    and self.policy.rules.streets[limited.root.state.street] == street
-                ):
+                if isinstance(limited, DepthLimitedSubgame) and STREETS[limited.root.state.street] == street:
                     positions[key] = self.cache.put(key, limited.solve(iterations, settings.until, settings.seconds))
-            batch = {
-                key: subgame
-                for key, subgame in needed.items()
-                if isinstance(subgame, SearchSubgame) and subgame.spot.streets[0] == street
-            }
-            spots = [subgame.spot for subgame in batch.values()]
+            whole = {key: subgame for key, subgame in needed.items() if isinstance(subgame, SearchSubgame)}
+            batch = {key: subgame for key, subgame in whole.items() if subgame.spot.streets[0] == street}
             solutions = solve_many(
-                spots,
+                [subgame.spot for subgame in batch.values()],
                 iterations=iterations,
-                until=settings.until,
-                seconds=settings.seconds,
                 check_every=CHECK_EVERY,
-                threads=settings.threads,
-                device=settings.device,
+                **{name: getattr(settings, name) for name in ("until", "seconds", "threads", "device")},
             )
             for (key, subgame), solution in zip(batch.items(), solutions, strict=True):
                 positions[key] = self.cache.put(key, subgame.root_position(solution, settings.play))
@@ -349,8 +335,7 @@ class SubgameSearch:
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
         node = int(self._line_reader.abstract_nodes(public_states, np.array([seat]))[0])
         if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
-            line = tree.line(node)
-            opponent_node = node_at_line(self._opponent_strategy, line, board)
+            opponent_node = node_at_line(self._opponent_strategy, node, board)
             ranges[other] = 0.0
             ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
             if not ranges[seat].any():
@@ -380,9 +365,7 @@ class SubgameSearch:
         tree = self.policy.strategy.tree
         if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
             return replace(root, source="none: the blueprint has no such line")
-        node_values = blueprint_values(
-            self._tree_strategy, tree.line(node), root.board, [*root.ranges], self.settings.threads
-        )
+        node_values = blueprint_values(self._tree_strategy, node, root.board, [*root.ranges], self.settings.threads)
 
         def to_real_pot(values: Array) -> Array:
             """Scale values to the real pot, which differs after translated bets, and clip them to the possible payoffs."""
@@ -432,29 +415,14 @@ class SubgameSearch:
         seat
             Searching seat.
         """
-        actual_root = root if start.off_tree_move is None else root.after_off_tree_move(start.off_tree_move, 1 - seat)
-        settings = self.settings
+        settings, menu, floors = self.settings, start.menu, (self.settings.floor, MIN_OWN_WEIGHT)
+        if start.off_tree_move is not None:
+            root = root.after_off_tree_move(start.off_tree_move, 1 - seat)
+        if root.state.street <= LAST_DEPTH_LIMITED_STREET:
+            return DepthLimitedSubgame(seat, root, menu, self._context, *floors, settings.method, settings.leaves)
         forced = DEFAULT_FORCED if settings.forced is None else settings.forced
-        if actual_root.state.street <= LAST_DEPTH_LIMITED_STREET:
-            return DepthLimitedSubgame(
-                seat,
-                actual_root,
-                start.menu,
-                self._context,
-                settings.floor,
-                MIN_OWN_WEIGHT,
-                settings.method,
-                settings.leaves,
-            )
         return SearchSubgame.from_root(
-            actual_root,
-            seat,
-            start.menu,
-            settings.method,
-            settings.floor,
-            MIN_OWN_WEIGHT,
-            spread=settings.spread,
-            forced=forced,
+            root, seat, menu, settings.method, *floors, spread=settings.spread, forced=forced
         )
 
     def _menu(self, state: BettingState, total: int | None = None) -> ActionMenu:
@@ -494,10 +462,6 @@ class SubgameSearch:
 def _cache_bytes() -> int:
     """Return the size of the cache: a batch of tables whose turns do not fit would solve them again at every decision."""
     return max(MIN_CACHE_BYTES, int((available_memory() or 0) * CACHE_MEMORY_SHARE))
-
-
-def _position_bytes(position: SubgamePosition | DepthLimitedPosition) -> int:
-    return position.nbytes
 
 
 class _SubgamePath:

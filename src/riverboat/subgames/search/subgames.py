@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -56,9 +57,8 @@ class SubgameRoot:
     state: BettingState
     board: tuple[int, ...]
     ranges: Array  # float64 [2, 1326]: reach of each seat's hands
-    values: (
-        Array | None
-    )  # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
+    # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
+    values: Array | None
     source: str  # origin of the values, or why there are none
     gifts: Array | None = None  # float64 [1326]: values that these hands gave up on the path
     error: Array | float = 0.0  # float64 [1326]: error of the values, if they are estimates
@@ -103,12 +103,8 @@ class SearchSubgame:
         other = floored if actual_method == "unsafe" else live.astype(float)
         weights = (own, other) if seat == 0 else (other, own)
         spot = Spot.at(root.state, root.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
-        return SearchSubgame(
-            seat,
-            root,
-            replace(spot, gadget=_make_gadget(actual_method, 1 - seat, root, spread, forced * floored)),
-            actual_method,
-        )
+        gadget = _make_gadget(actual_method, 1 - seat, root, spread, forced * floored)
+        return SearchSubgame(seat, root, replace(spot, gadget=gadget), actual_method)
 
     def root_position(self, solution: Solution, min_probability: float = 0.0) -> SubgamePosition:
         """Return the root position. Actions of the seat with less than `min_probability` are dropped."""
@@ -211,15 +207,14 @@ class SubgamePosition:
         reach, root_weights = self.solution_node.reach[player], self.subgame.spot.weights[player]
         defined: Array = np.logical_not(np.isnan(probabilities).any(axis=1))
         reliable = defined & (reach >= MIN_LEARNED_REACH * root_weights)
-        if (
-            probabilities.shape[1] > 1 and self.solution.provenance["iterations"] > 1
-        ):  # one iteration leaves all strategies uniform
+        # One iteration leaves all strategies uniform.
+        if probabilities.shape[1] > 1 and self.solution.provenance["iterations"] > 1:
             reliable &= np.ptp(probabilities, axis=1) > 0
         weight = np.where(reliable, reach, 0.0)
         weight = weight if weight.any() else defined.astype(float)
         unreliable = ~reliable & (root_weights > 0)
         probabilities[~reliable] = weight @ np.nan_to_num(probabilities) / weight.sum()
-        for opponent_range in (None, self.subgame.spot.weights[1 - player] * self._live_hands):
+        for opponent_range in (None, self.solution_node.root_weights[1 - player]):
             if not unreliable.any():
                 break
             action_values = self.solution_node.best_response_action_values(player, opponent_range)
@@ -227,11 +222,6 @@ class SubgamePosition:
             probabilities[fixed] = np.eye(len(action_values))[action_values[:, fixed].argmax(axis=0)]
             unreliable[fixed] = False
         return probabilities
-
-    @property
-    def _live_hands(self) -> Array:
-        """Unblocked hands. bool [1326]"""
-        return np.logical_not(np.isin(HAND_CARDS, self.solution_node.board).any(axis=1))
 
     def subgame_root(self) -> SubgameRoot:
         """Return ranges and values here, as the root of another subgame."""
@@ -246,6 +236,19 @@ class SubgamePosition:
             gifts = self.gifts()
         error = provenance["exploitability"] * spot.pot / 100  # bound on the mean error over a range
         return SubgameRoot(self.state, self.solution_node.board, ranges, values, source, gifts, error)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the solution, as in `search.report`."""
+        subgame, provenance = self.subgame, self.solution.provenance
+        return {
+            "method": subgame.method,
+            "guarantee": SEARCH_METHODS[subgame.method],
+            "values": subgame.root.source,
+            "betting_nodes": len(subgame.spot.betting.actor),
+            "boards": int(self.solution.tree.street_start[-1]),
+            "hands": [int(np.count_nonzero(weights)) for weights in subgame.spot.weights],
+            **{key: provenance[key] for key in ("iterations", "exploitability", "unit")},
+        }
 
     def gifts(self) -> Array:
         """Return the gifts of the opponent's hands on the path: the values they gave up by not playing their best actions.
@@ -265,9 +268,8 @@ class SubgamePosition:
 
 # --- bet menus ------------------------------------------------------------------------------------
 
-MENU_LADDER: tuple[
-    tuple[Sequence[str], Sequence[str]], ...
-] = (  # (turn, river): sizes of the first bet, the first raise, and later raises
+# (turn, river): sizes of the first bet, the first raise, and later raises.
+MENU_LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (
     (("33%, 75%, 150%, a", "75%, a", "a"), ("33%, 75%, 150%, a", "50%, 100%, a", "100%, a", "a")),
     (("50%, 100%, a", "100%, a", "a"), ("50%, 100%, a", "100%, a", "a")),
     (("50%, 100%, a", "100%, a", "a"), ("100%, a", "a")),
