@@ -14,6 +14,7 @@ import httpx
 import numpy as np
 import pytest
 
+from browsing import PATIENCE
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.api.play import PlayTable
 from riverboat.cards.notation import format_cards
@@ -175,7 +176,7 @@ def test_reviews_are_queued_run_in_sequence_and_are_cancelled() -> None:
     def work(number: int) -> Callable[[], dict[str, Any]]:
         def compute() -> dict[str, Any]:
             begun.set()
-            release.wait(20)
+            release.wait(PATIENCE)
             computed.append(number)
             if number == 3:
                 raise InputError("cannot be judged")
@@ -185,7 +186,7 @@ def test_reviews_are_queued_run_in_sequence_and_are_cancelled() -> None:
 
     assert reviews.status("a", 0)["state"] == "none"
     assert reviews.request("a", 0, work(0))["state"] in ("waiting", "running")
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     assert reviews.request("a", 1, work(1))["ahead"] == 1
     assert reviews.request("b", 0, work(2))["ahead"] == 2
     reviews.request("b", 3, work(3))
@@ -233,14 +234,14 @@ def test_play_does_not_wait_for_reviews(tmp_path: Path, monkeypatch: pytest.Monk
                 table = (await client.post(f"{place}/deal")).json()
                 assert table["hand"] == number + 2
                 assert (await client.get(place)).json() == table
-            assert begun.wait(20)
+            assert begun.wait(PATIENCE)
             assert not ended.is_set()
             assert server.review_work_queue.num_pending == 12
             assert (await client.delete(f"{place}/reviews")).status_code == 204
             assert (await client.get(f"{place}/review", params={"hand": 0})).json()["state"] == "none"
 
     asyncio.run(play())
-    assert ended.wait(20)
+    assert ended.wait(PATIENCE)
     assert server.close()
     assert server.review_work_queue.num_started == 1
 
