@@ -10,7 +10,7 @@ far. With `draw`, hand numbers fix that randomness, and the result is the strate
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -332,13 +332,13 @@ class PublicStateCache(Generic[Value]):
         if capacity < 1:
             raise InputError(f"capacity={capacity}: must be at least 1")
         self.capacity, self._size, self._total_size = capacity, size or (lambda value: 1), 0
-        self._values: OrderedDict[bytes, Value] = OrderedDict()
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def get(self, key: bytes) -> Value | None:
+    def get(self, key: Hashable) -> Value | None:
         """Return the cached value of a key, or None.
 
         Parameters
@@ -352,7 +352,7 @@ class PublicStateCache(Generic[Value]):
             self._values.move_to_end(key)
             return self._values[key]
 
-    def put(self, key: bytes, value: Value) -> Value:
+    def put(self, key: Hashable, value: Value) -> Value:
         """Store a value and return it; evict least recently used values over the capacity.
 
         Parameters
@@ -371,7 +371,7 @@ class PublicStateCache(Generic[Value]):
                 self._total_size -= self._size(self._values.popitem(last=False)[1])
         return value
 
-    def get_or_compute(self, key: bytes, make: Callable[[], Value]) -> Value:
+    def get_or_compute(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the cached value of a key, or compute and store it.
 
         Parameters
@@ -383,6 +383,18 @@ class PublicStateCache(Generic[Value]):
         """
         value = self.get(key)
         return self.put(key, make()) if value is None else value
+
+    def discard(self, key: Hashable) -> None:
+        """Forget the value of a key, if it is cached.
+
+        Parameters
+        ----------
+        key
+            Bytes of a line, a board or both.
+        """
+        with self._lock:
+            if key in self._values:
+                self._total_size -= self._size(self._values.pop(key))
 
     def clear(self) -> None:
         """Remove all values."""

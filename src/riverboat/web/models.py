@@ -271,9 +271,9 @@ class NodeAction(BaseModel):
     line: str = Field(description="line after the action")
     frequency: float | None
     combos: float | None
-    ev: float | None
-    equity: float | None
-    eqr: float | None
+    ev: float | None = None
+    equity: float | None = None
+    eqr: float | None = None
 
 
 class PathStep(BaseModel):
@@ -290,9 +290,9 @@ class PathStep(BaseModel):
 class HandColumns(BaseModel):
     """Arrays over the hands of the starting range that are possible on the board."""
 
-    index: list[int]
-    weight: list[float]
-    deals: list[float] = Field(description="probability of each hand, the weights of means; they sum to 1")
+    index: list[int] = []
+    weight: list[float] = []
+    deals: list[float] = Field([], description="probability of each hand, the weights of means; they sum to 1")
     ev: list[float | None] = []
     equity: list[float | None] = []
     eqr: list[float | None] = []
@@ -307,11 +307,11 @@ class HandColumns(BaseModel):
 class NodePlayer(BaseModel):
     """A player at a node."""
 
-    combos: float | None
-    ev: float | None
-    equity: float | None
-    eqr: float | None
-    hands: HandColumns
+    combos: float | None = None
+    ev: float | None = None
+    equity: float | None = None
+    eqr: float | None = None
+    hands: HandColumns = HandColumns()
 
 
 class NodeResponse(BaseModel):
@@ -323,13 +323,13 @@ class NodeResponse(BaseModel):
     board: str
     street: str
     pot: float
-    stacks: list[float] | None
-    player: str | None
-    played: float | None
+    stacks: list[float] | None = None
+    player: str | None = None
+    played: float | None = None
     names: list[str]
-    joiner: str = Field(description="separator of two actions in a line")
-    moves: list[NodeAction]
-    cards: list[str]
+    joiner: str = Field("", description="separator of two actions in a line")
+    moves: list[NodeAction] = []
+    cards: list[str] = []
     path: list[PathStep]
     players: dict[str, NodePlayer]
     locked: list[int] = Field([], description="hands of the player to act whose strategy is locked here")
@@ -366,17 +366,17 @@ class RunResponse(BaseModel):
 
     name: str
     kind: Literal["solution", "blueprint", "boards", "tournament", "other"]
-    game: str | None
-    board: str | None
+    game: str | None = None
+    board: str | None = None
     state: str = Field(description="state of its job; running or done for others")
     running: bool
     job: bool = Field(description="whether this server can stop and resume it")
     ready: bool = Field(description="whether it can be read yet")
     changed: float
-    iterations: int | None
-    seconds: float | None
-    exploitability: float | None
-    unit: str | None
+    iterations: int | None = None
+    seconds: float | None = None
+    exploitability: float | None = None
+    unit: str | None = None
 
 
 class SeriesResponse(BaseModel):

@@ -30,6 +30,7 @@ from riverboat.core.files import read_toml_text
 from riverboat.core.formatting import format_bytes
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
+from riverboat.web.log_files import last_line
 from riverboat.web.models import LineText, ShortText, SolveLimitsRequest, options_from
 
 # --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
@@ -294,7 +295,7 @@ class JobQueue:
             job = self._jobs.get(name)
             if job is not None:
                 state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPT_CODES else FAILED
-                message = "" if state in (DONE, STOPPED) else _last_line(self.data.job_folder(name) / "said.txt")
+                message = "" if state in (DONE, STOPPED) else last_line(self.data.job_folder(name) / "said.txt")
                 if code < 0 and not message:
                     message = f"the process was killed by signal {-code}"
                 with suppress(OSError):  # disk full: the state is kept in memory only
@@ -342,10 +343,3 @@ def _read_job(file: Path) -> SolveJob | None:
         job = TypeAdapter(SolveJob).validate_json(file.read_bytes(), strict=True)
         return job if job.state in STATES else None
     return None
-
-
-def _last_line(file: Path) -> str:
-    with suppress(OSError):
-        lines = file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1][:500] if lines else ""
-    return ""
