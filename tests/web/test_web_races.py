@@ -21,7 +21,7 @@ from riverboat.cards.notation import format_cards
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.rules import read_game
-from riverboat.practice.session import PracticeSession, finished_hands_results
+from riverboat.practice.session import PracticeSession, session_results
 from riverboat.practice.verdicts import DecisionVerdict, VerdictOption
 from riverboat.web.application import create_application
 from riverboat.web.practice import OpenSession, PracticeService
@@ -122,13 +122,13 @@ def test_finished_hands_are_immutable() -> None:
     held = session()
     take_step(held, None, "f")
     before = held.finished
-    record, facts = before.record(), finished_hands_results(before, None).to_dict()
+    record, facts = before.record(), session_results(before, None).to_dict()
     for _ in range(3):
         take_step(held, None, None)
         take_step(held, None, "f")
     assert len(before) == 1
     assert len(held.finished) == 4
-    assert finished_hands_results(before, None).to_dict() == facts
+    assert session_results(before, None).to_dict() == facts
     assert len(before.record()) == len(record) == 1
     with pytest.raises(InputError, match="hand 2: must be 1 to 1"):
         before.hand(1)

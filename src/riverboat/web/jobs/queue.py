@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from riverboat.api import boards as many_boards
 from riverboat.api.options import parse_target
-from riverboat.api.solve import check_schedule, solve
+from riverboat.api.solve import check_schedule
 from riverboat.cli.terminal import parse_duration
 from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, short_repr
@@ -31,7 +31,7 @@ from riverboat.core.formatting import format_bytes
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
 from riverboat.web.log_files import last_line
-from riverboat.web.models import LineText, ShortText, SolveLimitsRequest, options_from
+from riverboat.web.models import LineText, SolveOptionsRequest
 
 # --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
 
@@ -39,14 +39,9 @@ SPOT_FILE = "spot.toml"
 SPOT_UNIT = "% of pot"  # unit of exploitability
 
 
-@options_from(solve, iterations=1)
-class JobOptions(SolveLimitsRequest):
+class JobOptions(SolveOptionsRequest):
     """Options of `riverboat solve` that a job may have, by their long names."""
 
-    threads: int | None = None
-    checkpoint: ShortText | None = None
-    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
-    schedule: ShortText | None = None
     boards: Annotated[str, Field(max_length=2_000)] | None = None
     line: LineText | None = None
     keep: Literal[True] | None = None
@@ -108,10 +103,8 @@ def check_files(notes: Path, run: Path) -> None:
         raise InputError(f"{file}: {error}") from None
 
 
-QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = (
-    "queued", "running", "stopping", "stopped", "done", "missed", "failed",
-)  # fmt: skip
-STATES = (QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED)
+STATES = ("queued", "running", "stopping", "stopped", "done", "missed", "failed")
+QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = STATES
 ACTIVE_STATES = (QUEUED, RUNNING, STOPPING)
 MAX_JOBS = 500
 SHUTDOWN_SECONDS = 20.0  # seconds for checkpoints of jobs at shutdown

@@ -14,9 +14,16 @@ from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.web import runs, spot_sources
-from riverboat.web.jobs.queue import ACTIVE_STATES, LIMIT_OPTIONS, SolveJob, check_boards, check_options
+from riverboat.web.jobs.queue import ACTIVE_STATES, SolveJob, check_boards, check_options
 from riverboat.web.log_files import last_line, last_row, read_result
-from riverboat.web.models import JobRequest, JobResponse, RunResponse, SeriesResponse, SolveLimitsRequest
+from riverboat.web.models import (
+    JobRequest,
+    JobResponse,
+    RunResponse,
+    SeriesResponse,
+    SolveLimitsRequest,
+    SolveOptionsRequest,
+)
 from riverboat.web.server import Server
 from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
@@ -33,16 +40,11 @@ def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
     spot, threads = resolved.spot, request.threads or server.cores
     if request.boards is None and (request.report is not None or request.keep):
         raise InputError("report and keep need boards")
-    options: dict[str, Any] = {
-        name: getattr(request, name) for name in LIMIT_OPTIONS if getattr(request, name) is not None
-    }
+    options = request.model_dump(include=set(SolveOptionsRequest.model_fields), exclude_none=True)
     options |= {"threads": threads, "checkpoint": request.checkpoint or DEFAULT_CHECKPOINT}
-    options |= {name: getattr(request, name) for name in ("dtype", "schedule") if getattr(request, name) is not None}
     boards = None if request.boards is None else check_boards(request.boards, server.data)
     if boards is not None:
-        options |= {"boards": boards}
-        options |= {"line": request.report} if request.report else {}
-        options |= {"keep": True} if request.keep else {}
+        options |= {"boards": boards, "line": request.report or None, "keep": request.keep or None}
     kind = "spot" if boards is None else "boards"
     options = check_options(options, kind, server.data, spot.scale[0])
     sizes = {"solves": 1} | estimate(spot, schedule=request.schedule, threads=threads, boards=boards)
@@ -60,11 +62,12 @@ def job_response(job: SolveJob, server: Server) -> JobResponse:
     """Return a job with its command line, last check and result."""
     notes = server.data.job_folder(job.name)
     last = last_row(notes / "log.jsonl") if job.kind == "spot" else None
-    return JobResponse(
-        **vars(job), command=["riverboat", *server.jobs.command_line(job)],
-        said=last_line(notes / "said.txt") if job.state in ACTIVE_STATES else "", last=last, ev=_player_evs(last, job),
-        resident=runs.resident_bytes(server.jobs.process_id(job.name)), result=read_result(notes / "result.json"),
-    )  # fmt: skip
+    said = last_line(notes / "said.txt") if job.state in ACTIVE_STATES else ""
+    command = ["riverboat", *server.jobs.command_line(job)]
+    memory = runs.resident_bytes(server.jobs.process_id(job.name))
+    result, evs = read_result(notes / "result.json"), _player_evs(last, job)
+    fields = {"command": command, "said": said, "last": last, "ev": evs, "resident": memory, "result": result}
+    return JobResponse.model_validate(vars(job) | fields)
 
 
 def _player_evs(last: dict[str, Any] | None, job: SolveJob) -> list[float | None]:

@@ -20,7 +20,7 @@ from riverboat.strategies.reports import node as node_report
 from riverboat.strategies.reports.comparison import compare_nodes
 from riverboat.web import models, runs
 from riverboat.web.data_folder import MissingError
-from riverboat.web.models import NodeResponse, TableColumn, TableResponse
+from riverboat.web.models import NodeResponse, TableResponse
 from riverboat.web.server import Server
 from riverboat.web.specs import require_cheap
 from riverboat.web.views.node import round_or_none
@@ -54,9 +54,9 @@ def json_response(body: bytes, **headers: str) -> Response:
 
 def table_response(table: ReportTable) -> TableResponse:
     """Return a table with its columns."""
-    columns = [TableColumn(name=c.name, title=c.title or c.name, kind=c.kind) for c in table.columns]
+    columns = [{"name": c.name, "title": c.title or c.name, "kind": c.kind} for c in table.columns]
     rows = [[cell if isinstance(cell, str) else round_or_none(cell, 6) for cell in row] for row in table.rows]
-    return TableResponse(title=table.title, columns=columns, rows=rows)
+    return TableResponse.model_validate({"title": table.title, "columns": columns, "rows": rows})
 
 
 def export_text(solution: Solution, line: str, kind: str, player: str | None, depth: int | None) -> str:

@@ -25,7 +25,7 @@ from riverboat.practice.evaluators import (
     convert_to_spot,
 )
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
-from riverboat.practice.session import finished_hands_results
+from riverboat.practice.session import session_results
 from riverboat.web.models import RequestBody, ReviewResponse, ShortText
 from riverboat.web.practice import AgentUse, OpenSession, PracticeService
 from riverboat.web.runs import list_runs
@@ -173,7 +173,7 @@ def play_routes(server: Server) -> APIRouter:
     async def raw_results(name: str) -> dict[str, Any]:
         """Return the result as played, and with all-ins by equity."""
         finished = (await opened(name)).finished
-        return await server.compute(lambda: finished_hands_results(finished, None).to_dict())
+        return await server.compute(lambda: session_results(finished, None).to_dict())
 
     @router.post("/sittings/{name}/results")
     async def luckless_results(name: str) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
 def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
     agent = desk.agent(session.agent, session.session.table.seed, AgentUse.VALUES)
     with hold_solution_lock(agent):
-        return finished_hands_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
+        return session_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 
 
 def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict[str, Any]:
