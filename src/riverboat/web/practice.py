@@ -21,6 +21,7 @@ from riverboat.api.agent import spec_version
 from riverboat.api.artifacts import agent_solution
 from riverboat.cards.notation import format_cards
 from riverboat.core import files
+from riverboat.core.cache import LRUCache
 from riverboat.core.errors import InputError, RiverboatError, short_repr
 from riverboat.core.files import read_text
 from riverboat.formats.hand_files import HandFileContents, hand_file_suffix, parse_hands_in_file_units
@@ -30,7 +31,6 @@ from riverboat.practice.evaluators import DecisionEvaluator, make_evaluator
 from riverboat.practice.questions import ChartSource, QuestionSource, TableSource
 from riverboat.practice.reviews import PlayedHand, hands_of_player
 from riverboat.practice.session import FinishedHands, PracticeSession
-from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.web.data_folder import DataFolder, MissingError
 from riverboat.web.solutions import hold_solution_lock
 from riverboat.web.specs import parse_agent_spec, parse_push_spec
@@ -54,7 +54,7 @@ class HandHistoryStore:
     def __init__(self, data: DataFolder) -> None:
         self.data, self.folder = data, data.root / HISTORY_FOLDER
         self._lock = threading.Lock()
-        self._cache = PublicStateCache[HandFileContents](MAX_OPEN_HISTORIES)
+        self._cache = LRUCache[HandFileContents](MAX_OPEN_HISTORIES)
 
     def add_text(self, text: str, title: str) -> str:
         """Store the text of a hand history after parsing it, and return its name; a text stored before is not stored
@@ -213,11 +213,11 @@ class PracticeService:
         self.data = data
         self.folder = data.root / PRACTICE_FOLDER / "sittings"
         self._lock = threading.Lock()  # protects sessions and record; nothing is computed while it is held
-        self._agents: PublicStateCache[Agent] = PublicStateCache(MAX_AGENTS)
-        self._judges = PublicStateCache[DecisionEvaluator](MAX_AGENTS)
-        self._books = PublicStateCache[ChartBook](MAX_OPEN)
-        self._sessions = PublicStateCache[OpenSession](MAX_OPEN)
-        self._drills = PublicStateCache[OpenDrill](MAX_OPEN)
+        self._agents: LRUCache[Agent] = LRUCache(MAX_AGENTS)
+        self._judges = LRUCache[DecisionEvaluator](MAX_AGENTS)
+        self._books = LRUCache[ChartBook](MAX_OPEN)
+        self._sessions = LRUCache[OpenSession](MAX_OPEN)
+        self._drills = LRUCache[OpenDrill](MAX_OPEN)
         self.histories = HandHistoryStore(data)
         self._numbers = itertools.count(1)
         self._record: DrillRecord | None = None

@@ -22,11 +22,11 @@ from riverboat.api.artifacts import (
 )
 from riverboat.api.nodes import NodeSource, find_source, read_node, source_version
 from riverboat.core import artifacts
+from riverboat.core.cache import LRUCache
 from riverboat.core.cancellation import cancellation_check
 from riverboat.core.errors import InputError, RiverboatError, short_repr
 from riverboat.games.base import CHANCE
 from riverboat.practice.evaluators import SolutionEvaluator
-from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.web.data_folder import DataFolder
 from riverboat.web.models import NodeResponse
 from riverboat.web.specs import parse_agent_spec
@@ -76,8 +76,8 @@ class SolutionStore:
 
     def __init__(self, data: DataFolder) -> None:
         self.data = data
-        self.responses = PublicStateCache[bytes](MAX_CACHE_BYTES, len)  # encoded, by version of the run and request
-        self._open: PublicStateCache[tuple[Solution, threading.RLock]] = PublicStateCache(MAX_OPEN_SOLUTIONS)
+        self.responses = LRUCache[bytes](MAX_CACHE_BYTES, len)  # encoded, by version of the run and request
+        self._open: LRUCache[tuple[Solution, threading.RLock]] = LRUCache(MAX_OPEN_SOLUTIONS)
         self._opening = threading.Lock()
 
     def resolve(self, name: str) -> NodeSource:
