@@ -216,6 +216,11 @@ def errors_of_agent(name: str) -> Iterator[None]:
     name
         Name or spec of the agent.
 
+    Returns
+    -------
+    context manager
+        Raises `InputError` with the longer message.
+
     Examples
     --------
     >>> with errors_of_agent("demo"):
