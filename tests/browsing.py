@@ -13,6 +13,7 @@ from riverboat.solvers.mccfr.training import TrainingProgress
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 LEFT_OUT = "browser tests are skipped: Chromium is not installed (Debian: apt install chromium)"
 WIDE, NARROW = (1280, 900), (390, 844)
+PATIENCE = 150.0  # seconds that a test waits for anything, on a busy, slow machine where nothing is compiled yet
 
 
 def add_to_log(run: Path, iteration: int) -> None:

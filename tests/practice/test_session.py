@@ -12,7 +12,7 @@ from riverboat.cards.deck import hand_index
 from riverboat.core.errors import InputError
 from riverboat.formats.hand_files import read_hands, write_hands
 from riverboat.practice.evaluators import make_evaluator
-from riverboat.practice.reviews import hands_of_player, review_hands, total_ev_lost
+from riverboat.practice.reviews import hands_of_player, review_hand, total_ev_lost
 from riverboat.practice.session import PracticeSession, session_results
 from riverboat.subgames.search.search import SubgameSearch
 
@@ -149,7 +149,7 @@ def test_hands_of_a_file_are_judged_as_those_of_the_session(tmp_path):
     judge = make_evaluator(make_agent("rule-based"))
     first, second = hands_of_player(session.record(), "you"), hands_of_player(record, "you")
     assert [(h.hole, h.end.line, h.won) for h in first] == [(h.hole, h.end.line, h.won) for h in second]
-    judged = [list(review_hands(judge, hands[:2])) for hands in (first, second)]
+    judged = [[review_hand(judge, hand) for hand in hands[:2]] for hands in (first, second)]
     assert [h.to_dict() for h in judged[0]] == [h.to_dict() for h in judged[1]]
 
 
@@ -159,7 +159,7 @@ def test_all_in_adjusted_results():
         session.act("r20000")
         if k < 2:
             session.deal()
-    found = session_results(session, aivat=False)
+    found = session_results(session.finished, None)
     assert found.hands == 3
     assert abs(found.won) in (20_000, 60_000)
     mean = np.mean([

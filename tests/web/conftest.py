@@ -16,21 +16,28 @@ import numpy as np
 import pytest
 
 import riverboat as rb
-from browsing import CHROMIUM, WIDE, add_to_log
+from browsing import CHROMIUM, PATIENCE, WIDE, add_to_log
 from random_blueprints import random_blueprint
 from riverboat.strategies.blueprint import save_blueprint
 from riverboat.tournaments.run import SolvedTournament
 from riverboat.tournaments.tournament import Tournament
-from riverboat.web import serve
+from riverboat.web import serve, server
 from riverboat.web.connections import make_server
 from riverboat.web.gateway import Gateway
 
 TOKEN = "a-token-of-the-tests"
-PATIENCE = 60_000  # ms limit for a page on a busy machine where nothing is compiled yet
 TURN: dict[str, Any] = {"board": "QsJh2h7c", "pot": 100, "stack": 100, "oop": "AA,KK,T9s", "ip": "QQ,JTs,A5s"}
 
 
 Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _reads_have_time() -> Iterator[None]:
+    """Give reads of servers in this process as much time as the tests have: the first ones compile kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "READ_SECONDS", PATIENCE)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +45,7 @@ def browser() -> Iterator[Any]:
     """The browser."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
     with sync_playwright() as playwright:
         # no sandbox, because tests may run as root in a container; only our own page is opened
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
@@ -71,12 +78,12 @@ def address(data: Path) -> Iterator[str]:
     port = bound.getsockname()[1]
     inside = serve.LazyApplication(data, 1, None)
     door = Gateway(inside, TOKEN, serve.allowed_hosts("127.0.0.1", port), port)
-    server = make_server(door, inside.stop)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    listener = make_server(door, inside.stop)
+    thread = threading.Thread(target=listener.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    listener.should_exit = True
+    thread.join(PATIENCE)
     inside.close()
 
 
@@ -104,7 +111,7 @@ def visit(browser: Any, address: str, request: pytest.FixtureRequest, tmp_path: 
     def go(place: str, size: tuple[int, int] = WIDE, scheme: str = "light", *, refused: bool = False) -> Any:
         viewport = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         pages.append(page)
         # the page handles 405 (costly) and 409 (continued in another window)

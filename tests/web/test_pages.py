@@ -193,10 +193,6 @@ def test_layout_themes_and_accessible_names(visit: Any) -> None:
 @pytest.mark.slow
 def test_weights_rake_and_sizes_per_player_are_sent(visit: Any) -> None:
     page = visit("#study?new=1")
-    sent: list[Any] = []
-    page.on(
-        "request", lambda asked: asked.url.endswith("/api/spots/size") and sent.append(asked.post_data_json["spot"])
-    )
     page.get_by_role("button", name="Clear").first.click()
     brush = page.get_by_label("Weight of the brush, in per cent").first
     brush.fill("25")
@@ -209,10 +205,11 @@ def test_weights_rake_and_sizes_per_player_are_sent(visit: Any) -> None:
     page.get_by_label("Rake cap", exact=True).fill("3")
     page.get_by_role("radio", name="Each player").click()
     page.get_by_label("Bets, turn, oop", exact=True).fill("40%")
-    with page.expect_response(lambda answer: answer.url.endswith("/api/spots/size")):
+    with page.expect_request(
+        lambda asked: asked.url.endswith("/api/spots/size") and "70%, a" in asked.post_data
+    ) as size:
         page.get_by_label("Bets, turn, ip", exact=True).fill("70%, a")
-    page.wait_for_timeout(400)  # typed input is debounced
-    spot = sent[-1]
+    spot = size.value.post_data_json["spot"]
     assert spot["rake"] == {"rate": 0.05, "cap": 3}
     assert (spot["bets"]["oop"]["turn"]["bet"], spot["bets"]["ip"]["turn"]["bet"]) == ("40%", "70%, a")
     assert spot["ranges"]["oop"].count(":0.25") == 5

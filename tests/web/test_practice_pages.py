@@ -80,8 +80,9 @@ def test_reload_during_a_hand(visit: Any) -> None:
     page = visit("#play")
     sit_down(page, "turn")
     if page.locator("[data-move=c]").count():
+        moves = page.locator(".history li").count()
         page.locator("[data-move=c]").first.click()
-        page.wait_for_timeout(300)
+        expect(page.locator(".history li").nth(moves)).to_be_visible()
     expect(page.locator(".history li").first).to_be_visible()
     before = dealt(page)
     page.reload()

@@ -160,6 +160,25 @@ def test_failed_report_keeps_the_table(visit: Any, boards: str) -> None:
     expect(table).to_have_count(3)
 
 
+SLOW_RANGES = """() => {
+  const ask = window.fetch;
+  window.fetch = async (path, options) => {
+    if (path === '/api/ranges') await new Promise((resolve) => setTimeout(resolve, 1500));
+    return ask(path, options);
+  };
+}"""
+
+
+def test_the_form_estimates_when_its_ranges_are_read(visit: Any) -> None:
+    """Ranges that arrive late, after typed input is debounced, are still estimated."""
+    page = visit("#study")
+    page.evaluate(SLOW_RANGES)
+    page.evaluate("location.hash = '#study?new=1'")
+    expect(page.get_by_role("textbox", name="as text").first).to_be_visible()
+    expect(page.locator(".cost .numbers")).to_be_visible()
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
+
+
 @pytest.mark.slow
 def test_the_form_counts_boards(visit: Any) -> None:
     page = visit("#study?new=1")

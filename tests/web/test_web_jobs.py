@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from browsing import PATIENCE
 from processes import Processes
 from riverboat.core import files as core_files
 from riverboat.strategies import files
@@ -42,12 +43,12 @@ class Serving:
         found = re.search(r"(http://\S+)/\?token=(\S+)", self.process.stdout.readline())
         assert found is not None
         self.base, self.headers = found[1], {"authorization": f"Bearer {found[2]}"}
-        self.client = httpx.Client(base_url=self.base, headers=self.headers, timeout=60)
+        self.client = httpx.Client(base_url=self.base, headers=self.headers, timeout=PATIENCE)
 
     def job(self, name: str) -> Any:
         return self.client.get(f"/api/jobs/{name}").json()
 
-    def wait(self, name: str, until: Callable[[Any], bool], seconds: float = 100) -> Any:
+    def wait(self, name: str, until: Callable[[Any], bool], seconds: float = PATIENCE) -> Any:
         end = time.monotonic() + seconds
         while not until(job := self.job(name)):
             assert time.monotonic() < end, job
@@ -60,7 +61,7 @@ class Serving:
             self.process.kill()
         else:
             self.process.send_signal(signal.SIGINT)
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
         assert self.process.stdout is not None
         self.process.stdout.close()
 
@@ -80,7 +81,7 @@ def serve(processes: Processes, tmp_path: Path) -> Iterator[Callable[[], Serving
             server.stop()
 
 
-def wait(until: Callable[[], bool], seconds: float = 60) -> None:
+def wait(until: Callable[[], bool], seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not until():
         assert time.monotonic() < end
@@ -181,18 +182,16 @@ def test_thousand_concurrent_requests(serve: Callable[[], Serving]) -> None:
     async def ask() -> list[int]:
         limits = httpx.Limits(max_connections=1000, max_keepalive_connections=1000)
         async with httpx.AsyncClient(
-            base_url=server.base, headers=server.headers, limits=limits, timeout=120
+            base_url=server.base, headers=server.headers, limits=limits, timeout=PATIENCE
         ) as client:
             size = [client.post("/api/spots/size", json={"spot": SPOT}) for _ in range(300)]
             other = [client.get("/api/about") for _ in range(350)] + [client.get("/api/runs") for _ in range(350)]
             return [answer.status_code for answer in await asyncio.gather(*size, *other)]
 
-    begun = time.monotonic()
     codes = asyncio.run(ask())
     assert len(codes) == 1000
     assert set(codes) <= {200, 503}
     assert codes.count(200) >= 450  # cheap requests, and as many as may be queued
-    assert time.monotonic() - begun < 110
     assert server.client.get("/api/about").status_code == 200
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from browsing import PATIENCE
 from processes import Processes
 from riverboat.core.cancellation import CancelledError, check_cancellation, has_cancellation_check
 from riverboat.web import serve
@@ -37,7 +38,7 @@ SPOT = {
 class Impatient(DeadlineProtocol):
     """The server's protocol with short deadlines."""
 
-    head_seconds, body_seconds, send_seconds, most = 0.2, 0.2, 0.4, 40
+    head_seconds, body_seconds, send_seconds, max_connections = 0.2, 0.2, 0.4, 40
 
 
 class Running:
@@ -56,11 +57,11 @@ class Running:
 
     def client(self) -> httpx.Client:
         headers = {"authorization": f"Bearer {TOKEN}"}
-        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=30)
+        return httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=PATIENCE)
 
     def connect(self, text: str = "") -> socket.socket:
         """Return a connection after sending some bytes."""
-        made = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        made = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
         made.sendall(text.encode())
         return made
 
@@ -70,7 +71,7 @@ class Running:
 
     def close(self) -> None:
         self.listener.should_exit = True
-        self.thread.join(20)
+        self.thread.join(PATIENCE)
         self.inside.close()
 
 
@@ -90,7 +91,7 @@ def is_dropped(connection: socket.socket) -> bool:
     return True  # otherwise the socket's timeout raises
 
 
-def until(fact: Callable[[], bool], seconds: float = 20) -> None:
+def until(fact: Callable[[], bool], seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not fact():
         assert time.monotonic() < end
@@ -164,7 +165,7 @@ def test_abandoned_estimates_are_not_computed(running: Running, monkeypatch: pyt
 
     def endless(*arguments: Any, **options: Any) -> dict[str, Any]:
         begun.append(arguments)
-        left.wait(20)
+        left.wait(PATIENCE)
         try:
             while True:
                 time.sleep(0.005)
@@ -229,8 +230,8 @@ def test_slow_work_times_out() -> None:
 
     with pytest.raises(BusyError):
         asyncio.run(queue.run(endless, seconds=0.05))
-    assert ended.wait(20)
-    assert asyncio.run(queue.run(lambda: "next", seconds=20)) == "next"
+    assert ended.wait(PATIENCE)
+    assert asyncio.run(queue.run(lambda: "next", seconds=PATIENCE)) == "next"
     queue.close()
     with pytest.raises(BusyError, match="stopping"):
         queue.submit(endless)
@@ -250,21 +251,21 @@ def test_priority_and_uninterruptible_work() -> None:
     def move() -> None:
         assert not has_cancellation_check()
         order.append("move begins")
-        release.wait(20)
+        release.wait(PATIENCE)
         order.append("move ends")
 
     review = behind.submit(slow)
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     moved = urgent.submit(move, uninterruptible=True)
     until(lambda: "move begins" in order)
     moved.cancel()  # it completes although its client has disconnected
     time.sleep(0.1)
     release.set()
-    review.future.result(20)
+    review.future.result(PATIENCE)
     assert order == ["move begins", "move ends", "review"]
     for queue in (behind, urgent):
         queue.close()
-        assert queue.is_idle(20)
+        assert queue.is_idle(PATIENCE)
 
 
 # --- Shutdown ---
@@ -293,25 +294,25 @@ def test_shutdown_during_a_chart_computation(
     headers = {"authorization": f"Bearer {token}"}
     source = {"source": "push:10,10" if fresh else f"push:{','.join(['10'] * 9)}"}
     asked = threading.Thread(target=_ask, args=(f"{base}/api/charts", headers, source), daemon=True)
-    with httpx.Client(base_url=base, headers=headers, timeout=60) as client:
+    with httpx.Client(base_url=base, headers=headers, timeout=PATIENCE) as client:
         client.get("/api/about").raise_for_status()
         asked.start()
         if fresh:
             job = {"spot": SPOT | {"name": "job"}, "time": "100s", "threads": 1}
             assert client.post("/api/jobs", json=job).status_code == 201
-            until(lambda: client.get("/api/jobs/job").json()["last"] is not None, 60)
+            until(lambda: client.get("/api/jobs/job").json()["last"] is not None)
         else:
             time.sleep(1)
     begun = time.monotonic()
     process.send_signal(how)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     print(f"ended {time.monotonic() - begun:.1f} s after {how.name}")
     assert process.returncode == 128 + how
     assert "Traceback" not in said
-    asked.join(20)
+    asked.join(PATIENCE)
     assert not fresh or list((tmp_path / "job").glob("checkpoint-*"))
 
 
 def _ask(address: str, headers: dict[str, str], body: dict[str, Any]) -> None:
     with contextlib.suppress(httpx.HTTPError):
-        httpx.post(address, headers=headers, json=body, timeout=60)
+        httpx.post(address, headers=headers, json=body, timeout=PATIENCE)

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import riverboat as rb
+from browsing import PATIENCE
 from riverboat.formats.hand_files import read_hands
 from riverboat.web.application import create_application
 from riverboat.web.server import Server
@@ -46,7 +47,7 @@ def asker(data: Path) -> Any:
 def reviewed(ask: Any, path: str, **asked: Any) -> Any:
     """Request a review and wait for it."""
     told = ask("POST", path, asked)
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while told["state"] in ("waiting", "running"):
         assert time.monotonic() < end
         time.sleep(0.01)

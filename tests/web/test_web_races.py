@@ -14,13 +14,14 @@ import httpx
 import numpy as np
 import pytest
 
+from browsing import PATIENCE
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.api.play import PlayTable
 from riverboat.cards.notation import format_cards
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.rules import read_game
-from riverboat.practice.session import PracticeSession, finished_hands_results
+from riverboat.practice.session import PracticeSession, session_results
 from riverboat.practice.verdicts import DecisionVerdict, VerdictOption
 from riverboat.web.application import create_application
 from riverboat.web.practice import OpenSession, PracticeService
@@ -121,13 +122,13 @@ def test_finished_hands_are_immutable() -> None:
     held = session()
     take_step(held, None, "f")
     before = held.finished
-    record, facts = before.record(), finished_hands_results(before, None).to_dict()
+    record, facts = before.record(), session_results(before, None).to_dict()
     for _ in range(3):
         take_step(held, None, None)
         take_step(held, None, "f")
     assert len(before) == 1
     assert len(held.finished) == 4
-    assert finished_hands_results(before, None).to_dict() == facts
+    assert session_results(before, None).to_dict() == facts
     assert len(before.record()) == len(record) == 1
     with pytest.raises(InputError, match="hand 2: must be 1 to 1"):
         before.hand(1)
@@ -175,7 +176,7 @@ def test_reviews_are_queued_run_in_sequence_and_are_cancelled() -> None:
     def work(number: int) -> Callable[[], dict[str, Any]]:
         def compute() -> dict[str, Any]:
             begun.set()
-            release.wait(20)
+            release.wait(PATIENCE)
             computed.append(number)
             if number == 3:
                 raise InputError("cannot be judged")
@@ -185,7 +186,7 @@ def test_reviews_are_queued_run_in_sequence_and_are_cancelled() -> None:
 
     assert reviews.status("a", 0)["state"] == "none"
     assert reviews.request("a", 0, work(0))["state"] in ("waiting", "running")
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     assert reviews.request("a", 1, work(1))["ahead"] == 1
     assert reviews.request("b", 0, work(2))["ahead"] == 2
     reviews.request("b", 3, work(3))
@@ -233,14 +234,14 @@ def test_play_does_not_wait_for_reviews(tmp_path: Path, monkeypatch: pytest.Monk
                 table = (await client.post(f"{place}/deal")).json()
                 assert table["hand"] == number + 2
                 assert (await client.get(place)).json() == table
-            assert begun.wait(20)
+            assert begun.wait(PATIENCE)
             assert not ended.is_set()
             assert server.review_work_queue.num_pending == 12
             assert (await client.delete(f"{place}/reviews")).status_code == 204
             assert (await client.get(f"{place}/review", params={"hand": 0})).json()["state"] == "none"
 
     asyncio.run(play())
-    assert ended.wait(20)
+    assert ended.wait(PATIENCE)
     assert server.close()
     assert server.review_work_queue.num_started == 1
 

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from browsing import PATIENCE
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import OPTIONS, UNTRUSTED_MAXIMA, UNTRUSTED_OPTIONS, SpecOrigin, file_origin, parse_agent
@@ -344,7 +345,7 @@ def test_jobs_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
         "print(jobs.get('river').state, jobs.get('river').message)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", script, str(tmp_path), RIVER], capture_output=True, text=True, timeout=100
+        [sys.executable, "-P", "-c", script, str(tmp_path), RIVER], capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.stdout.split()[0] in ("done", "missed"), done.stdout + done.stderr
     assert data.is_dir()

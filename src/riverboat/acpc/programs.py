@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def host_match(
             seed,
             listeners,
             players=(names[0], names[1]),
-            limits=limits if limits is not None else DealerLimits(),
+            limits=limits,
             log=log,
             duplicate=duplicate,
             forfeit=forfeit,
@@ -89,14 +89,8 @@ def play_at_dealer(
     """Play a match for an agent at a dealer's table; `connect_context` is open while it waits for the dealer."""
     rules, player = read_game(game), make_agent(agent, seed)
     player.check_rules(rules)
-    return play_client(
-        host,
-        port,
-        rules,
-        partial(act_on_match_state, player),
-        connect_seconds=connect_seconds,
-        connect_context=connect_context if connect_context is not None else nullcontext(),
-    )
+    decide = partial(act_on_match_state, player)
+    return play_client(host, port, rules, decide, connect_seconds=connect_seconds, connect_context=connect_context)
 
 
 def match_programs(

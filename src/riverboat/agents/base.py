@@ -17,10 +17,12 @@ still cached.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.match_state import MatchState
@@ -172,6 +174,65 @@ def act_on_match_state(agent: Agent, state: MatchState) -> str:
     if action is not None:
         return action
     return format_action(int(agent.act(Observations.from_match_states([state]))[0]), state.rules)
+
+
+def merge_actions(rows: Array, moves: Array) -> list[ActionProbabilities]:
+    """Return the actions of each table with their probabilities; columns with the same action are merged.
+
+    Parameters
+    ----------
+    rows
+        Probabilities. float64 [n, columns]
+    moves
+        Action of each column. int [n, columns]
+
+    Returns
+    -------
+    list of ActionProbabilities
+        Actions with positive probabilities, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> merge_actions(np.array([[0.5, 0.25, 0.25]]), np.array([[300, 0, 300]]))
+    [[(0, 0.25), (300, 0.75)]]
+    """
+    merged = []
+    for row, labels in zip(rows.tolist(), moves.tolist(), strict=True):
+        sums: dict[int, float] = {}
+        for p, move in zip(row, labels, strict=True):
+            if p > 0:
+                sums[move] = sums.get(move, 0.0) + p
+        merged.append(sorted(sums.items()))
+    return merged
+
+
+@contextmanager
+def errors_of_agent(name: str) -> Iterator[None]:
+    """Begin the message of an `InputError` in the block with the name of the agent.
+
+    Parameters
+    ----------
+    name
+        Name or spec of the agent.
+
+    Returns
+    -------
+    context manager
+        Raises `InputError` with the longer message.
+
+    Examples
+    --------
+    >>> with errors_of_agent("demo"):
+    ...     raise InputError("no options")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: agent 'demo': no options
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"agent {short_repr(name)}: {error}") from None
 
 
 def rules_of_agents(*agents: Agent) -> PokerRules | None:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from riverboat.abstraction.actions.translation import TieRule
-from riverboat.agents.base import ActionProbabilities, check_own_rules
+from riverboat.agents.base import ActionProbabilities, check_own_rules, errors_of_agent, merge_actions
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
@@ -45,12 +44,10 @@ class BlueprintAgent:
     @cached_property
     def policy(self) -> BlueprintPolicy:
         """Blueprint with translation and post-processing."""
-        try:
+        with errors_of_agent(self.name):
             return BlueprintPolicy(
                 self.strategy, self.translation, self.tie, self.post, self.share, self.spare_first, self.seed
             )
-        except InputError as error:
-            raise InputError(f"agent {self.name!r}: {error}") from None
 
     @property
     def rules(self) -> PokerRules:
@@ -73,14 +70,8 @@ class BlueprintAgent:
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
         """Return actions and their probabilities; abstract actions that become the same real action are merged."""
-        decisions, out = self.decide(observations), []
-        for row, moves in zip(decisions.rows.tolist(), decisions.moves.tolist(), strict=True):
-            sums: dict[int, float] = {}
-            for p, move in zip(row, moves, strict=True):
-                if p > 0:
-                    sums[move] = sums.get(move, 0.0) + p
-            out.append(sorted(sums.items()))
-        return out
+        decisions = self.decide(observations)
+        return merge_actions(decisions.rows, decisions.moves)
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
         """Return its strategies with all hands at public states."""

@@ -71,11 +71,12 @@ class DelegatingPolicyAgent(DelegatingAgent):
         return self.current_agent.probabilities(observations)
 
 
-_SPLITMIX_INCREMENT, _SPLITMIX_FACTOR_1, _SPLITMIX_FACTOR_2 = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
+def uniform_from_bits(z: Array) -> Array:
+    """Return numbers in [0, 1) from well mixed uint64 values: the output function of splitmix64. float64 [n]"""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    uniform: Array = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(float) / 2.0**53
+    return uniform
 
 
 class CompositeAgent:
@@ -98,6 +99,14 @@ class CompositeAgent:
         for part in self.parts:
             part.check_rules(rules)
 
+    def act_as_parts(self, observations: Observations, part_of: Array) -> Array:
+        """Return the actions of the part that plays each table. int32 [n]"""
+        out = np.zeros(len(observations), np.int32)
+        for k in np.unique(part_of).tolist():
+            rows = np.flatnonzero(part_of == k)
+            out[rows] = self.parts[k].act(observations.take(rows))
+        return out
+
 
 class MixtureAgent(CompositeAgent):
     """Agent that plays each hand as one of its parts, drawn in secret."""
@@ -116,24 +125,14 @@ class MixtureAgent(CompositeAgent):
     def sample_parts(self, hand: Array, seat: Array, weights: Array) -> Array:
         """Draw the part that plays each hand in a seat, by the probabilities of the parts. int64 [n]"""
         bits = (np.asarray(hand, np.uint64) << np.uint64(1)) + np.asarray(seat, np.uint64) + np.uint64(1)
-        z = np.uint64(self.seed % 2**64) + bits * _SPLITMIX_INCREMENT  # splitmix64
-        z = (z ^ (z >> np.uint64(30))) * _SPLITMIX_FACTOR_1
-        z = (z ^ (z >> np.uint64(27))) * _SPLITMIX_FACTOR_2
-        uniform = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(float) / 2.0**53
+        uniform = uniform_from_bits(np.uint64(self.seed % 2**64) + bits * np.uint64(0x9E3779B97F4A7C15))
         chosen: Array = (np.cumsum(weights, axis=1) <= uniform[:, None]).sum(axis=1)
         return np.minimum(chosen, len(self.parts) - 1)
 
     def act(self, observations: Observations) -> Array:
         """Return the actions. int32 [n]"""
-        out = np.zeros(len(observations), np.int32)
-        part_of = self.sample_parts(
-            observations.hand, observations.seat, self.mixture_weights(observations.public_states, observations.seat)
-        )
-        for k, part in enumerate(self.parts):
-            rows = np.flatnonzero(part_of == k)
-            if len(rows):
-                out[rows] = part.act(observations.take(rows))
-        return out
+        weights = self.mixture_weights(observations.public_states, observations.seat)
+        return self.act_as_parts(observations, self.sample_parts(observations.hand, observations.seat, weights))
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
         """Return its strategies with all hands at public states; with `draw`, in the hands with these numbers."""

@@ -22,13 +22,10 @@ Methods: DBBR is Ganzfried and Sandholm (2011), RNR Johanson, Zinkevich and Bowl
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from math import log
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +36,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords
-from riverboat.opponents.models.hand_lines import read_hands
+from riverboat.opponents.models.hand_lines import TreeDecisions, read_hands
 from riverboat.opponents.models.hierarchical import MODEL_FITTERS, TIED, fit_model_kind, log_likelihood_gain
 from riverboat.opponents.models.projection import ActingAgent, project_agent
 from riverboat.opponents.models.tree import PRIOR, MoveCounts, count_moves
@@ -91,39 +88,6 @@ class LearningSettings:
             raise InputError(f"every={self.every}, work={self.work}: must be at least 2 hands and 64 iterations")
 
 
-def parse_learning_settings(options: Mapping[str, str], text: str) -> LearningSettings | None:
-    """Parse the learning options of an agent; return None if it does not learn."""
-    present = [key for key in LEARNING_OPTIONS if key in options]
-    if "exploit" not in options:
-        if present:
-            raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that learn: add exploit=dbbr")
-        return None
-    settings: dict[str, Any] = {"method": options["exploit"] or "dbbr"}
-    for key, kind in (("every", int), ("work", int), ("p", float), ("prior", float)):
-        if key in options:
-            if not re.fullmatch(
-                r"\d{1,12}" if kind is int else r"\d{1,6}(\.\d{1,9})?|\.\d{1,9}", options[key], re.ASCII
-            ):
-                expected = "a whole number" if kind is int else "a number such as 0.9"
-                raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write {expected}")
-            settings[key] = kind(options[key])
-    if settings["method"] == KNOWN:
-        settings = {"p": 1.0, "work": KNOWN_ITERATIONS, **settings}
-    settings["opponent"] = options.get("opponent", "")
-    if "fit" in options:
-        settings["fit"] = options["fit"]
-    for key in ("wait", "showdowns", "doubt"):
-        if options.get(key, "yes") not in ("yes", "no"):
-            raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write yes or no")
-        settings[key] = options.get(key, "yes") == "yes"
-    if options.get("memory"):
-        settings["memory"] = Path(options["memory"])
-    try:
-        return LearningSettings(**settings)
-    except InputError as error:
-        raise InputError(f"agent {short_repr(text)}: {error}") from None
-
-
 def respond_to_known(agent: BlueprintAgent, opponent: ActingAgent, settings: LearningSettings) -> BlueprintAgent:
     """Compute the response to a known agent: the upper limit for learning agents."""
     responder = ModelResponder(agent.strategy, settings.p, seed=agent.seed)
@@ -157,7 +121,8 @@ class LearningAgent(DelegatingPolicyAgent):
     hands_seen: int = 0  # observed
 
     def __post_init__(self) -> None:
-        self.name = self.blueprint_agent.name
+        self.name, self.made_of = self.blueprint_agent.name, (self.blueprint_agent,)  # identifies it in ledgers
+        self.tables_at_once = self.settings.every  # hands between two responses
         self.current_agent: BlueprintAgent = self.blueprint_agent  # the agent to play
         self.log_evidence = 0.0  # nats by which models have predicted better than the blueprint
         self.evidence_decisions = 0  # predicted decisions
@@ -177,16 +142,6 @@ class LearningAgent(DelegatingPolicyAgent):
                 self._adopt(self._compute_response(self._observed_counts, []))
 
     @property
-    def made_of(self) -> tuple[BlueprintAgent]:
-        """Blueprint that identifies it in ledgers."""
-        return (self.blueprint_agent,)
-
-    @property
-    def tables_at_once(self) -> int:
-        """Number of hands between two responses."""
-        return self.settings.every
-
-    @property
     def counts(self) -> MoveCounts:
         """Observed actions of the opponent."""
         return sum(self._pending_counts, self._observed_counts)
@@ -201,11 +156,8 @@ class LearningAgent(DelegatingPolicyAgent):
     def observe(self, hands: HandRecords) -> None:
         """Count the opponent's actions, adopt the response that is due, and start the next."""
         strategy, every = self.blueprint_agent.strategy, self.settings.every
-        # Bets are translated as in play: with another translation the model would be one of another player.
-        reading = read_hands(
-            strategy.tree, hands, self.blueprint_agent.translation, self.blueprint_agent.seed + self.hands_seen
-        )
-        is_opponent = reading.player != hands.names.index(own_player_name(self.name, hands))
+        own_name = own_player_name(self.name, hands)
+        reading, is_opponent = read_opponent(self.blueprint_agent, hands, own_name, self.hands_seen)
         part = (self.hands_seen + reading.hand) // max(every // 2, 1)
         for k in np.unique(part).tolist():
             new = count_moves(reading, strategy.tree, is_opponent & (part == k), hands, strategy.cards)
@@ -316,6 +268,17 @@ class LearningAgent(DelegatingPolicyAgent):
             else:
                 showdown_counts[node, bucket] = counts
         self._observed_counts = MoveCounts(move_counts, showdown_counts)
+
+
+def read_opponent(
+    agent: BlueprintAgent, hands: HandRecords, own_name: str, hands_seen: int
+) -> tuple[TreeDecisions, Array]:
+    """Read hands along the lines of a blueprint; return them, and which decisions are the opponent's.
+
+    Bets are translated as in play: with another translation the model would be one of another player.
+    """
+    reading = read_hands(agent.strategy.tree, hands, agent.translation, agent.seed + hands_seen)
+    return reading, reading.player != hands.names.index(own_name)
 
 
 def own_player_name(name: str, hands: HandRecords) -> str:

@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from riverboat.agents.base import Agent
-from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.composite import CompositeAgent, DelegatingPolicyAgent, MixtureAgent, MixtureDelegatingAgent
-from riverboat.agents.learning import LearningAgent, own_player_name
+from riverboat.agents.learning import LearningAgent, own_player_name, read_opponent
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.actions import HIDDEN_CARD
@@ -26,7 +25,6 @@ from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.opponents.models.change_detection import ChangeDetector
-from riverboat.opponents.models.hand_lines import read_hands
 from riverboat.strategies.public_strategy import PublicPolicy, reach_probabilities
 from riverboat.strategies.reports.public_state import hand_indices
 
@@ -41,12 +39,8 @@ class SwitchingAgent(CompositeAgent):
 
     def act(self, observations: Observations) -> Array:
         """Return the actions, by the number of the deal. int32 [n]"""
-        out = np.zeros(len(observations), np.int32)
-        part_of = np.minimum(np.asarray(observations.hand) // self.deals, len(self.parts) - 1)
-        for k in np.unique(part_of).tolist():
-            rows = np.flatnonzero(part_of == k)
-            out[rows] = self.parts[k].act(observations.take(rows))
-        return out
+        deal = np.asarray(observations.hand) // self.deals
+        return self.act_as_parts(observations, np.minimum(deal, len(self.parts) - 1))
 
 
 class HedgeAgent(CompositeAgent, MixtureDelegatingAgent):
@@ -136,20 +130,14 @@ class ChangeDetectingAgent(DelegatingPolicyAgent):
         if self.current_agent.settings.memory is not None:
             raise InputError("notice and memory: discarded data cannot be stored; use one of the two")
         self.name = self.current_agent.name
+        self.made_of = self.current_agent.made_of  # the blueprint that identifies it in ledgers
         self.change_detector = ChangeDetector(self.current_agent.blueprint_agent.strategy.tree, window)
+        self.tables_at_once = max(
+            2, min(self.current_agent.tables_at_once, window // 4)
+        )  # changes are detected between
         self.hands_seen = 0
         self.noticed: list[int] = []  # number of hands at each detected change
         self._recent: deque[HandRecords] = deque()
-
-    @property
-    def made_of(self) -> tuple[BlueprintAgent]:
-        """Blueprint that identifies it in ledgers."""
-        return self.current_agent.made_of
-
-    @property
-    def tables_at_once(self) -> int:
-        """Small number of tables: changes are detected between batches."""
-        return max(2, min(self.current_agent.tables_at_once, self.change_detector.window // 4))
 
     def account(self) -> str:
         """Return when changes were detected."""
@@ -158,9 +146,8 @@ class ChangeDetectingAgent(DelegatingPolicyAgent):
 
     def observe(self, hands: HandRecords) -> None:
         """Learn from hands; after a change, discard earlier data and learn from the last hands."""
-        base = self.current_agent.blueprint_agent
-        reading = read_hands(base.strategy.tree, hands, base.translation, base.seed + self.hands_seen)
-        is_opponent = reading.player != hands.names.index(own_player_name(self.name, hands))
+        base, own_name = self.current_agent.blueprint_agent, own_player_name(self.name, hands)
+        reading, is_opponent = read_opponent(base, hands, own_name, self.hands_seen)
         self.hands_seen += len(hands)
         self._recent.append(hands)
         while sum(map(len, self._recent)) - len(self._recent[0]) >= self.change_detector.window:

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from riverboat.agents.base import Agent
+from riverboat.agents.base import Agent, errors_of_agent
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.learning import KNOWN, LearningAgent, respond_to_known
@@ -156,13 +156,11 @@ def make_agent(spec: str | AgentSpec, seed: int = 0) -> Agent:
 
 
 def _composite(spec: AgentSpec, seed: int) -> Agent:
-    try:
+    with errors_of_agent(spec.text):
         parts = [make_agent(part, seed) for part in spec.parts]
         if spec.kind == "switch":
             return SwitchingAgent(parts, spec.count, spec.text)
         return HedgeAgent(parts, spec.count, name=spec.text, seed=seed)
-    except InputError as error:
-        raise InputError(f"agent {short_repr(spec.text)}: {error}") from None
 
 
 def _blueprint(spec: AgentSpec, folder: Path, own_seed: int, seed: int) -> Agent:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from riverboat.agents.base import ActionProbabilities
+from riverboat.agents.base import ActionProbabilities, errors_of_agent, merge_actions
 from riverboat.cards.deck import FULL_DECK
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
@@ -53,10 +53,8 @@ class RuleAgent:
     @staticmethod
     def read(path: str | Path, name: str | None = None, seed: int = 0) -> RuleAgent:
         """Read a rule list from a text file."""
-        try:
+        with errors_of_agent(name or str(path)):
             rules = RuleList.parse(read_text(path, "rules", MAX_BYTES), HOLDEM_FEATURES)
-        except InputError as error:
-            raise InputError(f"agent {short_repr(name or str(path))}: {error}") from None
         return RuleAgent(rules, name or str(path), seed)
 
     def check_rules(self, rules: PokerRules) -> None:
@@ -79,15 +77,8 @@ class RuleAgent:
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
         """Return actions and their probabilities; actions of the rule list that become the same legal action are merged."""
-        moves, all_probabilities = self._action_probabilities(observations)
-        out = []
-        for row, probabilities in zip(moves.tolist(), all_probabilities.tolist(), strict=True):
-            sums: dict[int, float] = {}
-            for move, p in zip(row, probabilities, strict=True):
-                if p > 0:
-                    sums[move] = sums.get(move, 0.0) + p
-            out.append(sorted(sums.items()))
-        return out
+        moves, probabilities = self._action_probabilities(observations)
+        return merge_actions(probabilities, moves)
 
     def _action_probabilities(self, observations: Observations) -> tuple[Array, Array]:
         """Return the real actions of the list, and their probabilities. int64 [n, moves], float64 [n, moves]"""

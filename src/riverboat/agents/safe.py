@@ -20,7 +20,7 @@ import numpy as np
 
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.composite import MixtureAgent, MixtureDelegatingAgent
-from riverboat.agents.learning import LearningAgent, own_player_name
+from riverboat.agents.learning import LearningAgent, own_player_name, read_opponent
 from riverboat.agents.search import SearchAgent
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -29,7 +29,6 @@ from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.opponents.gifts import last_street_gifts
-from riverboat.opponents.models.hand_lines import read_hands
 from riverboat.opponents.models.tree import MoveCounts, count_moves, fit_model
 from riverboat.opponents.risk import RelativeRisk, RiskBank, exact_risk
 from riverboat.strategies.blueprint import Blueprint
@@ -149,14 +148,10 @@ class _SafeAgent(MixtureDelegatingAgent):
         if not 0 <= budget <= MAX_BUDGET_MBB:
             raise InputError(f"safe={budget:g}: must be mbb per hand, from 0 to {MAX_BUDGET_MBB:,.0f}")
         self.base, self.every, self.name = base, every, base.name
+        self.made_of = (base,)  # identifies it in ledgers
         self.hands_seen = 0
         self.bank = RiskBank(budget * base.rules.big_blind / 1000)
         self.current_agent: MixtureAgent = MixtureAgent((base,), (1.0,), base.name, base.seed)
-
-    @property
-    def made_of(self) -> tuple[BlueprintAgent]:
-        """Blueprint that identifies it in ledgers."""
-        return (self.base,)
 
     def account(self) -> str:
         """Return the gifts and risks so far."""
@@ -248,8 +243,7 @@ class SafeSearchAgent(_SafeAgent):
 
     def _learn(self, hands: HandRecords, own_name: str) -> None:
         strategy = self.base.strategy
-        reading = read_hands(strategy.tree, hands, self.base.translation, self.base.seed + self.hands)
-        is_opponent = reading.player != hands.names.index(own_name)
+        reading, is_opponent = read_opponent(self.base, hands, own_name, self.hands)
         self.counts += count_moves(reading, strategy.tree, is_opponent, hands, strategy.cards)
         self.hands += len(hands)
 

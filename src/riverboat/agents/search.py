@@ -11,14 +11,13 @@ subgames against the range of its model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.agents.base import ActionProbabilities
+from riverboat.agents.base import ActionProbabilities, errors_of_agent, merge_actions
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.composite import DelegatingPolicyAgent
 from riverboat.agents.learning import LearningAgent
@@ -36,7 +35,7 @@ from riverboat.strategies.policy import sample_moves
 from riverboat.strategies.public_strategy import StrategyBatch
 from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.database.database import EndgameDatabase
-from riverboat.subgames.database.policy import DatabasePolicy
+from riverboat.subgames.database.policy import DatabasePolicy, RiverStrategy
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition
 from riverboat.subgames.search.report import SubgameReport
 from riverboat.subgames.search.search import (
@@ -48,49 +47,12 @@ from riverboat.subgames.search.search import (
 )
 from riverboat.subgames.search.subgames import SubgamePosition
 
-BATCH_TABLES, DEVICE_BATCH_TABLES = (
-    128,
-    16_384,
-)  # in a batch: a GPU solves a thousand subgames in the time of ten
+BATCH_TABLES = 128  # in a batch
+DEVICE_BATCH_TABLES = 16_384  # a GPU solves a thousand subgames in the time of ten
 
 
-class PublicDecision(Protocol):
-    """Strategy with all hands at one public state."""
-
-    @property
-    def moves(self) -> tuple[int, ...]:
-        """Real actions."""
-        ...
-
-    @property
-    def strategy(self) -> Array:
-        """Probability of each action with each hand. float64 [1326, moves]"""
-        ...
-
-
-class DecisionSearch(Protocol):
-    """Source of strategies from a street on."""
-
-    @property
-    def first_street(self) -> int:
-        """First street with search."""
-        ...
-
-    @property
-    def hand_indices(self) -> Array:
-        """Index of each hand of the deck among the 1,326 hands. int64 [hands]"""
-        ...
-
-    def positions(self, public_states: PublicStates, seats: Sequence[int] | Array, /) -> Sequence[PublicDecision]:
-        """Return the strategies at public states, for the seats that act."""
-        ...
-
-
-class SolvedDecision(NamedTuple):
-    """Decision at a table, with its strategy."""
-
-    position: PublicDecision
-    moves: tuple[int, ...]  # actions of the position, fitted to the stacks of the table
+DecisionSearch: TypeAlias = SubgameSearch | DatabasePolicy  # source of strategies from a street on
+PublicDecision: TypeAlias = SubgamePosition | DepthLimitedPosition | RiverStrategy  # strategy at one public state
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +72,9 @@ class SearchAgent:
     @cached_property
     def search(self) -> DecisionSearch:
         """Search that solves subgames."""
-        try:
+        with errors_of_agent(self.name):
             opponent = None if self.opponent is None else equal_stack_strategy(self.opponent)
             return SubgameSearch(equal_stack_policy(self.base.policy), self.settings, opponent)
-        except InputError as error:
-            raise InputError(f"agent {self.name!r}: {error}") from None
 
     @property
     def name(self) -> str:
@@ -150,14 +110,7 @@ class SearchAgent:
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
         """Return actions and their probabilities."""
         rows, moves = self._action_rows(observations)
-        out = []
-        for row, labels in zip(rows.tolist(), moves.tolist(), strict=True):
-            sums: dict[int, float] = {}
-            for p, move in zip(row, labels, strict=True):
-                if p > 0:
-                    sums[move] = sums.get(move, 0.0) + p
-            out.append(sorted(sums.items()))
-        return out
+        return merge_actions(rows, moves)
 
     def explain(self, observations: Observations) -> SubgameReport | None:
         """Report on the subgame at the first table; None before the first street with search."""
@@ -214,13 +167,16 @@ class SearchAgent:
             )
         return StrategyBatch(public_states, actor, moves, probabilities)
 
-    def _solve(self, public_states: PublicStates, chosen: Array, seats: Array) -> list[SolvedDecision]:
+    def _solve(
+        self, public_states: PublicStates, chosen: Array, seats: Array
+    ) -> list[tuple[PublicDecision, tuple[int, ...]]]:
+        """Return the decisions at some tables, with their actions fitted to the stacks of the table."""
         selected = public_states.take(chosen)
         equal_stacks = equal_stack_states(selected)
         positions = self.search.positions(equal_stacks, seats[chosen]) if len(chosen) else []
         if equal_stacks is selected:
-            return [SolvedDecision(position, position.moves) for position in positions]
-        return [SolvedDecision(p, fit_to_stacks(p.moves, selected.betting(i))) for i, p in enumerate(positions)]
+            return [(position, position.moves) for position in positions]
+        return [(p, fit_to_stacks(p.moves, selected.betting(i))) for i, p in enumerate(positions)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,10 +197,8 @@ class SubgameLibraryAgent(SearchAgent):
     @cached_property
     def search(self) -> DecisionSearch:
         """Policy that looks endgames up in the database."""
-        try:
+        with errors_of_agent(self.name):
             return DatabasePolicy(self.library, SubgameSearch(equal_stack_policy(self.base.policy), self.settings))
-        except InputError as error:
-            raise InputError(f"agent {self.name!r}: {error}") from None
 
 
 # --- Search with a learned model ---
@@ -255,13 +209,9 @@ class LearningSearchAgent(DelegatingPolicyAgent):
 
     def __init__(self, learning_agent: LearningAgent, settings: SearchSettings) -> None:
         self.learning_agent, self.settings, self.name = learning_agent, settings, learning_agent.name
+        self.made_of = learning_agent.made_of  # the blueprint that identifies it in ledgers
         self.current_agent: SearchAgent = SearchAgent(learning_agent.current_agent, settings)
         self._model_hands = 0  # hands that the model was fitted to
-
-    @property
-    def made_of(self) -> tuple[BlueprintAgent]:
-        """Blueprint that identifies it in ledgers."""
-        return self.learning_agent.made_of
 
     @property
     def tables_at_once(self) -> int:

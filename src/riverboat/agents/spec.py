@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from riverboat.abstraction.actions.translation import TieRule
+from riverboat.agents.base import errors_of_agent
 from riverboat.agents.baselines import BASELINES
-from riverboat.agents.learning import KNOWN, LEARNING_OPTIONS, LearningSettings, parse_learning_settings
+from riverboat.agents.learning import KNOWN, KNOWN_ITERATIONS, LEARNING_OPTIONS, LearningSettings
 from riverboat.agents.rules import RULES_SUFFIX
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.core.formatting import parse_duration
@@ -39,10 +40,31 @@ from riverboat.subgames.search.subgames import parse_search_menu
 
 # --- Options of search: `demo?search=turn&method=resolve&iterations=200` ---
 
-_INTEGER_OPTIONS = ("iterations", "threads")
-_NUMBER_OPTIONS = ("until", "floor", "model", "play", "forced", "spread")
+_WHOLE_NUMBER = int, r"\d{1,19}", "a whole number"
+_NUMBER = float, r"\d{1,12}(\.\d{1,19})?|\.\d{1,19}", "a number such as 0.1"
 _TEXT_OPTIONS = ("method", "nested", "leaves", "device")
-SEARCH_OPTIONS = ("search", *_TEXT_OPTIONS, *_INTEGER_OPTIONS, *_NUMBER_OPTIONS, "time", "menu")
+_SEARCH_NUMBERS = {
+    **dict.fromkeys(("iterations", "threads"), _WHOLE_NUMBER),
+    **dict.fromkeys(("until", "floor", "model", "play", "forced", "spread"), _NUMBER),
+}
+SEARCH_OPTIONS = ("search", *_TEXT_OPTIONS, *_SEARCH_NUMBERS, "time", "menu")
+_LEARNING_NUMBERS = {"every": _WHOLE_NUMBER, "work": _WHOLE_NUMBER, "p": _NUMBER, "prior": _NUMBER}
+
+
+def _parse_number(
+    options: Mapping[str, str], key: str, kind: tuple[type[int] | type[float], str, str], text: str
+) -> float:
+    """Parse the number of an option by its type, its pattern, and what to write instead."""
+    convert, pattern, expected = kind
+    if not re.fullmatch(pattern, options[key], re.ASCII):
+        raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write {expected}")
+    return convert(options[key])
+
+
+def _parse_numbers(
+    options: Mapping[str, str], kinds: Mapping[str, tuple[type[int] | type[float], str, str]], text: str
+) -> dict[str, float]:
+    return {key: _parse_number(options, key, kind, text) for key, kind in kinds.items() if key in options}
 
 
 def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
@@ -77,21 +99,35 @@ def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettin
         raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that search: add search=turn")
     settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
     settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
-    for key in (*_INTEGER_OPTIONS, *_NUMBER_OPTIONS):
-        if key in options:
-            is_integer = key in _INTEGER_OPTIONS
-            if not re.fullmatch(r"\d+" if is_integer else r"\d+(\.\d+)?|\.\d+", options[key], re.ASCII):
-                kind = "whole number" if is_integer else "number such as 0.1"
-                raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write a {kind}")
-            settings[key] = int(options[key]) if is_integer else float(options[key])
-    try:
+    settings |= _parse_numbers(options, _SEARCH_NUMBERS, text)
+    with errors_of_agent(text):
         if "time" in options:
             settings["seconds"] = parse_duration(options["time"])
         if "menu" in options:
             settings["menu"] = parse_search_menu(options["menu"])
         return SearchSettings(**settings)
-    except InputError as error:
-        raise InputError(f"agent {short_repr(text)}: {error}") from None
+
+
+def _parse_learning_settings(options: Mapping[str, str], text: str) -> LearningSettings | None:
+    """Parse the learning options of an agent; return None if it does not learn."""
+    present = [key for key in LEARNING_OPTIONS if key in options]
+    if "exploit" not in options:
+        if present:
+            raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that learn: add exploit=dbbr")
+        return None
+    settings: dict[str, Any] = {"method": options["exploit"] or "dbbr"}
+    if settings["method"] == KNOWN:
+        settings |= {"p": 1.0, "work": KNOWN_ITERATIONS}
+    settings |= _parse_numbers(options, _LEARNING_NUMBERS, text)
+    settings |= {key: options[key] for key in ("fit", "opponent") if key in options}
+    for key in ("wait", "showdowns", "doubt"):
+        if options.get(key, "yes") not in ("yes", "no"):
+            raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write yes or no")
+        settings[key] = options.get(key, "yes") == "yes"
+    if options.get("memory"):
+        settings["memory"] = Path(options["memory"])
+    with errors_of_agent(text):
+        return LearningSettings(**settings)
 
 
 DEMO, DEFAULT = "demo", "default"
@@ -442,11 +478,7 @@ def _seeded_spec(text: str, kind: AgentKind, target: str, options: dict[str, str
 
 
 def _parse_seed(options: Mapping[str, str], text: str) -> int | None:
-    if "seed" not in options:
-        return None
-    if not re.fullmatch(r"\d{1,19}", options["seed"], re.ASCII):
-        raise InputError(f"agent {short_repr(text)}: seed={short_repr(options['seed'])}: write a whole number")
-    return int(options["seed"])
+    return int(_parse_number(options, "seed", _WHOLE_NUMBER, text)) if "seed" in options else None
 
 
 def _parse_composite(text: str, kind: str, origin: SpecOrigin) -> AgentSpec:
@@ -460,10 +492,8 @@ def _parse_composite(text: str, kind: str, origin: SpecOrigin) -> AgentSpec:
     ):
         raise InputError(f"agent {short_repr(text)}: write {key}= once, with a whole number")
     number = int(number_words[0].partition("=")[2]) if number_words else 200
-    try:
+    with errors_of_agent(text):
         parts = tuple(parse_agent(word, origin) for word in words if word not in number_words)
-    except InputError as error:
-        raise InputError(f"agent {short_repr(text)}: {error}") from None
     return AgentSpec(text=text, kind=cast("AgentKind", kind), target=kind, parts=parts, count=number)
 
 
@@ -474,7 +504,7 @@ def _parse_blueprint(text: str, target: str, options: dict[str, str], origin: Sp
     for key in FOLDER_OPTIONS:
         if options.get(key) == "":
             raise InputError(f"agent {short_repr(text)}: {key}= names no folder: write {key}=DIR")
-    search, learn = parse_search_settings(options, text), parse_learning_settings(options, text)
+    search, learn = parse_search_settings(options, text), _parse_learning_settings(options, text)
     if not origin.trusted and search is not None and search.seconds is not None and search.seconds > MAX_SECONDS:
         raise InputError(
             f"agent {short_repr(text)}: time={options['time']}: at most {MAX_SECONDS:g} s from {origin.name}"
@@ -549,11 +579,8 @@ def _parse_budget(options: Mapping[str, str], text: str, learns: bool) -> float 
         return None
     if not learns:
         raise InputError(f"agent {short_repr(text)}: safe is for agents that learn: add exploit=dbbr")
-    if not re.fullmatch(r"\d{0,7}(\.\d{1,6})?", options["safe"], re.ASCII):
-        raise InputError(
-            f"agent {short_repr(text)}: safe={short_repr(options['safe'])}: write mbb per hand, such as 20"
-        )
-    return float(options["safe"] or 0)
+    kind = float, r"\d{0,7}(\.\d{1,6})?", "mbb per hand, such as 20"
+    return _parse_number({"safe": options["safe"] or "0"}, "safe", kind, text)
 
 
 def _parse_share(value: str, post: str, text: str) -> float | None:

@@ -24,6 +24,7 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import DEAL, STREET_NOTATION, BettingState
+from riverboat.games.holdem.match_state import Holes
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.games.spots.spot import Spot
@@ -78,10 +79,8 @@ class SolutionAgent:
 
     def deal(self, rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Deal the cards of seat 0, of seat 1 and the complete board, by the joint distribution of the ranges."""
-        first, second = self.spot.weights
-        first_hand = _sample_hand(rng, first * compatible_weights(second))
-        second_hand = _sample_hand(rng, np.where(np.isin(HAND_CARDS, HAND_CARDS[first_hand]).any(axis=1), 0.0, second))
-        holes = [tuple(HAND_CARDS[hand].tolist()) for hand in (first_hand, second_hand)]
+        holes = deal_holes(rng, HAND_CARDS, *self.spot.weights)
+        assert holes is not None  # the spot was checked
         remaining = np.setdiff1d(self.spot.deck.cards, [*self.spot.board, *holes[0], *holes[1]])
         runout = rng.permutation(remaining)[: self.rules.board_sizes[-1] - len(self.spot.board)].tolist()
         return holes[0], holes[1], (*self.spot.board, *runout)
@@ -161,6 +160,14 @@ class SolutionAgent:
         return choices
 
 
-def _sample_hand(rng: np.random.Generator, weights: Array) -> int:
-    """Draw a hand by its weight."""
-    return int(rng.choice(len(weights), p=weights / weights.sum()))
+def deal_holes(rng: np.random.Generator, hands: Array, first: Array, second: Array) -> Holes | None:
+    """Deal two hands of a deck by the joint distribution of two ranges; None if no two can be dealt together."""
+    pairs = first * compatible_weights(second) if len(hands) == len(HAND_CARDS) else first
+    if pairs.sum() <= 0:
+        return None
+    first_hand = hands[rng.choice(len(hands), p=pairs / pairs.sum())]
+    second = np.where(np.isin(hands, first_hand).any(axis=1), 0.0, second)
+    if second.sum() <= 0:
+        return None
+    second_hand = hands[rng.choice(len(hands), p=second / second.sum())]
+    return tuple(first_hand.tolist()), tuple(second_hand.tolist())

@@ -259,7 +259,7 @@ def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str 
         "bytes_32": sizes["compact"],
         "bytes_16": sizes["16-bit"],
         "bytes": sizes,
-        "bytes_tree": tree.layout_bytes,
+        "bytes_tree": tree.estimate_layout_bytes(),
         "schedule": str(parsed),
         "seconds_per_iteration": expected.seconds_per_iteration,
         "iterations_to_target": expected.iterations_to_target,

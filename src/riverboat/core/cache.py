@@ -1,4 +1,4 @@
-"""Cache of expensive arrays in the user's cache folder, with checksums.
+"""Cache of expensive arrays in the user's cache folder, with checksums; and of values in memory.
 
 `riverboat cache` shows and clears it.
 """
@@ -8,16 +8,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from riverboat.core import files
 from riverboat.core.arrays import Array
+from riverboat.core.errors import InputError
 
 _CHECKSUM_KEY = "check"
+Value = TypeVar("Value")
 
 
 def cache_folder() -> Path:
@@ -65,3 +69,97 @@ def _checksum(arrays: Mapping[str, Array]) -> str:
         digest.update(repr((key, array.shape, array.dtype.str)).encode())
         digest.update(array.data)
     return digest.hexdigest()
+
+
+class LRUCache(Generic[Value]):
+    """Thread-safe cache of the values used last.
+
+    `capacity` bounds the number of values, or the sum of their sizes if `size` is given. The last value always stays.
+
+    Parameters
+    ----------
+    capacity
+        Largest number of values, or of bytes if `size` is given.
+    size
+        Function that returns the size of a value in bytes.
+
+    Examples
+    --------
+    >>> cache = LRUCache[int](2)
+    >>> [cache.get_or_compute(key, lambda: 7) for key in (b"a", b"b", b"c")], cache.get(b"a")
+    ([7, 7, 7], None)
+    """
+
+    def __init__(self, capacity: int = 1024, size: Callable[[Value], int] | None = None) -> None:
+        if capacity < 1:
+            raise InputError(f"capacity={capacity}: must be at least 1")
+        self.capacity, self._size, self._total_size = capacity, size or (lambda value: 1), 0
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable) -> Value | None:
+        """Return the cached value of a key, or None.
+
+        Parameters
+        ----------
+        key
+            Key of the value.
+        """
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def put(self, key: Hashable, value: Value) -> Value:
+        """Store a value and return it; evict least recently used values over the capacity.
+
+        Parameters
+        ----------
+        key
+            Key of the value.
+        value
+            Value to store.
+        """
+        with self._lock:
+            if key in self._values:
+                self._total_size -= self._size(self._values.pop(key))
+            self._values[key] = value
+            self._total_size += self._size(value)
+            while self._total_size > self.capacity and len(self._values) > 1:
+                self._total_size -= self._size(self._values.popitem(last=False)[1])
+        return value
+
+    def get_or_compute(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the cached value of a key, or compute and store it.
+
+        Parameters
+        ----------
+        key
+            Key of the value.
+        make
+            Function that computes the value.
+        """
+        value = self.get(key)
+        return self.put(key, make()) if value is None else value
+
+    def discard(self, key: Hashable) -> None:
+        """Forget the value of a key, if it is cached.
+
+        Parameters
+        ----------
+        key
+            Key of the value.
+        """
+        with self._lock:
+            if key in self._values:
+                self._total_size -= self._size(self._values.pop(key))
+
+    def clear(self) -> None:
+        """Remove all values."""
+        with self._lock:
+            self._values.clear()
+            self._total_size = 0

@@ -400,15 +400,8 @@ class SolutionEvaluator:
         """
         converted = convert_to_spot(state, board, self.agent)
         node = self.agent.node_at(converted.state, board)
-        if converted.state is state:
-            return _node_verdict(node, state, hole, "the solution")
-        verdict = _node_verdict(node, converted.state, hole, "the solution")
-        earlier_chips, options = _state_at_street(state, self.begins).committed_before_street, []
-        for move, probability, ev in verdict.options:
-            if move[0] == "r" and move != "r":  # raises count from the start of the whole hand
-                move = f"r{round(int(move[1:]) / converted.scale) + earlier_chips}"
-            options.append(VerdictOption(move, probability, ev and ev / converted.scale))
-        return replace(verdict, options=tuple(options), pot=float(state.pot))
+        chips = 0 if converted.state is state else _state_at_street(state, self.begins).committed_before_street
+        return _node_verdict(node, converted, state, hole, "the solution", chips)
 
 
 def _state_at_street(state: BettingState, street: int) -> BettingState:
@@ -418,27 +411,22 @@ def _state_at_street(state: BettingState, street: int) -> BettingState:
 
 
 def _node_verdict(
-    node: SolutionNode,
-    state: BettingState,
-    hole: Cards,
-    source: str,
-    earlier_chips: int = 0,
-    outside: BettingState | None = None,
+    node: SolutionNode, converted: ConvertedState, state: BettingState, hole: Cards, source: str, earlier_chips: int
 ) -> DecisionVerdict:
-    """Return the verdict for one hand at a node of a solution.
+    """Return the verdict for one hand at a node of a solution, in chips of the table.
 
-    `earlier_chips` is added to raises if the table counts totals from an earlier street.
+    `earlier_chips` is added to raises, whose totals the table counts from an earlier street.
     """
-    hand = hand_index(*hole)
+    hand, scale = hand_index(*hole), converted.scale
     probabilities, values = node.strategy[:, hand], node.action_ev()[:, hand]
     if np.isnan(probabilities).any():
         raise InputError(f"hand {format_cards(hole)}: not in the range at {node.line or 'the root'}")
     options = []
     for label, p, ev in zip(node.actions, probabilities.tolist(), values.tolist(), strict=True):
-        move = STREET_NOTATION.parse(state.rules.compact, state.compact, label)
+        move = STREET_NOTATION.parse(converted.state.rules.compact, converted.state.compact, label)
         assert move is not None  # the tree was built with these rules
-        real = format_action(move + earlier_chips if move > 0 else move, (outside or state).rules)
-        options.append(VerdictOption(real, p, None if np.isnan(ev) else ev))
+        real = format_action(round(move / scale) + earlier_chips if move > CALL else move, state.rules)
+        options.append(VerdictOption(real, p, None if np.isnan(ev) else ev / scale))
     return DecisionVerdict(tuple(options), source, float(state.pot))
 
 
@@ -498,9 +486,8 @@ class TableEvaluator:
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
         if self.solves and state.street >= FIRST_SOLVED_STREET and _is_solvable(state.rules):
             solution, root = self.solution(state, shown, move)
-            verdict = _node_verdict(
-                solution[""], root, hole, "solved on the spot", state.committed_before_street, state
-            )
+            chips = state.committed_before_street
+            verdict = _node_verdict(solution[""], ConvertedState(root), state, hole, "solved on the spot", chips)
             agent_mix = convert_verdict_back(self._agent_verdict(converted.state, shown, hole), state, converted)
             return replace(verdict, played={option.move: option.probability for option in agent_mix.options})
         own = self._blueprint_verdict(converted.state, shown, hole) or self._agent_verdict(converted.state, shown, hole)

@@ -15,13 +15,12 @@ import numpy as np
 
 from riverboat.agents.base import Agent, ranges
 from riverboat.agents.registry import make_agent
-from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.agents.spot_solution import SolutionAgent, deal_holes
 from riverboat.api.play import describe_action
 from riverboat.cards.deck import HAND_CARDS, RANKS, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.hand_classes import classify
 from riverboat.cards.notation import format_cards
-from riverboat.cards.ranges import compatible_weights
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.match_state import HoleCards, Holes
@@ -304,18 +303,11 @@ class TableSource:
                 first, second = self.agent.node_at(state, shown_cards).reach
             else:
                 first, second = ranges(PublicStates.from_betting([state], [shown_cards]), self.base)[0]
-            hands = self.rules.deck.hands
-            pairs = first * compatible_weights(second) if len(hands) == len(HAND_CARDS) else first
-            if pairs.sum() <= 0:
+            holes = deal_holes(rng, self.rules.deck.hands, first, second)
+            if holes is None:
                 continue
-            first_hand = hands[rng.choice(len(hands), p=pairs / pairs.sum())]
-            second = np.where(np.isin(hands, first_hand).any(axis=1), 0.0, second)
-            if second.sum() <= 0:
-                continue
-            second_hand = hands[rng.choice(len(hands), p=second / second.sum())]
-            used = {*first_hand.tolist(), *second_hand.tolist(), *shown_cards}
+            used = {*holes[0], *holes[1], *shown_cards}
             later = [card for card in rng.permutation(self.rules.deck.cards).tolist() if card not in used]
-            holes = tuple(first_hand.tolist()), tuple(second_hand.tolist())
             return holes, (*shown_cards, *later)[: self.rules.board_sizes[-1]]
         raise InputError(f"line {short_repr(state.line)}: {self.name} never plays this line with any hand")
 

@@ -1,13 +1,14 @@
 """Reviews of played hands: the EV that each decision of a player lost, and the alternatives.
 
-    for review in review_hands(evaluator, hands): review.ev_lost, review.decisions
+    review = review_hand(evaluator, hand)
+    review.ev_lost, review.decisions
 
 `PlayedHand` objects come from a session or from a file; the opponent's cards are not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,35 +224,6 @@ def _review_decision(evaluator: DecisionEvaluator, hand: PlayedHand, state: Bett
     return DecisionReview(
         rules.streets[state.street], state.line, format_cards(board), state.pot, state.to_call, move, verdict, reason
     )
-
-
-def review_hands(evaluator: DecisionEvaluator, hands: Iterable[PlayedHand]) -> Iterator[HandReview]:
-    """Review hands one after the other.
-
-    Parameters
-    ----------
-    evaluator
-        Source of verdicts.
-    hands
-        The hands.
-
-    Returns
-    -------
-    iterator of HandReview
-        Reviews in the order of the hands, computed on demand.
-
-    Examples
-    --------
-    >>> from riverboat.agents.registry import make_agent
-    >>> from riverboat.practice.evaluators import make_evaluator
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("nolimit-200bb")
-    >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
-    >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
-    >>> len(list(review_hands(make_evaluator(make_agent("rule-based")), [hand])))
-    1
-    """
-    return (review_hand(evaluator, hand) for hand in hands)
 
 
 def total_ev_lost(reviews: Sequence[HandReview]) -> float:

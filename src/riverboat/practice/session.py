@@ -513,36 +513,6 @@ class SessionResults:
 
 
 def session_results(
-    session: PracticeSession, progress: Callable[[float], None] | None = None, aivat: bool = True
-) -> SessionResults:
-    """Compute the results of all finished hands.
-
-    Parameters
-    ----------
-    session
-        The session.
-    progress
-        Function of the completed fraction of an agent's value tables.
-    aivat
-        Whether to estimate by AIVAT too.
-
-    Returns
-    -------
-    SessionResults
-        Winnings with intervals.
-
-    Examples
-    --------
-    >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
-    >>> while not session.table.over:
-    ...     _ = session.act("c")
-    >>> session_results(session, aivat=False).won
-    100.0
-    """
-    return finished_hands_results(session.finished, session.table.agent if aivat else None, progress)
-
-
-def finished_hands_results(
     finished: FinishedHands, agent: Agent | None, progress: Callable[[float], None] | None = None
 ) -> SessionResults:
     """Compute the results of finished hands, with AIVAT if their agent is given.
@@ -571,7 +541,7 @@ def finished_hands_results(
     >>> session = PracticeSession.begin(None, "rule-based", seed=7, game="nolimit-200bb")
     >>> while not session.table.over:
     ...     _ = session.act("c")
-    >>> finished_hands_results(session.finished, None).hands
+    >>> session_results(session.finished, None).hands
     1
     """
     played, start = finished.played(), finished.start
@@ -608,14 +578,8 @@ def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> floa
 
 def _last_action_street(end: BettingState) -> int:
     """Return the street of the last action; later deals are those of an all-in."""
-    state, street = BettingState.start(end.rules), end.rules.begins
-    for action in end.history:
-        if action == DEAL:
-            state = state.next_street()
-        else:
-            street = state.street
-            state = state.apply_action(action)
-    return street
+    last = max((k for k, action in enumerate(end.history) if action != DEAL), default=0)
+    return end.rules.begins + end.history[:last].count(DEAL)
 
 
 def _aivat_interval(

@@ -9,18 +9,17 @@ far. With `draw`, hand numbers fix that randomness, and the result is the strate
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from riverboat.cards.deck import NUM_HANDS, Deck, hand_index
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
+from riverboat.core.cache import LRUCache
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.actions import END_OF_LINE, format_action
@@ -305,89 +304,7 @@ def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyB
 
 # --- cache --------------------------------------------------------------------------------------
 
-Value = TypeVar("Value")
-
-
-class PublicStateCache(Generic[Value]):
-    """LRU cache of values by the bytes of a line, a board or both.
-
-    `capacity` bounds the number of values, or the sum of their sizes if `size` is given. The last value always stays.
-
-    Parameters
-    ----------
-    capacity
-        Largest number of values, or of bytes if `size` is given.
-    size
-        Function that returns the size of a value in bytes.
-
-    Examples
-    --------
-    >>> cache = PublicStateCache[int](2)
-    >>> [cache.get_or_compute(key, lambda: 7) for key in (b"a", b"b", b"c")], cache.get(b"a")
-    ([7, 7, 7], None)
-    """
-
-    def __init__(self, capacity: int = 1024, size: Callable[[Value], int] | None = None) -> None:
-        if capacity < 1:
-            raise InputError(f"capacity={capacity}: must be at least 1")
-        self.capacity, self._size, self._total_size = capacity, size or (lambda value: 1), 0
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, key: Hashable) -> Value | None:
-        """Return the cached value of a key, or None.
-
-        Parameters
-        ----------
-        key
-            Bytes of a line, a board or both.
-        """
-        with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
-
-    def put(self, key: Hashable, value: Value) -> Value:
-        """Store a value and return it; evict least recently used values over the capacity.
-
-        Parameters
-        ----------
-        key
-            Bytes of a line, a board or both.
-        value
-            Value to store.
-        """
-        with self._lock:
-            if key in self._values:
-                self._total_size -= self._size(self._values.pop(key))
-            self._values[key] = value
-            self._total_size += self._size(value)
-            while self._total_size > self.capacity and len(self._values) > 1:
-                self._total_size -= self._size(self._values.popitem(last=False)[1])
-        return value
-
-    def get_or_compute(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the cached value of a key, or compute and store it.
-
-        Parameters
-        ----------
-        key
-            Bytes of a line, a board or both.
-        make
-            Function that computes the value.
-        """
-        value = self.get(key)
-        return self.put(key, make()) if value is None else value
-
-    def clear(self) -> None:
-        """Remove all values."""
-        with self._lock:
-            self._values.clear()
-            self._total_size = 0
+PublicStateCache = LRUCache  # keys are the bytes of a line, a board or both
 
 
 # --- spots from table states --------------------------------------------------------------------

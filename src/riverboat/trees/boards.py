@@ -89,8 +89,12 @@ class BoardTree:
             raise InputError(
                 f"{self.name}: {self.streets} streets and {self.rows.max()} rows do not fit the given shape"
             )
+
+    @cached_property
+    def boards(self) -> BoardArrays:
+        """The arrays of all boards, laid out on first use: sizes are known without them."""
         with self._track_growth("ordering the hands of") as grown:
-            self.boards = self._make_board_arrays(grown)
+            return self._lay_out_boards(grown)
 
     def _track_growth(self, doing: str) -> BuildMonitor:
         return BuildMonitor(self.name, doing, "boards", 0, expected=len(self.deals.masks))
@@ -136,53 +140,63 @@ class BoardTree:
         at = self.representative_start[board, player]
         return self.representative_hands[at : at + self.rows[board, player]]
 
-    def _make_board_arrays(self, growth: BuildMonitor) -> BoardArrays:
-        """Make the table layout, the maps between boards, and the showdown layout of the last street."""
-        d, rows, count = self.deals, self.rows, len(self.deals.masks)
-        table = self._table_sizes()
-        self.table_size = int(table.sum())  # one entry for each information set and action
-        seats = self.distinct_players
+    def _allocate_boards(self) -> BoardArrays:
+        """Allocate the arrays of all boards, those of showdowns without groups of equal strength."""
+        d, rows, seats = self.deals, self.rows, self.distinct_players
         hands, shown = self.hand_counts[:, :seats], rows[:, :seats]
         members = np.repeat(
             shown[d.parents], np.diff(d.member_start), axis=0
         )  # rows of the parent board of each member
         members[0] = 0  # the root has no parent
-        down_at, hand_at = _for_both_players(_offsets(members)), _for_both_players(_offsets(hands))
-        up, down = np.zeros(int(shown.sum()), np.uint16), np.zeros(int(members.sum()), np.uint16)
-        hand, rep = np.zeros((int(hands.sum()), 3), np.uint16), np.zeros((int(shown.sum()), 7), np.uint16)
+        return BoardArrays(
+            rows=rows,
+            base=_offsets(self._table_sizes()),
+            child=d.child_start,
+            up_at=self.representative_start,
+            up=np.zeros(int(shown.sum()), np.uint16),
+            member=d.member_start,
+            down_at=_for_both_players(_offsets(members)),
+            down=np.zeros(int(members.sum()), np.uint16),
+            chance=d.chance,
+            hand_at=_for_both_players(_offsets(hands)),
+            hands=self.hand_counts,
+            hand=np.zeros((int(hands.sum()), 3), np.uint16),
+            rep_at=self.representative_start,
+            rep=np.zeros((int(shown.sum()), 7), np.uint16),
+            group_at=np.zeros((0, 2), np.int64),
+            groups=np.zeros((0, 2), np.int32),
+            group=np.zeros((0, 2), np.uint16),
+            touched_at=np.zeros((0, 2), np.int64),
+            touched=np.zeros(0, np.uint8),
+        )
+
+    def _lay_out_boards(self, growth: BuildMonitor) -> BoardArrays:
+        """Make the maps between boards, and the showdown layout of the last street."""
+        boards, count = self._allocate_boards(), len(self.deals.masks)
         for b in range(1, count):
             growth(b)
-            self._map_rows(b, up, down, down_at)
+            self._map_rows(b, boards.up, boards.down, boards.down_at)
         groups, touched = [], []
         group, cards = np.empty((NUM_HANDS, 2), np.uint16), np.empty(2 * NUM_HANDS, np.uint8)
         scratch = np.empty(52, np.int32)
-        for b, showdown, board_hands, board_rows in self._showdowns(hand_at, hand, rep):
+        for b, showdown, board_hands, board_rows in self._showdowns(boards.hand_at, boards.hand, boards.rep):
             growth(b)
             num_groups, num_cards = kernels.lay_out_showdown(*showdown, scratch, board_hands, board_rows, group, cards)
             groups.append(group[:num_groups].copy())
             touched.append(cards[:num_cards].copy())
-        counts, met = (np.array([len(x) for x in some]).reshape(count, seats) for some in (groups, touched))
-        return BoardArrays(
-            rows=rows,
-            base=_offsets(table),
-            child=d.child_start,
-            up_at=self.representative_start,
-            up=up,
-            member=d.member_start,
-            down_at=down_at,
-            down=down,
-            chance=d.chance,
-            hand_at=hand_at,
-            hands=self.hand_counts,
-            hand=hand,
-            rep_at=self.representative_start,
-            rep=rep,
+        counts, met = (np.array([len(x) for x in some]).reshape(count, -1) for some in (groups, touched))
+        return boards._replace(
             group_at=_for_both_players(_offsets(counts)),
             groups=_for_both_players(counts.astype(np.int32)),
             group=np.concatenate(groups),
             touched_at=_for_both_players(_offsets(met)),
             touched=np.concatenate(touched),
         )
+
+    @cached_property
+    def table_size(self) -> int:
+        """Size of a table: one entry for each information set and action."""
+        return int(self._table_sizes().sum())
 
     @cached_property
     def distinct_players(self) -> int:
@@ -284,8 +298,18 @@ class BoardTree:
     @cached_property
     def layout_bytes(self) -> int:
         """Memory of the arrays that describe the tree, in bytes."""
+        return self._bytes_with(self.boards)
+
+    def estimate_layout_bytes(self) -> int:
+        """Return an upper bound on `layout_bytes` without laying out the boards: no two hands are of equal strength."""
+        each_row = 4 + 2  # bytes of a group of one row: both ends, and its two cards
+        each_board = 2 * (8 + 4 + 8)  # bytes of both players' offsets and number of groups
+        groups = each_row * len(self.representative_hands) + each_board * len(self.rows)
+        return self._bytes_with(self._allocate_boards()) + groups
+
+    def _bytes_with(self, boards: BoardArrays) -> int:
         rows = 2 * len(self.row_of) * self.distinct_players * NUM_HANDS  # bytes of `row_of`
-        return sum(a.nbytes for a in self.boards) + rows + self.representative_hands.nbytes
+        return sum(a.nbytes for a in boards) + rows + self.representative_hands.nbytes
 
     @cached_property
     def weights(self) -> tuple[Array, Array]:
@@ -312,7 +336,7 @@ class BoardTree:
                     f"{self.name}: the new weights of player {p} differ between hands that share a row (suit symmetry)"
                 )
         tree = copy(self)
-        tree.game = game
+        tree.game, tree.boards = game, self.boards
         for name in ("weights", "total", "fingerprint"):
             tree.__dict__.pop(name, None)
         return tree
@@ -343,9 +367,8 @@ class BoardTree:
         tree.unit, tree.per_chip = game.scale
         tree.shape = betting.make_shape(tree.betting, self.streets, int(self.rows.max())) if shape is None else shape
         tree.forest, tree.stride, tree.seats = tree.shape.forest, tree.shape.stride, tree.shape.seats
-        table = tree._table_sizes()
-        tree.table_size, tree.boards = int(table.sum()), self.boards._replace(base=_offsets(table))
-        for name in ("weights", "total", "constant", "fingerprint", "nodes_by_street", "infoset_count"):
+        tree.boards = self.boards._replace(base=_offsets(tree._table_sizes()))
+        for name in ("table_size", "weights", "total", "constant", "fingerprint", "nodes_by_street", "infoset_count"):
             tree.__dict__.pop(name, None)
         return tree
 

@@ -20,7 +20,6 @@ from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame, DealtCards
-from riverboat.trees._kernels import board as kernels
 
 BYTES_PER_BOARD = 4 * NUM_HANDS  # memory of a board in a `BoardTree`: the row of each player's hands
 BYTES_PER_ROW = 24  # memory of a row of hands: maps to the parent and child boards, and the showdown layout
@@ -116,8 +115,9 @@ def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
                     f"{game.name}: {len(left)} cards are left before deal {s + 1}, too few for {count} cards and two hands"
                 )
             dealt = left[_combinations(len(left), count)]
-            canon, symmetry = np.zeros(len(dealt), np.uint64), np.zeros(len(dealt), np.int16)
-            kernels.canonical_deals(dealt, card_maps[groups[b]], canon, symmetry)
+            # the smallest card mask among the images of each deal, and the symmetry that maps the deal to it
+            images = (np.uint64(1) << card_maps[groups[b]].astype(np.uint64))[:, dealt].sum(axis=2, dtype=np.uint64)
+            canon, symmetry = images.min(axis=0), images.argmin(axis=0)
             order = np.argsort(canon, kind="stable")
             for members in np.split(order, np.flatnonzero(np.diff(canon[order])) + 1):
                 new = int(canon[members[0]])

@@ -37,11 +37,7 @@ def create_application(server: Server) -> FastAPI:
 
     Its documentation pages are left out: they would load files from other hosts.
     """
-    error_models: dict[int | str, dict[str, Any]] = {
-        400: {"model": ErrorResponse},
-        404: {"model": ErrorResponse},
-        503: {"model": ErrorResponse},
-    }
+    error_models: dict[int | str, dict[str, Any]] = {code: {"model": ErrorResponse} for code in (400, 404, 503)}
     app = FastAPI(
         title="Riverboat", version=__version__, openapi_url="/api/openapi.json", docs_url=None, redoc_url=None,
         responses=error_models,

@@ -258,19 +258,9 @@ def _encode_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 async def _send_response(
     send: Send, status: int, body: bytes, media_type: str, extra_headers: Mapping[str, str] | None = None
 ) -> None:
-    headers = {
-        "content-type": media_type,
-        "content-length": str(len(body)),
-        "cache-control": "no-store",
-        **SECURITY_HEADERS,
-    }
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": _encode_headers(headers | dict(extra_headers or {})),
-        }
-    )
+    headers = {"content-type": media_type, "content-length": str(len(body)), "cache-control": "no-store"}
+    encoded = _encode_headers(headers | SECURITY_HEADERS | dict(extra_headers or {}))
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})
 
 

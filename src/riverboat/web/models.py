@@ -96,6 +96,16 @@ class SolveLimitsRequest(RequestBody):
     time: ShortText | None = None
 
 
+@options_from(solve, iterations=1)
+class SolveOptionsRequest(SolveLimitsRequest):
+    """Options of a solve by their long names."""
+
+    threads: int | None = None
+    checkpoint: ShortText | None = Field(None, description="time between checkpoints, 15s by default")
+    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
+    schedule: ShortText | None = None
+
+
 @options_from(solve)
 class EstimateRequest(SpotSource):
     """A spot with the number of threads and, optionally, many boards."""
@@ -114,15 +124,10 @@ class ProposalRequest(SpotSource):
     )
 
 
-@options_from(solve, iterations=1)
-class JobRequest(SpotSource, SolveLimitsRequest):
+class JobRequest(SpotSource, SolveOptionsRequest):
     """A spot to solve, on its board or on many."""
 
     name: ShortText | None = Field(None, description="name of the run; derived from the spot's name by default")
-    threads: int | None = None
-    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
-    schedule: ShortText | None = None
-    checkpoint: ShortText | None = Field(None, description="time between checkpoints, 15s by default")
     boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
     report: LineText | None = Field(None, description="with boards: the line to report, the root by default")
     keep: bool = Field(False, description="with boards: save every solution")
@@ -176,19 +181,24 @@ class RangePreset(BaseModel):
     text: str
 
 
-class SpotResponse(BaseModel):
-    """A valid spot."""
+class SpotFacts(BaseModel):
+    """Name, board and chips of a spot."""
 
     name: str
-    spot: dict[str, Any] = Field(description="the entries of its file, as `spot` in other requests")
-    text: str = Field(description="text of its file")
     board: str
     pot: int
     stack: int
+    notes: list[str] = Field(description="what was left out of another solver's file; locks that are never reached")
+
+
+class SpotResponse(SpotFacts):
+    """A valid spot."""
+
+    spot: dict[str, Any] = Field(description="the entries of its file, as `spot` in other requests")
+    text: str = Field(description="text of its file")
     player: str
     moves: list[str]
     weights: dict[str, list[float]] = Field(description="1,326 weights for oop and for ip")
-    notes: list[str] = Field(description="what was left out of another solver's file; locks that are never reached")
 
 
 class CandidateResponse(BaseModel):
@@ -203,19 +213,14 @@ class CandidateResponse(BaseModel):
     fits: bool = Field(description="whether it is within the memory limit of jobs")
 
 
-class ProposalResponse(BaseModel):
+class ProposalResponse(SpotFacts):
     """The candidate menus of a spot, richest first, and the proposed one."""
 
-    name: str
-    board: str
-    pot: int
-    stack: int
     hands: dict[str, int] = Field(description="number of hands of oop and ip")
     memory: int = Field(description="memory limit of jobs, in bytes")
     seconds: float = Field(description="requested time budget")
     chosen: int | None = Field(description="index in `candidates`; null if none is within the memory limit")
     candidates: list[CandidateResponse]
-    notes: list[str]
 
 
 class ExampleLine(BaseModel):
@@ -260,7 +265,16 @@ class JobResponse(BaseModel):
     result: dict[str, Any] | None = Field(description="output of `riverboat solve --json`")
 
 
-class NodeAction(BaseModel):
+class NodeValues(BaseModel):
+    """Combinations, expected value and equity; null if unknown."""
+
+    combos: float | None = None
+    ev: float | None = None
+    equity: float | None = None
+    eqr: float | None = None
+
+
+class NodeAction(NodeValues):
     """An action at a node with its frequency and values."""
 
     name: str
@@ -270,10 +284,6 @@ class NodeAction(BaseModel):
     allin: bool
     line: str = Field(description="line after the action")
     frequency: float | None
-    combos: float | None
-    ev: float | None
-    equity: float | None
-    eqr: float | None
 
 
 class PathStep(BaseModel):
@@ -290,28 +300,24 @@ class PathStep(BaseModel):
 class HandColumns(BaseModel):
     """Arrays over the hands of the starting range that are possible on the board."""
 
-    index: list[int]
-    weight: list[float]
-    deals: list[float] = Field(description="probability of each hand, the weights of means; they sum to 1")
+    index: list[int] = []
+    weight: list[float] = []
+    deals: list[float] = Field(default=[], description="probability of each hand, the weights of means; they sum to 1")
     ev: list[float | None] = []
     equity: list[float | None] = []
     eqr: list[float | None] = []
     strategy: list[list[float | None]] = Field(
-        [], description="one array per action; empty for the player who does not act"
+        default=[], description="one array per action; empty for the player who does not act"
     )
     action_ev: list[list[float | None]] = []
     made: list[int] = []
     draws: list[int] = []
 
 
-class NodePlayer(BaseModel):
+class NodePlayer(NodeValues):
     """A player at a node."""
 
-    combos: float | None
-    ev: float | None
-    equity: float | None
-    eqr: float | None
-    hands: HandColumns
+    hands: HandColumns = HandColumns()
 
 
 class NodeResponse(BaseModel):
@@ -323,13 +329,13 @@ class NodeResponse(BaseModel):
     board: str
     street: str
     pot: float
-    stacks: list[float] | None
-    player: str | None
-    played: float | None
+    stacks: list[float] | None = None
+    player: str | None = None
+    played: float | None = None
     names: list[str]
-    joiner: str = Field(description="separator of two actions in a line")
-    moves: list[NodeAction]
-    cards: list[str]
+    joiner: str = Field("", description="separator of two actions in a line")
+    moves: list[NodeAction] = []
+    cards: list[str] = []
     path: list[PathStep]
     players: dict[str, NodePlayer]
     locked: list[int] = Field([], description="hands of the player to act whose strategy is locked here")
@@ -366,17 +372,17 @@ class RunResponse(BaseModel):
 
     name: str
     kind: Literal["solution", "blueprint", "boards", "tournament", "other"]
-    game: str | None
-    board: str | None
+    game: str | None = None
+    board: str | None = None
     state: str = Field(description="state of its job; running or done for others")
     running: bool
     job: bool = Field(description="whether this server can stop and resume it")
     ready: bool = Field(description="whether it can be read yet")
     changed: float
-    iterations: int | None
-    seconds: float | None
-    exploitability: float | None
-    unit: str | None
+    iterations: int | None = None
+    seconds: float | None = None
+    exploitability: float | None = None
+    unit: str | None = None
 
 
 class SeriesResponse(BaseModel):

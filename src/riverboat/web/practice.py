@@ -10,18 +10,18 @@ import itertools
 import re
 import secrets
 import threading
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.agent import spec_version
 from riverboat.api.artifacts import agent_solution
 from riverboat.cards.notation import format_cards
 from riverboat.core import files
+from riverboat.core.cache import LRUCache
 from riverboat.core.errors import InputError, RiverboatError, short_repr
 from riverboat.core.files import read_text
 from riverboat.formats.hand_files import HandFileContents, hand_file_suffix, parse_hands_in_file_units
@@ -54,7 +54,7 @@ class HandHistoryStore:
     def __init__(self, data: DataFolder) -> None:
         self.data, self.folder = data, data.root / HISTORY_FOLDER
         self._lock = threading.Lock()
-        self._cache: OrderedDict[str, HandFileContents] = OrderedDict()
+        self._cache = LRUCache[HandFileContents](MAX_OPEN_HISTORIES)
 
     def add_text(self, text: str, title: str) -> str:
         """Store the text of a hand history after parsing it, and return its name; a text stored before is not stored
@@ -100,16 +100,10 @@ class HandHistoryStore:
     def read(self, name: str) -> HandFileContents:
         """Return the parsed hands of a file."""
         path = self._find_file(name)
-        with self._lock:
-            if name in self._cache:
-                self._cache.move_to_end(name)
-                return self._cache[name]
-        contents = parse_hands_in_file_units(read_text(path, "hands", MAX_HISTORY_BYTES), path.suffix, where=name)
-        with self._lock:
-            self._cache[name] = contents
-            while len(self._cache) > MAX_OPEN_HISTORIES:
-                self._cache.popitem(last=False)
-        return contents
+        return self._cache.get_or_compute(
+            name,
+            lambda: parse_hands_in_file_units(read_text(path, "hands", MAX_HISTORY_BYTES), path.suffix, where=name),
+        )
 
     def list_histories(self) -> list[dict[str, Any]]:
         """Return all stored files, the latest first."""
@@ -162,12 +156,12 @@ class HandHistoryStore:
         """Delete a file."""
         path = self._find_file(name)
         with self._lock, files.disk_errors(path):
-            self._cache.pop(name, None)
+            self._cache.discard(name)
             path.unlink()
 
 
 PRACTICE_FOLDER = ".practice"
-MAX_OPEN_SESSIONS = 32  # open sessions, and open drills
+MAX_OPEN = 32  # open sessions, open drills, and chart books
 MAX_AGENTS = 8  # loaded agents of all uses; they share data read from files
 MAX_SESSIONS = 2_000
 
@@ -209,9 +203,6 @@ class AgentUse(StrEnum):
     CHARTS = "charts"
 
 
-H = TypeVar("H", OpenSession, OpenDrill)
-
-
 class PracticeService:
     """Practice sessions, drills and charts of a server.
 
@@ -221,13 +212,13 @@ class PracticeService:
     def __init__(self, data: DataFolder) -> None:
         self.data = data
         self.folder = data.root / PRACTICE_FOLDER / "sittings"
-        self._lock = threading.Lock()  # protects the dictionaries below; nothing is computed while it is held
-        self._agents: OrderedDict[tuple[Any, ...], Agent] = OrderedDict()
-        self._books: OrderedDict[tuple[Any, ...], ChartBook] = OrderedDict()
-        self._sessions: OrderedDict[str, OpenSession] = OrderedDict()
-        self._drills: OrderedDict[str, OpenDrill] = OrderedDict()
+        self._lock = threading.Lock()  # protects sessions and record; nothing is computed while it is held
+        self._agents: LRUCache[Agent] = LRUCache(MAX_AGENTS)
+        self._judges = LRUCache[DecisionEvaluator](MAX_AGENTS)
+        self._books = LRUCache[ChartBook](MAX_OPEN)
+        self._sessions = LRUCache[OpenSession](MAX_OPEN)
+        self._drills = LRUCache[OpenDrill](MAX_OPEN)
         self.histories = HandHistoryStore(data)
-        self._judges: OrderedDict[tuple[Any, ...], DecisionEvaluator] = OrderedDict()
         self._numbers = itertools.count(1)
         self._record: DrillRecord | None = None
 
@@ -236,31 +227,12 @@ class PracticeService:
     def agent(self, text: str, seed: int = 0, use: AgentUse = AgentUse.PLAY) -> Agent:
         """Return the agent of a spec; the most recently used agents stay loaded."""
         spec = parse_agent_spec(text, self.data)
-        key = *spec_version(spec), seed, use
-        with self._lock:
-            if key in self._agents:
-                self._agents.move_to_end(key)
-                return self._agents[key]
-        agent = make_agent(spec, seed)
-        with self._lock:
-            self._agents[key] = agent
-            while len(self._agents) > MAX_AGENTS:
-                self._agents.popitem(last=False)
-        return agent
+        return self._agents.get_or_compute((*spec_version(spec), seed, use), lambda: make_agent(spec, seed))
 
     def judge(self, text: str) -> DecisionEvaluator:
         """Return the evaluator of an agent, which caches its solved subgames; only for the review thread."""
         key = spec_version(parse_agent_spec(text, self.data))
-        with self._lock:
-            if key in self._judges:
-                self._judges.move_to_end(key)
-                return self._judges[key]
-        evaluator = make_evaluator(self.agent(text, use=AgentUse.JUDGE))
-        with self._lock:
-            self._judges[key] = evaluator
-            while len(self._judges) > MAX_AGENTS:
-                self._judges.popitem(last=False)
-        return evaluator
+        return self._judges.get_or_compute(key, lambda: make_evaluator(self.agent(text, use=AgentUse.JUDGE)))
 
     # --- Sessions ---
 
@@ -275,8 +247,7 @@ class PracticeService:
         name = self._free_name(agent)  # sessions begin on one thread only, so the name stays free
         with hold_solution_lock(player):
             session = PracticeSession.begin(self._session_file(name), player, seed=seed, seat=seat, name=agent)
-        with self._lock:
-            return _store_open(self._sessions, OpenSession(name, agent, session))
+        return self._sessions.put(name, OpenSession(name, agent, session))
 
     def _free_name(self, agent: str) -> str:
         base = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40] or "table"
@@ -295,10 +266,8 @@ class PracticeService:
         file = self._session_file(name)
         with self._lock:
             if not file.is_file():
-                self._sessions.pop(name, None)
+                self._sessions.discard(name)
                 raise MissingError(f"session {short_repr(name)}: does not exist; GET /api/play/sittings lists all")
-            if name in self._sessions:
-                self._sessions.move_to_end(name)
             return self._sessions.get(name)
 
     def session_agent(self, name: str) -> str:
@@ -317,7 +286,7 @@ class PracticeService:
         with hold_solution_lock(player):
             session = OpenSession(name, agent, PracticeSession.open(file, player))
         with self._lock:
-            return self._sessions.get(name) or _store_open(self._sessions, session)
+            return self._sessions.get_or_compute(name, lambda: session)
 
     def list_sessions(self) -> list[dict[str, Any]]:
         """Return all stored sessions, the latest first."""
@@ -337,7 +306,7 @@ class PracticeService:
         if not file.is_file():
             raise MissingError(f"session {short_repr(name)}: does not exist")
         with self._lock, files.disk_errors(file):
-            self._sessions.pop(name, None)
+            self._sessions.discard(name)
             file.unlink()
 
     # --- Drills and charts ---
@@ -361,15 +330,15 @@ class PracticeService:
         with files.disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         drill = Drill(self.drill_source(source), options, self.record, secrets.randbits(32) if seed is None else seed)
-        with self._lock:
-            return _store_open(self._drills, OpenDrill(f"drill-{next(self._numbers)}", source, drill))
+        name = f"drill-{next(self._numbers)}"
+        return self._drills.put(name, OpenDrill(name, source, drill))
 
     def find_drill(self, name: str) -> OpenDrill:
         """Return an open drill."""
-        with self._lock:
-            if name not in self._drills:
-                raise MissingError(f"drill {short_repr(name)}: is not open; begin a new one")
-            return self._drills[name]
+        drill = self._drills.get(name)
+        if drill is None:
+            raise MissingError(f"drill {short_repr(name)}: is not open; begin a new one")
+        return drill
 
     def chart_book(self, source: str, line: str = "") -> ChartBook:
         """Return the charts of a source; for a solved spot those around a line."""
@@ -378,21 +347,9 @@ class PracticeService:
             return push_book(push_table(push))
         agent = self.agent(source, use=AgentUse.CHARTS)
         key = (*spec_version(parse_agent_spec(source, self.data)), line if agent_solution(agent) is not None else "")
-        with self._lock:
-            if key in self._books:
-                self._books.move_to_end(key)
-                return self._books[key]
-        with hold_solution_lock(agent):
-            book = load_charts(agent, line)
-        with self._lock:
-            self._books[key] = book
-            while len(self._books) > MAX_OPEN_SESSIONS:
-                self._books.popitem(last=False)
-        return book
 
+        def load() -> ChartBook:
+            with hold_solution_lock(agent):
+                return load_charts(agent, line)
 
-def _store_open(among: OrderedDict[str, H], held: H) -> H:
-    among[held.name] = held
-    while len(among) > MAX_OPEN_SESSIONS:
-        among.popitem(last=False)
-    return held
+        return self._books.get_or_compute(key, load)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import socket
 from contextlib import suppress
@@ -19,99 +18,45 @@ from riverboat.core.errors import RiverboatError
 from riverboat.core.resources import resident_memory
 from riverboat.web.data_folder import DataFolder
 from riverboat.web.jobs.queue import ACTIVE_STATES, SPOT_UNIT, JobQueue, SolveJob
-
-# --- Log files ---
-
-MAX_TAIL_BYTES = 1 << 16  # bytes read from the end of a file
-MAX_LOG_BYTES = 16 << 20  # bytes read from a log
-MAX_ROWS = 10_000
-
-
-def last_line(file: Path) -> str:
-    """Return the last line of a text file; empty if there is none."""
-    lines = _read_tail(file).strip().splitlines()
-    return lines[-1][:500] if lines else ""
-
-
-def last_row(file: Path) -> dict[str, Any] | None:
-    """Return the last complete line of a log, parsed as JSON."""
-    for line in reversed(_read_tail(file).rpartition("\n")[0].splitlines()):
-        with suppress(ValueError):
-            row = json.loads(line)
-            return row if isinstance(row, dict) else None
-    return None
-
-
-def _read_tail(file: Path) -> str:
-    try:
-        with file.open("rb") as lines:
-            lines.seek(0, 2)
-            lines.seek(max(0, lines.tell() - MAX_TAIL_BYTES))
-            return lines.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def read_rows(file: Path, max_rows: int = MAX_ROWS) -> list[dict[str, Any]]:
-    """Return the complete lines of a log, parsed as JSON, at most the last `max_rows`; empty if there is no log."""
-    try:
-        with file.open("rb") as lines:
-            size = lines.seek(0, 2)
-            lines.seek(max(0, size - MAX_LOG_BYTES))
-            text = lines.read().decode("utf-8", "replace")
-    except OSError:
-        return []
-    rows: list[dict[str, Any]] = []
-    for line in text.rpartition("\n")[0].splitlines()[-max_rows:]:
-        with suppress(ValueError):
-            row = json.loads(line)
-            rows += [row] if isinstance(row, dict) else []
-    return rows
-
+from riverboat.web.log_files import read_rows
+from riverboat.web.models import RunResponse
 
 _BOARD_PATTERN = re.compile(r'^board = "(\w+)"', re.MULTILINE)
 _NAME_PATTERN = re.compile(r'^name = "(.*)"$', re.MULTILINE)
 _OWNER_PATTERN = re.compile(r"process (\d+) on (\S+)")
 
 
-def list_runs(data: DataFolder, jobs: JobQueue) -> list[dict[str, Any]]:
+def list_runs(data: DataFolder, jobs: JobQueue) -> list[RunResponse]:
     """Return all runs, the last changed first, including jobs that have written nothing yet."""
     runs = {name: describe_run(name, folder, jobs.find(name)) for name, folder in data.iter_runs()}
     for job in jobs.list_jobs():
         if job.name not in runs:
-            runs[job.name] = _job_to_run(job)
-    return sorted(runs.values(), key=lambda run: -run["changed"])
+            runs[job.name] = RunResponse(
+                name=job.name, kind="boards" if job.kind == "boards" else "solution", game=job.facts.get("game"),
+                board=job.facts.get("board"), state=job.state, running=job.state in ACTIVE_STATES[1:], job=True, ready=False,
+                changed=job.ended or job.started or job.created,
+            )  # fmt: skip
+    return sorted(runs.values(), key=lambda run: -run.changed)
 
 
-def _job_to_run(job: SolveJob) -> dict[str, Any]:
-    kind = "boards" if job.kind == "boards" else "solution"
-    facts = {key: job.facts.get(key) for key in ("game", "board")}
-    running = job.state in ACTIVE_STATES[1:]
-    return {
-        "name": job.name, "kind": kind, **facts, "state": job.state, "running": running, "job": True, "ready": False,
-        "changed": job.ended or job.started or job.created, "iterations": None, "seconds": None, "exploitability": None,
-        "unit": None,
-    }  # fmt: skip
-
-
-def describe_run(name: str, folder: Path, job: SolveJob | None) -> dict[str, Any]:
+def describe_run(name: str, folder: Path, job: SolveJob | None) -> RunResponse:
     """Describe a run from its newest manifest."""
     locked = core_files.is_locked(folder)
     run: dict[str, Any] = {
-        "name": name, "kind": "other", "game": None, "board": None, "job": job is not None, "ready": False,
+        "name": name, "kind": "other", "job": job is not None, "ready": False, "changed": 0.0,
         "running": locked or (job is not None and job.state in ACTIVE_STATES[1:]),
-        "state": job.state if job is not None else "running" if locked else "done", "changed": 0.0,
-        "iterations": None, "seconds": None, "exploitability": None, "unit": None,
+        "state": job.state if job is not None else "running" if locked else "done",
     }  # fmt: skip
     with suppress(OSError):
         run["changed"] = folder.stat().st_mtime
     if (folder / BOARDS_FILE).is_file():
         rows = read_rows(folder / BOARDS_FILE)
         game = rows[0].get("game", "").rpartition(" ")[0] if rows else None
-        return run | {"kind": "boards", "game": game, "iterations": len(rows), "ready": True}
-    with suppress(RiverboatError, OSError, KeyError, TypeError, ValueError):
-        run |= _manifest_fields(newest_artifact(folder)) | {"ready": True}
-    return run
+        run |= {"kind": "boards", "game": game, "iterations": len(rows), "ready": True}
+    else:
+        with suppress(RiverboatError, OSError, KeyError, TypeError, ValueError):
+            run |= _manifest_fields(newest_artifact(folder)) | {"ready": True}
+    return RunResponse(**run)
 
 
 def _manifest_fields(place: Path) -> dict[str, Any]:
@@ -230,11 +175,3 @@ def solved_boards(folder: Path) -> tuple[list[dict[str, Any]], str]:
     rows = read_rows(folder / BOARDS_FILE)
     line = rows[0].get("node", {}).get("line", "") if rows else ""
     return rows, str(line)
-
-
-def read_result(file: Path) -> dict[str, Any] | None:
-    """Return the JSON output of a command; None if it is incomplete."""
-    with suppress(OSError, ValueError):
-        printed = json.loads(file.read_text(encoding="utf-8"))
-        return printed if isinstance(printed, dict) else None
-    return None

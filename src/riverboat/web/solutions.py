@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel
 
 from riverboat.api.artifacts import (
     agent_solution,
@@ -21,6 +22,7 @@ from riverboat.api.artifacts import (
 )
 from riverboat.api.nodes import NodeSource, find_source, read_node, source_version
 from riverboat.core import artifacts
+from riverboat.core.cache import LRUCache
 from riverboat.core.cancellation import cancellation_check
 from riverboat.core.errors import InputError, RiverboatError, short_repr
 from riverboat.games.base import CHANCE
@@ -69,38 +71,14 @@ MAX_OPEN_SOLUTIONS = 4
 CacheKey = tuple[Any, ...]
 
 
-class ResponseCache:
-    """LRU cache of encoded responses with a size limit."""
-
-    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
-        self.max_bytes, self.size = max_bytes, 0
-        self._entries: OrderedDict[CacheKey, bytes] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: CacheKey) -> bytes | None:
-        """Return a cached response and mark it as recently used."""
-        with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-            return self._entries.get(key)
-
-    def put(self, key: CacheKey, body: bytes) -> bytes:
-        """Store a response."""
-        with self._lock:
-            self.size += len(body) - len(self._entries.pop(key, b""))
-            self._entries[key] = body
-            while self.size > self.max_bytes and len(self._entries) > 1:
-                self.size -= len(self._entries.popitem(last=False)[1])
-        return body
-
-
 class SolutionStore:
     """Access to runs. Methods that may take time are called from worker threads."""
 
     def __init__(self, data: DataFolder) -> None:
-        self.data, self.responses = data, ResponseCache()
-        self._open: OrderedDict[CacheKey, tuple[Solution, threading.RLock]] = OrderedDict()
-        self._lock, self._opening = threading.Lock(), threading.Lock()
+        self.data = data
+        self.responses = LRUCache[bytes](MAX_CACHE_BYTES, len)  # encoded, by version of the run and request
+        self._open: LRUCache[tuple[Solution, threading.RLock]] = LRUCache(MAX_OPEN_SOLUTIONS)
+        self._opening = threading.Lock()
 
     def resolve(self, name: str) -> NodeSource:
         """Resolve a name: `default` is the shipped blueprint, `demo` the demo's, others are runs or agents."""
@@ -115,11 +93,12 @@ class SolutionStore:
         source = self.resolve(name)
         if source.kind != "blueprint" or source.folder is None:
             return []
-        key = (source.version, "examples")
-        cached = self.responses.get(key)
-        if cached is None:
-            cached = self.responses.put(key, encode_json(example_lines(load_blueprint(source.folder))))
-        examples: list[dict[str, Any]] = json.loads(cached)
+        folder = source.folder
+        examples: list[dict[str, Any]] = json.loads(
+            self.responses.get_or_compute(
+                (source.version, "examples"), lambda: encode_json(example_lines(load_blueprint(folder)))
+            )
+        )
         return examples
 
     def version_key(self, name: str) -> CacheKey:
@@ -130,21 +109,17 @@ class SolutionStore:
         """Return a solution, loaded once, and the lock for its traversals."""
         artifact = newest_artifact(self.data.run_folder(name))
         key = (str(artifact), *artifacts.file_stamp(artifact / artifacts.MANIFEST))
-        with self._opening:
-            with self._lock:
-                if key in self._open:
-                    self._open.move_to_end(key)
-                    return self._open[key]
+
+        def load() -> tuple[Solution, threading.RLock]:
             solution = load_solved(artifact)
             if not is_solution(solution):
                 raise InputError(
                     f"run {short_repr(name)}: contains {solution.tree.name}, which has no hold'em nodes to show"
                 )
-            with self._lock:
-                self._open[key] = solution, solution_lock(solution)
-                while len(self._open) > MAX_OPEN_SOLUTIONS:
-                    self._open.popitem(last=False)
-                return self._open[key]
+            return solution, solution_lock(solution)
+
+        with self._opening:
+            return self._open.get_or_compute(key, load)
 
     def get_cached(self, name: str, *key: Any) -> bytes | None:
         """Return a cached response if its run has not changed."""
@@ -169,10 +144,14 @@ class SolutionStore:
                     f"board {short_repr(board)}: the cards of a spot are part of its lines, such as x-x/8h"
                 )
             return self.get_or_compute(
-                name, "node", line, board, compute=lambda solved: _validated(solution_node_to_dict(solved, line), name)
+                name,
+                "node",
+                line,
+                board,
+                compute=lambda solved: NodeResponse(run=name, **solution_node_to_dict(solved, line)),
             )
         fields = public_node_to_dict(read_node(source, line, board, make_agent=self.agent))
-        return self.responses.put((source.version, "node", line, board), encode_json(_validated(fields, name)))
+        return self.responses.put((source.version, "node", line, board), encode_json(NodeResponse(run=name, **fields)))
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
         """Yield work that caches the nodes after a node: values of its street, each child, then every card of a deal."""
@@ -196,13 +175,12 @@ class SolutionStore:
                         yield partial(self.node, name, f"{deal.line}/{card}")
 
 
-def _validated(fields: dict[str, Any], run: str) -> dict[str, Any]:
-    """Add the run to the fields of a node, and check them against the documented response."""
-    node = fields | {"run": run}
-    NodeResponse.model_validate(node)
-    return node
-
-
 def encode_json(value: Any) -> bytes:
-    """Encode JSON without spaces; NaN and infinity must be null already."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=str).encode()
+    """Encode a model, or JSON without spaces; NaN and infinity must be null already."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json().encode()
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_plain_value).encode()
+
+
+def _plain_value(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, BaseModel) else str(value)

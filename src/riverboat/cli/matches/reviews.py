@@ -67,7 +67,7 @@ def print_session_review(console: Console, session: PracticeSession) -> None:
             hands.append(session.review(number))
             progress(number + 1, count)
     print_hand_reviews(console, hands)
-    for line in describe_results(session_results(session), total_ev_lost(hands)):
+    for line in describe_results(session_results(session.finished, session.table.agent), total_ev_lost(hands)):
         console.print(line, highlight=False)
 
 

@@ -14,24 +14,6 @@ NO_ROW = 65_535  # row of a hand that is not possible
 
 
 @kernel
-def canonical_deals(
-    combos,  # uint8 [combos, cards]: possible deals
-    perms,  # uint8 [permutations, 52]: symmetries of the board before the deal, as maps of cards
-    canon,  # uint64 [combos] OUT: smallest card mask among the images of each deal
-    symmetry,  # int16 [combos] OUT: symmetry that maps the deal to it
-):
-    """Compute the canonical representative of each deal under the symmetries of the board."""
-    for i in range(len(combos)):
-        for g in range(len(perms)):
-            image = 0
-            for k in range(combos.shape[1]):
-                image |= 1 << int(perms[g, combos[i, k]])
-            if g == 0 or image < canon[i]:
-                canon[i] = image
-                symmetry[i] = g
-
-
-@kernel
 def number_rows(
     held,  # int32 [hands]: indices of the hands in a range, ascending
     cards,  # uint8 [1326, 2]

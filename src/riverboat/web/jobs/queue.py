@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from riverboat.api import boards as many_boards
 from riverboat.api.options import parse_target
-from riverboat.api.solve import check_schedule, solve
+from riverboat.api.solve import check_schedule
 from riverboat.cli.terminal import parse_duration
 from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, located_errors, short_repr
@@ -30,7 +30,8 @@ from riverboat.core.files import read_toml_text
 from riverboat.core.formatting import format_bytes
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
-from riverboat.web.models import LineText, ShortText, SolveLimitsRequest, options_from
+from riverboat.web.log_files import last_line
+from riverboat.web.models import LineText, SolveOptionsRequest
 
 # --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
 
@@ -38,14 +39,9 @@ SPOT_FILE = "spot.toml"
 SPOT_UNIT = "% of pot"  # unit of exploitability
 
 
-@options_from(solve, iterations=1)
-class JobOptions(SolveLimitsRequest):
+class JobOptions(SolveOptionsRequest):
     """Options of `riverboat solve` that a job may have, by their long names."""
 
-    threads: int | None = None
-    checkpoint: ShortText | None = None
-    dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
-    schedule: ShortText | None = None
     boards: Annotated[str, Field(max_length=2_000)] | None = None
     line: LineText | None = None
     keep: Literal[True] | None = None
@@ -105,10 +101,8 @@ def check_files(notes: Path, run: Path) -> None:
         spot_file.loads(read_toml_text(file, "spot file"), None)
 
 
-QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = (
-    "queued", "running", "stopping", "stopped", "done", "missed", "failed",
-)  # fmt: skip
-STATES = (QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED)
+STATES = ("queued", "running", "stopping", "stopped", "done", "missed", "failed")
+QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = STATES
 ACTIVE_STATES = (QUEUED, RUNNING, STOPPING)
 MAX_JOBS = 500
 SHUTDOWN_SECONDS = 20.0  # seconds for checkpoints of jobs at shutdown
@@ -292,7 +286,7 @@ class JobQueue:
             job = self._jobs.get(name)
             if job is not None:
                 state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPT_CODES else FAILED
-                message = "" if state in (DONE, STOPPED) else _last_line(self.data.job_folder(name) / "said.txt")
+                message = "" if state in (DONE, STOPPED) else last_line(self.data.job_folder(name) / "said.txt")
                 if code < 0 and not message:
                     message = f"the process was killed by signal {-code}"
                 with suppress(OSError):  # disk full: the state is kept in memory only
@@ -340,10 +334,3 @@ def _read_job(file: Path) -> SolveJob | None:
         job = TypeAdapter(SolveJob).validate_json(file.read_bytes(), strict=True)
         return job if job.state in STATES else None
     return None
-
-
-def _last_line(file: Path) -> str:
-    with suppress(OSError):
-        lines = file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1][:500] if lines else ""
-    return ""

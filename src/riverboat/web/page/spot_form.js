@@ -94,10 +94,10 @@ export class SpotForm {
     this.addAllIn.value = spot.tree?.add_all_in ?? "";
     this.sizes.write(spot.bets);
     this.sizes.show(streetsFrom(names.length));
-    ["oop", "ip"].forEach((player, k) => { if (spot.ranges?.[player]) this.ranges[k].read(spot.ranges[player], false); });
+    const ranges = ["oop", "ip"].map((player, k) => spot.ranges?.[player] && this.ranges[k].read(spot.ranges[player], false));
     this.lock = spot.lock ?? [];
     this.#drawLocks();
-    this.changed();
+    Promise.all(ranges).then(this.changed); // the estimate needs the ranges, which the server parses
   }
 
   #drawLocks() {

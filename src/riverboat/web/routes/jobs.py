@@ -9,15 +9,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from riverboat.api import boards as many_boards
 from riverboat.api.estimate import estimate
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.web import runs, spot_sources
-from riverboat.web.jobs.queue import ACTIVE_STATES, LIMIT_OPTIONS, SolveJob, check_boards, check_options
-from riverboat.web.models import JobRequest, JobResponse, RunResponse, SeriesResponse, SolveLimitsRequest
-from riverboat.web.runs import last_line, last_row
+from riverboat.web.jobs.queue import ACTIVE_STATES, SolveJob, check_boards, check_options
+from riverboat.web.log_files import last_line, last_row, read_result
+from riverboat.web.models import (
+    JobRequest,
+    JobResponse,
+    RunResponse,
+    SeriesResponse,
+    SolveLimitsRequest,
+    SolveOptionsRequest,
+)
 from riverboat.web.server import Server
 from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
@@ -34,16 +40,11 @@ def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
     spot, threads = resolved.spot, request.threads or server.cores
     if request.boards is None and (request.report is not None or request.keep):
         raise InputError("report and keep need boards")
-    options: dict[str, Any] = {
-        name: getattr(request, name) for name in LIMIT_OPTIONS if getattr(request, name) is not None
-    }
+    options = request.model_dump(include=set(SolveOptionsRequest.model_fields), exclude_none=True)
     options |= {"threads": threads, "checkpoint": request.checkpoint or DEFAULT_CHECKPOINT}
-    options |= {name: getattr(request, name) for name in ("dtype", "schedule") if getattr(request, name) is not None}
     boards = None if request.boards is None else check_boards(request.boards, server.data)
     if boards is not None:
-        options |= {"boards": boards}
-        options |= {"line": request.report} if request.report else {}
-        options |= {"keep": True} if request.keep else {}
+        options |= {"boards": boards, "line": request.report or None, "keep": request.keep or None}
     kind = "spot" if boards is None else "boards"
     options = check_options(options, kind, server.data, spot.scale[0])
     sizes = {"solves": 1} | estimate(spot, schedule=request.schedule, threads=threads, boards=boards)
@@ -57,23 +58,16 @@ def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
     return spot_file.dumps(spot), SolveJob(name, kind, options, int(num_bytes), facts=facts)
 
 
-def job_to_dict(job: SolveJob, server: Server) -> dict[str, Any]:
-    """Return a job as the fields of `JobResponse`."""
+def job_response(job: SolveJob, server: Server) -> JobResponse:
+    """Return a job with its command line, last check and result."""
     notes = server.data.job_folder(job.name)
-    last = (
-        last_row(notes / "log.jsonl")
-        if job.kind == "spot"
-        else last_row(server.data.path(job.name) / many_boards.BOARDS_FILE)
-    )
-    return {
-        **job.__dict__,
-        "command": ["riverboat", *server.jobs.command_line(job)],
-        "said": last_line(notes / "said.txt") if job.state in ACTIVE_STATES else "",
-        "last": last if job.kind == "spot" else None,
-        "ev": _player_evs(last, job) if job.kind == "spot" else [None, None],
-        "resident": runs.resident_bytes(server.jobs.process_id(job.name)),
-        "result": runs.read_result(notes / "result.json"),
-    }
+    last = last_row(notes / "log.jsonl") if job.kind == "spot" else None
+    said = last_line(notes / "said.txt") if job.state in ACTIVE_STATES else ""
+    command = ["riverboat", *server.jobs.command_line(job)]
+    memory = runs.resident_bytes(server.jobs.process_id(job.name))
+    result, evs = read_result(notes / "result.json"), _player_evs(last, job)
+    fields = {"command": command, "said": said, "last": last, "ev": evs, "resident": memory, "result": result}
+    return JobResponse.model_validate(vars(job) | fields)
 
 
 def _player_evs(last: dict[str, Any] | None, job: SolveJob) -> list[float | None]:
@@ -97,22 +91,22 @@ def job_routes(server: Server) -> APIRouter:
     async def submit(job_request: JobRequest) -> JobResponse:
         """Queue a solve; its run will be a folder of the data folder with the job's name."""
         text, job = await server.compute_from(job_request.agent, lambda: make_job(job_request, server))
-        return JobResponse(**job_to_dict(server.jobs.submit(text, job), server))
+        return job_response(server.jobs.submit(text, job), server)
 
     @router.get("/jobs")
     async def jobs() -> list[JobResponse]:
         """Return all jobs, the newest first."""
-        return [JobResponse(**job_to_dict(job, server)) for job in server.jobs.list_jobs()]
+        return [job_response(job, server) for job in server.jobs.list_jobs()]
 
     @router.get("/jobs/{name}")
     async def job(name: str) -> JobResponse:
         """Return one job."""
-        return JobResponse(**job_to_dict(server.jobs.get(name), server))
+        return job_response(server.jobs.get(name), server)
 
     @router.post("/jobs/{name}/stop")
     async def stop(name: str) -> JobResponse:
         """Remove a job from the queue, or interrupt it after a checkpoint."""
-        return JobResponse(**job_to_dict(server.jobs.stop(name), server))
+        return job_response(server.jobs.stop(name), server)
 
     @router.post("/jobs/{name}/resume")
     async def resume(name: str, limits: SolveLimitsRequest) -> JobResponse:
@@ -120,7 +114,7 @@ def job_routes(server: Server) -> APIRouter:
         ones.
         """
         given = {key: value for key, value in limits.model_dump().items() if value is not None}
-        return JobResponse(**job_to_dict(server.jobs.resume(name, given), server))
+        return job_response(server.jobs.resume(name, given), server)
 
     @router.delete("/jobs/{name}", status_code=204)
     async def remove(name: str) -> Response:
@@ -161,14 +155,14 @@ def job_routes(server: Server) -> APIRouter:
         """Stream the job as server-sent events whenever it changes, until it ends."""
         server.jobs.get(name)
         return stream(
-            request, lambda: job_to_dict(server.jobs.get(name), server), lambda job: job["state"] not in ACTIVE_STATES
+            request, lambda: job_response(server.jobs.get(name), server), lambda job: job.state not in ACTIVE_STATES
         )
 
     @router.get("/events", response_class=StreamingResponse)
     async def all_events(request: Request) -> StreamingResponse:
         """Stream all jobs as server-sent events whenever one changes."""
         return stream(
-            request, lambda: [job_to_dict(job, server) for job in server.jobs.list_jobs()], lambda jobs: False
+            request, lambda: [job_response(job, server) for job in server.jobs.list_jobs()], lambda jobs: False
         )
 
     return router
@@ -186,7 +180,7 @@ def run_routes(server: Server) -> APIRouter:
     @router.get("/runs")
     async def listing() -> list[RunResponse]:
         """Return all runs of the data folder, the last changed first."""
-        return [RunResponse(**run) for run in await server.compute(lambda: runs.list_runs(server.data, server.jobs))]
+        return await server.compute(lambda: runs.list_runs(server.data, server.jobs))
 
     def series_of(name: str) -> dict[str, Any]:
         if server.jobs.find(name) is None:

@@ -6,6 +6,7 @@ import io
 import json
 import time as clock
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -21,7 +22,6 @@ from riverboat.web import models, runs
 from riverboat.web.data_folder import MissingError
 from riverboat.web.models import NodeResponse, TableResponse
 from riverboat.web.server import Server
-from riverboat.web.solutions import encode_json
 from riverboat.web.specs import require_cheap
 from riverboat.web.views.node import round_or_none
 
@@ -47,16 +47,16 @@ class NodeRequest(models.RequestBody):
     board: models.ShortText = ""
 
 
-def json_response(body: bytes) -> Response:
+def json_response(body: bytes, **headers: str) -> Response:
     """Return a response from encoded JSON."""
-    return Response(body, media_type="application/json")
+    return Response(body, media_type="application/json", headers=headers)
 
 
-def table_to_dict(table: ReportTable) -> dict[str, Any]:
-    """Return a table with its columns for JSON."""
+def table_response(table: ReportTable) -> TableResponse:
+    """Return a table with its columns."""
     columns = [{"name": c.name, "title": c.title or c.name, "kind": c.kind} for c in table.columns]
     rows = [[cell if isinstance(cell, str) else round_or_none(cell, 6) for cell in row] for row in table.rows]
-    return {"title": table.title, "columns": columns, "rows": rows}
+    return TableResponse.model_validate({"title": table.title, "columns": columns, "rows": rows})
 
 
 def export_text(solution: Solution, line: str, kind: str, player: str | None, depth: int | None) -> str:
@@ -64,14 +64,8 @@ def export_text(solution: Solution, line: str, kind: str, player: str | None, de
     if kind == "range":
         return node_report.range_text(solution[line], player) + "\n"
     out = io.StringIO()
-    if (
-        depth is not None
-        and sum(
-            1
-            for _, _ in zip(node_export.iterate_nodes(solution, line, depth), range(MAX_EXPORT_NODES + 1), strict=False)
-        )
-        > MAX_EXPORT_NODES
-    ):
+    nodes = () if depth is None else node_export.iterate_nodes(solution, line, depth)
+    if next(islice(nodes, MAX_EXPORT_NODES, None), None) is not None:
         raise InputError(
             f"depth {depth}: more than {MAX_EXPORT_NODES:,} nodes; use riverboat export to write them to a file"
         )
@@ -89,31 +83,28 @@ def node_routes(server: Server) -> APIRouter:
             cached = await server.compute(lambda: solutions.get_or_compute(run, *key, compute=make))
         return json_response(cached)
 
+    async def read_node(run: str, line: str, board: str, *, costly: bool) -> Response:
+        start = clock.perf_counter()
+        cached = solutions.get_cached(run, "node", line, board)
+        if cached is None:
+            if not costly:
+                require_cheap(server.data, run)
+            cached = await server.compute_from(run, lambda: solutions.node(run, line, board))
+        if server.last_node != (run, line):
+            server.precompute_next_nodes(run, line)
+        return json_response(cached, **{"server-timing": f"read;dur={1e3 * (clock.perf_counter() - start):.3f}"})
+
     @router.get("/node", response_model=NodeResponse)
     async def node(run: RunQuery, line: LineQuery = "", board: Annotated[str, Query(max_length=30)] = "") -> Response:
         """Return a node: the player to act, actions, and for both players every hand with weight, strategy, EV and
         equity.
         """
-        start = clock.perf_counter()
-        cached = solutions.get_cached(run, "node", line, board)
-        if cached is None:
-            require_cheap(server.data, run)
-            cached = await server.compute(lambda: solutions.node(run, line, board))
-        if server.last_node != (run, line):
-            server.precompute_next_nodes(run, line)
-        milliseconds = 1e3 * (clock.perf_counter() - start)
-        return Response(
-            cached, media_type="application/json", headers={"server-timing": f"read;dur={milliseconds:.3f}"}
-        )
+        return await read_node(run, line, board, costly=False)
 
     @router.post("/node", response_model=NodeResponse)
     async def searched(body: NodeRequest) -> Response:
         """Return a node of an agent that searches, `default?search=turn`: its subgame is solved first."""
-        run, line, board = body.run, body.line, body.board
-        cached = solutions.get_cached(run, "node", line, board)
-        if cached is None:
-            cached = await server.compute_from(run, lambda: solutions.node(run, line, board))
-        return json_response(cached)
+        return await read_node(body.run, body.line, body.board, costly=True)
 
     @router.get("/table", response_model=TableResponse)
     async def table(
@@ -125,14 +116,11 @@ def node_routes(server: Server) -> APIRouter:
         """Return a table of a node, as `riverboat show --table` prints it: by combo, class, made hand, draw or equity
         bucket.
         """
-        return await answer(
-            run,
-            "table",
-            line,
-            by,
-            player,
-            make=lambda solved: table_to_dict(node_report.hands_table(solved[line], by, player)),
-        )
+
+        def make(solved: Solution) -> TableResponse:
+            return table_response(node_report.hands_table(solved[line], by, player))
+
+        return await answer(run, "table", line, by, player, make=make)
 
     @router.get("/graph")
     async def graph(run: RunQuery, line: LineQuery = "") -> Response:
@@ -145,9 +133,9 @@ def node_routes(server: Server) -> APIRouter:
         cards.
         """
 
-        def make(solved: Solution) -> dict[str, Any]:
+        def make(solved: Solution) -> TableResponse:
             has_wildcard = comparison_report.has_wildcard(line)
-            return table_to_dict(
+            return table_response(
                 comparison_report.line_runouts(solved, line)
                 if has_wildcard
                 else comparison_report.node_runouts(solved[line])
@@ -156,24 +144,18 @@ def node_routes(server: Server) -> APIRouter:
         return await answer(run, "runouts", line, make=make)
 
     @router.get("/compare")
-    async def compare(run: RunQuery, other: RunQuery, line: LineQuery = "") -> Response:
+    async def compare(run: RunQuery, other: RunQuery, line: LineQuery = "") -> dict[str, TableResponse]:
         """Compare two solutions at one line: actions, EVs, and the cells with the largest changes of strategy."""
 
-        def work() -> bytes:
+        def work() -> dict[str, TableResponse]:
             first, lock = solutions.solution(run)
             second, other_lock = solutions.solution(other)
             inner, outer = sorted((lock, other_lock), key=id)  # always in the same order, which prevents deadlocks
             with outer, inner:
                 comparison = compare_nodes(first[line], second[line])
-            return encode_json(
-                {
-                    "moves": table_to_dict(comparison.moves),
-                    "sides": table_to_dict(comparison.sides),
-                    "cells": table_to_dict(comparison.cells),
-                }
-            )
+            return {name: table_response(getattr(comparison, name)) for name in ("moves", "sides", "cells")}
 
-        return json_response(await server.compute(work))
+        return await server.compute(work)
 
     @router.get("/export")
     async def export(
@@ -197,11 +179,11 @@ def node_routes(server: Server) -> APIRouter:
         headers = {"content-disposition": f'attachment; filename="{name}.{suffix}"'}
         return Response(await server.compute(work), media_type=MEDIA_TYPES[format], headers=headers)
 
-    @router.get("/aggregate", response_model=TableResponse)
-    async def aggregate(run: RunQuery, line: Annotated[str | None, Query(max_length=500)] = None) -> Response:
+    @router.get("/aggregate")
+    async def aggregate(run: RunQuery, line: Annotated[str | None, Query(max_length=500)] = None) -> TableResponse:
         """Return one spot on many boards: a row per solved board, and their means; at any line if solutions were saved."""
 
-        def work() -> bytes:
+        def work() -> TableResponse:
             rows, reported = runs.solved_boards(server.data.run_folder(run))
             if not rows:
                 raise InputError(f"run {run!r}: no board is solved yet")
@@ -209,9 +191,9 @@ def node_routes(server: Server) -> APIRouter:
             if report_line != reported:
                 rows = [row | {"node": at_line(run, str(row["board"]), report_line)} for row in rows]
             game = str(rows[0].get("game", "")).rpartition(" ")[0]
-            return encode_json(table_to_dict(many_boards.aggregate_table(rows, game, report_line)))
+            return table_response(many_boards.aggregate_table(rows, game, report_line))
 
-        return json_response(await server.compute(work))
+        return await server.compute(work)
 
     def at_line(run: str, board: str, line: str) -> Any:
         """Return EVs and frequencies of one board at a line, from its solution."""

@@ -25,7 +25,7 @@ from riverboat.practice.evaluators import (
     convert_to_spot,
 )
 from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
-from riverboat.practice.session import finished_hands_results
+from riverboat.practice.session import session_results
 from riverboat.web.models import RequestBody, ReviewResponse, ShortText
 from riverboat.web.practice import AgentUse, OpenSession, PracticeService
 from riverboat.web.runs import list_runs
@@ -173,7 +173,7 @@ def play_routes(server: Server) -> APIRouter:
     async def raw_results(name: str) -> dict[str, Any]:
         """Return the result as played, and with all-ins by equity."""
         finished = (await opened(name)).finished
-        return await server.compute(lambda: finished_hands_results(finished, None).to_dict())
+        return await server.compute(lambda: session_results(finished, None).to_dict())
 
     @router.post("/sittings/{name}/results")
     async def luckless_results(name: str) -> dict[str, Any]:
@@ -220,37 +220,25 @@ def play_routes(server: Server) -> APIRouter:
     return router
 
 
-def _search_variants(name: str, what: str) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "kind": "blueprint", "about": f"the blueprint that {what}"},
-        {
-            "name": f"{name}?search=river",
-            "kind": "search",
-            "about": f"the blueprint that {what}, with search on the river",
-        },
-        {
-            "name": f"{name}?search=turn",
-            "kind": "search",
-            "about": "the same with search from the turn on: half a second per move, at most one",
-        },
-    ]
-
-
 def list_opponents(server: Server) -> list[dict[str, Any]]:
     """Return the opponents by name, with descriptions."""
-    opponents = _search_variants(DEFAULT, "comes with Riverboat")
-    if agent_folder(DEMO).is_dir():
-        opponents += _search_variants(DEMO, "riverboat demo builds")
+    opponents = []
+    for name, origin in ((DEFAULT, "comes with Riverboat"), (DEMO, "riverboat demo builds")):
+        if name == DEFAULT or agent_folder(name).is_dir():
+            about = f"the blueprint that {origin}"
+            later = "the same with search from the turn on: half a second per move, at most one"
+            opponents += [
+                (name, "blueprint", about),
+                (f"{name}?search=river", "search", f"{about}, with search on the river"),
+                (f"{name}?search=turn", "search", later),
+            ]
     for run in list_runs(server.data, server.jobs):
-        if run["ready"] and run["kind"] == "solution" and run["board"]:
-            opponents.append({"name": run["name"], "kind": "spot", "about": f"solved spot on {run['board']}"})
-        elif run["ready"] and run["kind"] == "blueprint":
-            opponents.append({"name": run["name"], "kind": "blueprint", "about": f"blueprint of {run['game']}"})
-        elif run["ready"] and run["kind"] == "tournament":
-            opponents.append({"name": run["name"], "kind": "tournament", "about": run["game"]})
-    return opponents + [
-        {"name": name, "kind": "yardstick", "about": about} for name, about in baseline_descriptions().items()
-    ]
+        if run.ready and run.kind == "solution" and run.board:
+            opponents.append((run.name, "spot", f"solved spot on {run.board}"))
+        elif run.ready and run.kind in ("blueprint", "tournament"):
+            opponents.append((run.name, run.kind, f"{'blueprint of ' * (run.kind == 'blueprint')}{run.game}"))
+    opponents += [(name, "yardstick", about) for name, about in baseline_descriptions().items()]
+    return [{"name": name, "kind": kind, "about": about} for name, kind, about in opponents]
 
 
 def _session_owner(name: str) -> str:
@@ -344,17 +332,11 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
     """Return the public events of the current hand."""
     rows: list[dict[str, Any]] = []
     for event in table.events:
-        row: dict[str, Any] = {
-            "kind": event.kind,
-            "street": table.rules.streets[event.state.street],
-            "pot": event.state.pot,
-        }
+        street, state = table.rules.streets[event.state.street], event.state
+        row: dict[str, Any] = {"kind": event.kind, "street": street, "pot": state.pot}
         if event.kind == "move":
-            row |= {
-                "you": event.who == table.seat,
-                "move": event.move,
-                "words": describe_action(event.move, event.state),
-            }
+            words = describe_action(event.move, state)
+            row |= {"you": event.who == table.seat, "move": event.move, "words": words}
         elif event.kind == "won":
             row["won"] = event.won
         rows.append(row)
@@ -364,7 +346,7 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
 def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
     agent = desk.agent(session.agent, session.session.table.seed, AgentUse.VALUES)
     with hold_solution_lock(agent):
-        return finished_hands_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
+        return session_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 
 
 def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from math import comb
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -41,52 +43,7 @@ from riverboat.web.views.node import round_array
 
 # --- Range presets by position: rough shapes for 100 big blinds to start from, not solutions ---
 
-RANGE_PRESETS: tuple[tuple[str, str, str], ...] = (
-    ("all", "every hand", "random"),
-    ("6-max: open raise", "under the gun", "66+,A2s+,K9s+,Q9s+,J9s+,T9s,98s,87s,76s,ATo+,KJo+,QJo"),
-    ("6-max: open raise", "cutoff", "33+,A2s+,K6s+,Q8s+,J8s+,T8s+,97s+,86s+,75s+,65s,54s,A8o+,KTo+,QTo+,JTo"),
-    (
-        "6-max: open raise",
-        "button",
-        "22+,A2s+,K2s+,Q4s+,J6s+,T6s+,96s+,85s+,75s+,64s+,53s+,43s,A2o+,K8o+,Q9o+,J9o+,T8o+,98o,87o",
-    ),
-    (
-        "6-max: open raise",
-        "small blind",
-        "22+,A2s+,K2s+,Q4s+,J6s+,T6s+,96s+,86s+,75s+,64s+,54s,A2o+,K7o+,Q9o+,J9o+,T9o",
-    ),
-    (
-        "big blind calls",
-        "against under the gun",
-        "JJ-22,AQs-A2s,K9s+,Q9s+,J9s+,T8s+,97s+,86s+,75s+,65s,54s,AQo-ATo,KQo",
-    ),
-    (
-        "big blind calls",
-        "against the button",
-        "99-22,AJs-A2s,K2s+,Q2s+,J4s+,T6s+,95s+,85s+,74s+,63s+,53s+,43s,AJo-A2o,K9o+,Q9o+,J9o+,T8o+,97o+,87o,76o",
-    ),
-    (
-        "3-bet",
-        "big blind against the button",
-        "TT+,AQs+,A5s-A2s:0.5,KTs+:0.5,QTs+:0.5,J9s+:0.5,T9s:0.5,AQo+,KQo:0.5",
-    ),
-    (
-        "3-bet",
-        "button calls",
-        "JJ-55,AQs-ATs,A9s-A2s:0.5,KTs+,QTs+,J9s+,T9s,98s,87s,76s,65s,AQo-AJo:0.75,KQo:0.75",
-    ),
-    (
-        "heads-up",
-        "button raises",
-        "22+,A2s+,K2s+,Q2s+,J2s+,T2s+,94s+,84s+,73s+,63s+,52s+,42s+,32s,A2o+,K2o+,Q3o+,J6o+,T6o+,96o+,86o+,76o",
-    ),
-    (
-        "heads-up",
-        "big blind calls",
-        "77-22,A9s-A2s,KJs-K2s,Q2s+,J2s+,T3s+,94s+,84s+,73s+,63s+,52s+,42s+,32s,ATo-A2o,KJo-K2o,QJo-Q5o,"
-        "J7o+,T7o+,96o+,86o+,76o,65o",
-    ),
-)
+RANGE_PRESETS = Path(__file__).parents[1] / "range_presets.toml"
 
 
 def read_range(request: RangeRequest) -> Range:
@@ -146,7 +103,12 @@ def spot_routes(server: Server) -> APIRouter:
     @router.get("/ranges/presets")
     async def preset_ranges() -> list[RangePreset]:
         """Return the range presets."""
-        return [RangePreset(group=group, name=name, text=text) for group, name, text in RANGE_PRESETS]
+        presets = tomllib.loads(RANGE_PRESETS.read_text(encoding="utf-8"))
+        return [
+            RangePreset(group=group, name=name, text=text)
+            for group, ranges in presets.items()
+            for name, text in ranges.items()
+        ]
 
     @router.post("/ranges")
     async def ranges(body: RangeRequest) -> RangeResponse:

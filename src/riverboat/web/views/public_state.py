@@ -36,12 +36,11 @@ def public_node_to_dict(node: PublicNode) -> dict[str, Any]:
     rules, state = node.rules, node.state
     path = _path_to_state(rules, node.menu, state)
     if node.kind == "end":
-        return {"kind": "end"} | _empty_node(rules, state.line, node.board) | {"path": path}
+        return _empty_node(node, state) | {"kind": "end", "path": path}
     on_tree = all(step["chosen"] in step["menu"] for step in path)
     tree_actions = _menu_actions(rules, node.menu, state) if on_tree else []
     if node.public is None:
-        needs = {"needs": rules.board_sizes[state.street]}
-        fields = {"kind": "deal"} | needs | _empty_node(rules, state.line, node.board)
+        fields = _empty_node(node, state) | {"kind": "deal", "needs": rules.board_sizes[state.street]}
     else:
         fields = _decision_to_dict(node.public, tree_actions)
         tree_actions = [move["name"] for move in fields["moves"]]
@@ -49,19 +48,11 @@ def public_node_to_dict(node: PublicNode) -> dict[str, Any]:
     return fields | {"path": [*({key: step[key] for key in last} for step in path), last]}
 
 
-def _empty_node(rules: PokerRules, line: str, board: str) -> dict[str, Any]:
-    state = BettingState.from_line(rules, line).deal_due_streets()
-    side: dict[str, Any] = {
-        "combos": None,
-        "ev": None,
-        "equity": None,
-        "eqr": None,
-        "hands": {"index": [], "weight": [], "deals": []},
-    }
+def _empty_node(node: PublicNode, state: BettingState) -> dict[str, Any]:
+    dealt = state.deal_due_streets()
     return {
-        "line": line, "board": board, "street": rules.streets[state.street], "pot": float(sum(state.spent)), "stacks": None,
-        "player": None, "played": None, "names": list(SEATS), "joiner": "", "moves": [], "cards": [], "path": [],
-        "players": dict.fromkeys(SEATS, side),
+        "line": state.line, "board": node.board, "street": node.rules.streets[dealt.street], "pot": float(sum(dealt.spent)),
+        "names": list(SEATS), "players": {seat: {} for seat in SEATS},
     }  # fmt: skip
 
 
@@ -86,9 +77,7 @@ def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) ->
         "player": SEATS[node.seat],
         "played": round_or_none(node.reach_probability, 8),
         "names": list(SEATS),
-        "joiner": "",
         "moves": [_action_to_dict(node, name) for name in names],
-        "cards": [],
         "players": {name: _player_to_dict(node, seat, names) for seat, name in enumerate(SEATS)},
     }
 
@@ -100,9 +89,9 @@ def _action_order(name: str) -> tuple[int, int]:
 
 def _action_probabilities(node: PublicStateNode, name: str) -> Array:
     """Return the probability of an action with each hand. float64 [n]"""
-    probabilities: Array = (
-        node.action_probabilities[:, node.moves.index(name)] if name in node.moves else np.zeros(len(node.hands))
-    )
+    if name not in node.moves:
+        return np.zeros(len(node.hands))
+    probabilities: Array = node.action_probabilities[:, node.moves.index(name)]
     return probabilities
 
 
@@ -122,7 +111,6 @@ def _action_to_dict(node: PublicStateNode, name: str) -> dict[str, Any]:
         "allin": total is not None and stacks is not None and total >= stacks[node.seat],
         "frequency": round_or_none(node.frequencies.get(name, 0.0)),
         "combos": round_or_none(float(node.reach[node.seat] @ _action_probabilities(node, name))),
-        "ev": None, "equity": None, "eqr": None,
     }  # fmt: skip
 
 
@@ -138,18 +126,11 @@ def _player_to_dict(node: PublicStateNode, seat: int, names: Sequence[str]) -> d
         "index": index.tolist(), "weight": round_array(node.reach[seat][rows]),
         "deals": round_array(deals[rows] / max(deals.sum(), 1e-300), 7), "ev": unknown, "equity": unknown, "eqr": unknown,
         "strategy": [round_array(_action_probabilities(node, name)[rows], 4) for name in names] if node.seat == seat else [],
-        "action_ev": [],
     }  # fmt: skip
     if node.board:
         made, draws = classify_all(node.board)
         hands |= {"made": made[index].tolist(), "draws": (draws[index] @ (1 << np.arange(draws.shape[1]))).tolist()}
-    return {
-        "combos": round_or_none(float(node.reach[seat].sum())),
-        "ev": None,
-        "equity": None,
-        "eqr": None,
-        "hands": hands,
-    }
+    return {"combos": round_or_none(float(node.reach[seat].sum())), "hands": hands}
 
 
 def _path_to_state(rules: PokerRules, menu: ActionMenu | None, end: BettingState) -> list[dict[str, Any]]:
