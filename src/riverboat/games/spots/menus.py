@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riverboat.core.errors import InputError, short_repr
+from riverboat.core.schema import check_keys
 from riverboat.games.holdem.bet_sizes import MenuThresholds
-from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuLevel, MenuLevels, check_keys, parse_level, trim_repeats
+from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuLevel, MenuLevels, parse_level, trim_repeats
 from riverboat.games.holdem.rules import STREETS as ALL_STREETS
 
 OOP, IP = 0, 1
@@ -64,7 +65,7 @@ def drop_earlier_streets(menu: ActionMenu, street: int) -> ActionMenu:
 def _parse_streets(bets: Mapping[str, Any], player: int, first: int) -> list[_StreetSizes]:
     """Parse a player's own table, else the shared one, for each street with betting."""
     own = bets.get(PLAYERS[player], {})
-    check_keys(own, STREETS, f"bets.{PLAYERS[player]}", "street")
+    check_keys(own, STREETS, f"bets.{PLAYERS[player]}")
     streets: list[_StreetSizes] = []
     last: _StreetSizes | None = None
     for number, street in enumerate(STREETS, 1):
