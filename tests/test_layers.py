@@ -49,7 +49,7 @@ LEVEL["testing"] = LEVEL["agents"] + 0.5  # imports everything up to agents, and
 
 # Imports that go up, inside functions, and why.
 UPWARD: dict[str, dict[str, str]] = {
-    "cli.commands.study": {"web.serve": "`riverboat serve` starts the server"},
+    "cli.serve": {"web.serve": "`riverboat serve` starts the server"},
     "games.registry": {"formats.open_spiel_games": "games by name include those of an optional library"},
 }
 MAX_MODULES = 25  # directly in one folder

@@ -250,9 +250,14 @@ def test_the_dealer_starts_programs(tmp_path: Path, capsys: pytest.CaptureFixtur
     script = tmp_path / "player.py"
     script.write_text(PLAYER)
     command = f"{sys.executable} {script} leduc"
-    limits = DealerLimits(start=60, answer=20)
-    assert remote.run_dealer(
-        "leduc", hands=50, seed=3, commands=[command, command], log=tmp_path / "log", limits=limits
+    assert remote.dealer(
+        "leduc",
+        hands=50,
+        seed=3,
+        players=[command, command],
+        log=tmp_path / "log",
+        start_timeout="60s",
+        t_response="20s",
     )
     ports, score = capsys.readouterr().out.splitlines()
     assert len({int(port) for port in ports.split()}) == 2
@@ -264,7 +269,7 @@ def test_agent_as_client(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline agent plays as the corresponding function does."""
     by_hand = Match(LIMIT, 40, client(LIMIT, least_raise), client(LIMIT, drawn(4)))
     by_agent = Match(
-        LIMIT, 40, lambda port: remote.run_client("always-raise", "limit", LOOPBACK, port), client(LIMIT, drawn(4))
+        LIMIT, 40, lambda port: remote.client("always-raise", LOOPBACK, port, game="limit"), client(LIMIT, drawn(4))
     )
     assert by_agent.result.won == by_hand.result.won
     assert by_agent.returned[0] is True
@@ -272,17 +277,16 @@ def test_agent_as_client(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_programs_that_exit_or_do_not_exist() -> None:
-    limits = DealerLimits(start=30)
     ending = f"{sys.executable} -c 0"
-    assert not remote.run_dealer("leduc", commands=[ending, ending], limits=limits)
+    assert not remote.dealer("leduc", players=[ending, ending], start_timeout="30s")
     with pytest.raises(InputError, match="program 'no-such-program'"):
-        remote.run_dealer("leduc", commands=["no-such-program", ending], limits=limits)
+        remote.dealer("leduc", players=["no-such-program", ending], start_timeout="30s")
     with pytest.raises(InputError, match="1 programs"):
-        remote.run_dealer("leduc", commands=[ending])
+        remote.dealer("leduc", players=[ending])
     with pytest.raises(InputError, match="'a,b'"):
-        remote.run_dealer("leduc", ports="a,b")
+        remote.dealer("leduc", ports="a,b")
     with pytest.raises(InputError, match="'alice'"):
-        remote.run_dealer("leduc", names="alice")
+        remote.dealer("leduc", names="alice")
 
 
 def test_programs_that_never_connect_are_stopped(
@@ -300,7 +304,7 @@ def test_programs_that_never_connect_are_stopped(
             started.append(self)
 
     monkeypatch.setattr(programs.subprocess, "Popen", Kept)
-    assert not remote.run_dealer("kuhn", commands=commands, limits=DealerLimits(start=1), json=True)
+    assert not remote.dealer("kuhn", players=commands, start_timeout="1s", json=True)
     assert [program.poll() is not None for program in started] == [True, True]
     facts = json.loads(capsys.readouterr().out)
     assert (facts["complete"], facts["hands"], facts["mbb_per_game"]) == (False, 0, None)

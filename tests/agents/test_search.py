@@ -394,7 +394,7 @@ def test_explain(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     at = found.search.positions(places("cc/cc/cc/cr237"), [0])[0]
     row = next(row for row in SubgameReport(at).hands() if row["oop"] > 0)
     table = f"MATCHSTATE:0:7:cc/cc/cc/cr237:{row['hand']}|{shown}"
-    play.show_action("small", table, explain=True, json=True)
+    play.act("small", table, explain=True, json=True)
     told = json.loads(capsys.readouterr().out)
     search = told["search"]
     assert (search["begins"], search["pot"], search["method"]) == ("cc/cc/cc/cr237", 200 + 137, "maxmargin")
@@ -402,7 +402,7 @@ def test_explain(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     assert {move: p for move, p in row["plays"].items() if p > 0} == pytest.approx(told["probabilities"])
     margins = [hand["margin"] for hand in search["hands_here"] if "margin" in hand]
     assert search["margins"]["least"] == pytest.approx(min(margins))
-    play.show_action("small", table, explain=True)
+    play.act("small", table, explain=True)
     text = capsys.readouterr().out
     assert all(word in text for word in ("margins", "range of ip", "oop", "<-"))
 
@@ -410,10 +410,10 @@ def test_explain(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
 def test_explain_needs_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riverboat.api.agent.make_agent", lambda name, seed: agent("unsafe", "river"))
     with pytest.raises(InputError, match="street"):
-        play.show_action("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+        play.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
     monkeypatch.setattr("riverboat.api.agent.make_agent", lambda name, seed: base())
     with pytest.raises(InputError, match="search"):
-        play.show_action("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
+        play.act("small", f"MATCHSTATE:0:7:cc/:KsQs|/{BOARD[:6]}", explain=True)
 
 
 def test_spread_of_estimated_values() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -20,12 +23,13 @@ from riverboat.api.options import (
     parse_byte_size,
     parse_seconds,
     parse_target,
+    read_function,
 )
 from riverboat.api.solve import solve
 from riverboat.api.spots import spot_from_match_state, spot_from_texts
 from riverboat.api.train import train
 from riverboat.cli import main as cli
-from riverboat.cli.command import command, given, options_for
+from riverboat.cli.command import Command, given, options_for
 from riverboat.core.errors import InputError
 from riverboat.web.models import JobRequest
 
@@ -70,6 +74,25 @@ def example(
 
 
 SOURCE = f"{__name__}:example"
+FOUND: dict[str, Any] = {}
+
+
+def run(name: str, *, force: bool = True, paths: list[Path] | None = None, **options: Any) -> bool:
+    """Run it.
+
+    Parameters
+    ----------
+    name
+        Name of the run.
+    force
+        Whether to overwrite.
+    paths
+        Files to read.
+    """
+    FOUND.clear()
+    FOUND.update(options, name=name, own=force, paths=paths)
+    example(name, **options_for(SOURCE, options))
+    return name != "unfinished"
 
 
 def test_options_come_from_signature_and_docstring() -> None:
@@ -87,29 +110,46 @@ def test_options_come_from_signature_and_docstring() -> None:
 
 def call(*words: str) -> tuple[int, dict[str, Any], str]:
     """Run a command with the options of `example`; return its exit code, options, and the error."""
-    found: dict[str, Any] = {}
     app = typer.Typer(rich_markup_mode=None)
-
-    @app.command()
-    @command((SOURCE, "example: "), skip=("game",))
-    def run(name: str, force: bool = True, **options: Any) -> None:
-        """Run it."""
-        found.update(options, name=name, own=force)
-        example(name, **options_for(SOURCE, options))
-
+    app.command()(Command(f"{__name__}:run", SOURCE))
     result = CliRunner().invoke(app, list(words))
     error = "" if result.exception is None else str(result.exception)
-    return result.exit_code, found, error + result.output
+    return result.exit_code, dict(FOUND), error + result.output
 
 
 def test_command_has_the_options_of_the_function() -> None:
-    code, found, _ = call("x", "--threads", "3", "--wait", "5m", "--no-force")
+    code, found, _ = call("x", "--threads", "3", "--wait", "5m", "--paths", "a", "--paths", "b")
     assert code == 0
-    assert found == {"name": "x", "own": False, "threads": 3, "share": None, "pause": "5m", "kind": "a"}
+    assert found == {
+        "name": "x", "own": True, "paths": [Path("a"), Path("b")], "threads": 3, "share": None, "pause": "5m", "kind": "a",
+    }  # fmt: skip
     assert call("x")[1]["pause"] == "60s"
-    assert "example: threads to use" in " ".join(call("--help")[2].split())
+    assert call("unfinished")[0] == 1
+    shown = " ".join(call("--help")[2].split())
+    assert "Threads to use on this machine." in shown
+    assert "Name of the run." in shown
     for words in (("--threads", "0"), ("--share", "1.5"), ("--unknown", "1")):
         assert call("x", *words)[0] == 2
+
+
+@pytest.mark.parametrize("words", cli.COMMANDS)
+def test_signatures_are_read_without_imports(words: str) -> None:
+    """Names and types in a signature are those of the imported function."""
+    command = cli.make_command(words)
+    for source in (command.source, *command.api):
+        module, name = source.split(":")
+        assert options_of(read_stub(source)) == options_of(getattr(importlib.import_module(module), name))
+
+
+def read_stub(source: str) -> Any:
+    """Read a function as if its module was not imported."""
+    module = source.partition(":")[0]
+    loaded = sys.modules.pop(module, None)
+    try:
+        return read_function(source)
+    finally:
+        if loaded is not None:
+            sys.modules[module] = loaded
 
 
 def test_errors_name_the_flag() -> None:
@@ -126,16 +166,16 @@ def test_given_options_are_neither_absent_nor_off() -> None:
 @pytest.mark.parametrize(
     ("function", "commands"),
     [
-        (solve, cli.solve),
-        (spot_from_texts, cli.solve),
-        (spot_from_match_state, cli.solve),
-        (train, cli.train),
-        (abstract, cli.abstract),
+        (solve, "solve"),
+        (spot_from_texts, "solve"),
+        (spot_from_match_state, "solve"),
+        (train, "train"),
+        (abstract, "abstract"),
     ],
 )
 def test_every_option_of_a_verb_is_one_of_its_command(function: Any, commands: Any) -> None:
     options = {name: option for name, option in options_of(function).items() if name != "state"}
-    assert set(options) <= set(inspect.signature(commands).parameters)
+    assert set(options) <= set(inspect.signature(cli.make_command(commands)).parameters)
     assert [name for name, option in options.items() if not option.help] == []
     assert set(parameter_help(function)) >= set(options)
 

@@ -309,19 +309,19 @@ def test_factors() -> None:
 
 
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    show_range("AA,KK,AKs:0.5", None, None, False)
+    show_range("AA,KK,AKs:0.5")
     out = capsys.readouterr().out
     assert "14 combos, 1.06 % of all hands\nKK+,AKs:0.5\n" in out
     assert "made hands" not in out
 
-    show_range("22+,A2s+", "Qs Jh 2h", tmp_path / "new" / "range.png", False)
+    show_range("22+,A2s+", board="Qs Jh 2h", out=tmp_path / "new" / "range.png")
     found = capsys.readouterr()
     assert (tmp_path / "new" / "range.png").read_bytes().startswith(b"\x89PNG")
     assert "picture" in found.err
     assert "114 combos, 9.69 % of the hands left on Qs Jh 2h" in found.out
     assert "underpair" in found.out
 
-    show_range("AA,KK,AKs:0.5,QTo", "QsJh2h", None, True)
+    show_range("AA,KK,AKs:0.5,QTo", board="QsJh2h", json=True)
     facts = json.loads(capsys.readouterr().out)
     assert facts == {
         "text": "KK+,AKs:0.5,QTo",
@@ -333,9 +333,9 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
                   "no draw": 21},
         "weights": {"AA": 1, "AKs": 0.5, "KK": 1, "QTo": 1},
     }  # fmt: skip
-    show_range("random:0.5", None, None, True)
+    show_range("random:0.5", json=True)
     facts = json.loads(capsys.readouterr().out)
     assert facts["percent"] == 50
     assert facts["weights"] == dict.fromkeys(CLASS_NAMES, 0.5)
     with pytest.raises(InputError, match=r"range\.doc"):
-        show_range("AA", None, tmp_path / "range.doc", False)
+        show_range("AA", out=tmp_path / "range.doc")

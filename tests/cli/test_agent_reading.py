@@ -11,9 +11,8 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.agents.registry import default_folder, make_agent
 from riverboat.cards.ranges import Range
-from riverboat.cli.commands.evaluation import exploitability
+from riverboat.cli.evaluation import exploitability
 from riverboat.cli.show import artifact
-from riverboat.cli.show.spot import ShowOptions
 from riverboat.core.errors import InputError
 from riverboat.evaluation.quality import quality
 from riverboat.games.holdem.rules import PokerRules, format_game, read_game
@@ -32,7 +31,7 @@ def leduc(tmp_path_factory):
 @pytest.fixture
 def show(capsys):
     def call(name, line=None, *, json=True, game=None, abstraction=None, **view):
-        artifact.show_artifact(Path(name), line, ShowOptions(**view), json, abstraction, game)
+        artifact.show(Path(name), line, json=json, abstraction=abstraction, game=game, **view)
         return capsys.readouterr().out
 
     return call
@@ -79,7 +78,7 @@ def test_on_the_screen(show):
     shown = show("rule-based", "cc/", board="8c8d5c", json=False)
     assert "cc/: oop to act on the flop 8c 8d 5c, pot 200" in shown
     assert "cc/ on 8c 8d 5c: ip" in shown  # the opponent's range, after the strategy
-    assert show("rule-based", "cc/", board="8c8d5c", json=False, range=True, player="ip") == "A4-A2,K2+,Q2+,J3+\n"
+    assert show("rule-based", "cc/", board="8c8d5c", json=False, range_text=True, player="ip") == "A4-A2,K2+,Q2+,J3+\n"
     assert "weight 100.0 %" in show("always-call", json=False, hand="AsKs")
 
 
@@ -166,7 +165,7 @@ RIVER = {"board": "8c8d5c6s2d"}
         ("r250", {"table": "buckets"}),
         ("cc/cc/cc/", {**RIVER, "values": True}),
         ("cc/cc/cc/", {**RIVER, "values": True, "hand": "AsAh"}),
-        ("cc/cc/cc/", {**RIVER, "range": True}),
+        ("cc/cc/cc/", {**RIVER, "range_text": True}),
     ],
 )
 def test_shipped_agent_shows_its_blueprint(show, line, view):

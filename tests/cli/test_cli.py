@@ -10,8 +10,9 @@ import typer
 
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cli import main
-from riverboat.cli.terminal import format_error, parse_duration
+from riverboat.cli.terminal import format_error
 from riverboat.core.errors import InputError
+from riverboat.core.formatting import parse_duration
 
 SOLVE_KEYS = {
     "game", "method", "schedule", "traversal", "iterations", "seconds", "value", "value_low", "value_high",
@@ -210,11 +211,11 @@ def test_feature_tables_are_artifacts(run, tmp_path, monkeypatch):
 
 def test_only_the_called_command_is_fully_defined():
     """Options of other commands are never processed."""
-    whole = typer.main.get_command(main.app)
+    whole = typer.main.get_command(main.make_app())
     options = {name: [p.name for p in command.params] for name, command in whole.commands.items()}
     assert len(options) > 30
     for called in ["--help", *options]:
-        needed = typer.main.get_command(main._app_for_call([called, "x"]))
+        needed = typer.main.get_command(main.make_app(called))
         assert {n: c.get_short_help_str() for n, c in needed.commands.items()} == {
             n: c.get_short_help_str() for n, c in whole.commands.items()
         }

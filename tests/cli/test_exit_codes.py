@@ -151,10 +151,10 @@ def test_write_time_counts_towards_the_limit(run, tmp_path, monkeypatch):
 def test_unexpected_errors_have_their_own_exit_code(run, monkeypatch):
     from riverboat.cli.show import artifact
 
-    def broken(json):
+    def broken(*, json: bool = False):
         raise KeyError("x\ny")
 
-    monkeypatch.setattr(artifact, "list_games", broken)
+    monkeypatch.setattr(artifact, "games", broken)
     code, out, err = run("games")
     assert (code, out) == (70, "")
     assert err.count("\n") == 1

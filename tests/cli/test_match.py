@@ -10,8 +10,9 @@ import pytest
 from random_blueprints import random_blueprint
 from riverboat.agents import registry
 from riverboat.cli import demo
-from riverboat.cli.commands.matches import match, review
 from riverboat.cli.matches import match as match_commands
+from riverboat.cli.matches.match import match
+from riverboat.cli.matches.reviews import review
 from riverboat.core.errors import InputError
 from riverboat.evaluation.ledger import read_ledger
 from riverboat.evaluation.matches.match import play_match
@@ -93,7 +94,7 @@ def test_most_expensive_hands_are_printed(leduc, capsys):
     found = json.loads(capsys.readouterr().out)["worst"]
     assert [hand["won"] for hand in found] == sorted(hand["won"] for hand in found)
     assert f"hand {found[0]['hand']}: " in f"hand {said}"
-    with pytest.raises(InputError, match=r"--worst 3.*--aivat"):
+    with pytest.raises(InputError, match=r"worst=3.*aivat"):
         match(names, hands=200, worst=3)
 
 
@@ -117,20 +118,20 @@ def test_review_of_a_recorded_match(leduc, tmp_path, capsys):
     match(names, hands=400, aivat=True, worst=2, json=True, histories=log)
     played = json.loads(capsys.readouterr().out)
     given = [f"{name}={name}" for name in names]
-    review(log, given, worst=2, threads=1, json=True)
+    review(log, agents=given, worst=2, threads=1, json=True)
     found = json.loads(capsys.readouterr().out)
     for key in ("mbb_per_game", "ci95", "hands", "raw", "factor"):
         assert found[key] == pytest.approx(played[key], rel=1e-9)
     assert (found["worst"], found["aivat"]) == (played["worst"], played["aivat"])
     assert found["duplicate"]
-    review(log, given[:1], worst=0, threads=1, json=True)
+    review(log, agents=given[:1], worst=0, threads=1, json=True)
     one = json.loads(capsys.readouterr().out)
     assert (one["raw"], one["aivat"]["known"]) == (played["raw"], names[:1])
     assert found["ci95"] < one["ci95"] < one["raw"]["ci95"]
     review(log, worst=1, threads=1)
     assert "hand " in capsys.readouterr().out
     with pytest.raises(InputError, match=r"nobody=always-call.*NAME=AGENT"):
-        review(log, ["nobody=always-call"], worst=1, threads=1)
+        review(log, agents=["nobody=always-call"], worst=1, threads=1)
 
 
 @pytest.mark.parametrize("text", ["", "5", "a,b", "1,2,3", "50,-50", "0,0", "nan,1", "0,inf"])
@@ -220,7 +221,7 @@ def home(tmp_path, monkeypatch):
 def test_demo_uses_an_existing_blueprint(home, capsys):
     """A blueprint of another game in the demo's folder is not trained over."""
     save_blueprint(random_blueprint("leduc"), home / "demo")
-    played = demo.run_demo(pairs=100)
+    played = demo.demo(pairs=100)
     shown = capsys.readouterr().out
     assert [found.names[1] for found in played] == [
         "always-fold",
@@ -240,26 +241,26 @@ def test_demo_with_a_damaged_folder(home):
     (home / "demo").mkdir(parents=True)
     (home / "demo" / "note").write_text("mine")
     with pytest.raises(InputError, match=r"delete .*demo"):
-        demo.run_demo()
+        demo.demo()
     (home / "demo" / "note").unlink()
     (home / "tiny").mkdir()
     (home / "tiny" / "note").write_text("mine")
     with pytest.raises(InputError, match=r"delete .*tiny"):
-        demo.run_demo()
+        demo.demo()
     with pytest.raises(InputError, match="pairs=20000"):
-        demo.run_demo(pairs=20_000)
+        demo.demo(pairs=20_000)
 
 
 def test_demo_killed_before_its_first_checkpoint_starts_again(home, monkeypatch):
     """Files that training leaves before its first complete checkpoint are not an agent, and do not block a restart."""
     asked = []
 
-    def train(recipe, out, *, resume, **options):
+    def train(recipe, *, out, resume, **options):
         asked.append((resume, has_no_checkpoint(out)))
         save_blueprint(random_blueprint("leduc"), out / "strategy")
 
-    monkeypatch.setattr(demo.abstract, "build_abstraction", lambda *given, **options: None)
-    monkeypatch.setattr(demo.train, "train_blueprint", train)
+    monkeypatch.setattr(demo.abstract, "abstract", lambda *given, **options: None)
+    monkeypatch.setattr(demo.train, "train", train)
     monkeypatch.setattr(demo, "_match_baselines", lambda *given: [])
     monkeypatch.setattr(demo, "match_table", lambda played: "")
     for left in ((), ("cards",), ("cards", ".checkpoint-000001.7.tmp"), (".cards.7.tmp",)):
@@ -268,21 +269,21 @@ def test_demo_killed_before_its_first_checkpoint_starts_again(home, monkeypatch)
             (home / "demo" / name).mkdir(parents=True)
         (home / "demo").mkdir(parents=True, exist_ok=True)
         (home / "demo" / ".lock").touch()
-        demo.run_demo(pairs=2)
+        demo.demo(pairs=2)
         assert asked.pop() == (False, True), left
 
 
 @pytest.mark.slow
 def test_demo_from_scratch(home, capsys):
     """The demo is trained, beats the baselines, is loaded the next time, and continues training on request."""
-    played = {found.names[1]: found for found in demo.run_demo(time="10s", pairs=5000)}
+    played = {found.names[1]: found for found in demo.demo(time="10s", pairs=5000)}
     for name in ("always-fold", "always-call", "always-raise", "random"):
         assert match_commands.interval_verdict(played[name]) == "wins", str(played[name])
     capsys.readouterr()
-    again = demo.run_demo(time="10s", pairs=5000)
+    again = demo.demo(time="10s", pairs=5000)
     assert str(home / "demo") in capsys.readouterr().err
     assert [found.chips for found in again] == [found.chips for found in played.values()]
-    demo.run_demo(time="11s", pairs=2)
+    demo.demo(time="11s", pairs=2)
     assert "11s" in capsys.readouterr().err
     assert demo.load_blueprint(home / "demo").provenance["seconds"] >= 11
 

@@ -35,7 +35,7 @@ def play(capsys):
     """A function that plays typed lines and returns the chips won and the output."""
 
     def call(name, typed, **options):
-        won = play_commands.play_session(name, **({"seed": 1} | options), input_lines=io.StringIO(typed))
+        won = play_commands.play(name, **({"seed": 1} | options), input_lines=io.StringIO(typed))
         return won, capsys.readouterr().out
 
     return call
@@ -269,7 +269,7 @@ def test_what_cannot_be_played(play):
 
 def test_act_gives_probabilities_and_the_move(leduc, capsys):
     state = "MATCHSTATE:0:3:cr:Ks|"
-    play_commands.show_action(leduc, state, seed=2, json=True)
+    play_commands.act(leduc, state, seed=2, json=True)
     found = json.loads(capsys.readouterr().out)
     right = random_blueprint("leduc").hand_probabilities("cr", "Ks")
     assert found["probabilities"] == pytest.approx({label: p for label, p in right.items() if p > 0})
@@ -277,7 +277,7 @@ def test_act_gives_probabilities_and_the_move(leduc, capsys):
     assert found["action"] == format_action(int(agent.act(Observations.from_match_state(state, LEDUC))[0]), LEDUC)
     assert found["reply"] == f"{state}:{found['action']}"
     assert (found["pot"], found["to_call"], found["game"]) == (4, 2, "leduc")
-    play_commands.show_action(leduc, state, seed=2)
+    play_commands.act(leduc, state, seed=2)
     shown = capsys.readouterr().out
     assert f"{found['probabilities']['c']:.4f}" in shown
     assert shown.splitlines()[-1].startswith(f"{found['action']}: ")
@@ -285,10 +285,10 @@ def test_act_gives_probabilities_and_the_move(leduc, capsys):
 
 
 def test_act_with_baseline_agents(capsys):
-    play_commands.show_action("always-raise", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c", json=True)
+    play_commands.act("always-raise", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c", json=True)
     found = json.loads(capsys.readouterr().out)
     assert (found["action"], found["probabilities"]) == ("r400", {"r400": 1})
-    play_commands.show_action("random", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c")
+    play_commands.act("random", "MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c")
     shown = capsys.readouterr().out
     rows = [" ".join(row.split()) for row in shown.splitlines()]
     assert rows[1].partition(" <- ")[0] == "c 0.5000 check"
@@ -305,7 +305,7 @@ def test_act_with_baseline_agents(capsys):
 )
 def test_invalid_match_states(state, reason):
     with pytest.raises(InputError, match=reason):
-        play_commands.show_action("random", state)
+        play_commands.act("random", state)
 
 
 # --- Saved sessions ---
@@ -355,9 +355,9 @@ def test_review_of_decisions_in_a_file(river, tmp_path, capsys):
     rb.match(
         "rule-based", "always-call", hands=4, seed=2, observe=lambda hands: write_hands(tmp_path / "m.phhs", hands)
     )
-    reviews.review_decisions(tmp_path / "m.phhs", "rule-based", "always-call", 2, None, json=True)
+    reviews.review(tmp_path / "m.phhs", player="rule-based", judge="always-call", worst=2, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["decisions"] == sum(len(hand["decisions"]) for hand in told["hands"]) > 0
     assert told["ev_lost"] == pytest.approx(sum(d["ev_lost"] or 0 for h in told["hands"] for d in h["decisions"]))
     with pytest.raises(InputError, match="'nobody'"):
-        reviews.review_decisions(tmp_path / "m.phhs", "nobody", "always-call", 2, None, json=True)
+        reviews.review(tmp_path / "m.phhs", player="nobody", judge="always-call", worst=2, json=True)

@@ -14,10 +14,9 @@ from riverboat.api.options import options_of
 from riverboat.api.solve import solve as solve_verb
 from riverboat.api.sweep import sweep
 from riverboat.cli import main as cli
-from riverboat.cli.commands import files
 from riverboat.cli.main import main
-from riverboat.cli.terminal import parse_duration
 from riverboat.core.errors import InputError
+from riverboat.core.formatting import parse_duration
 from riverboat.games.base import Game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.exact import solve as _exact  # noqa: F401 - loaded before it is patched
@@ -48,7 +47,7 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, solve: Any) -> dict[str, Any]:
         raise Begun
 
     with monkeypatch.context() as patched:
-        patched.setattr("riverboat.solvers.solver_run.run_to_end", finish)
+        patched.setattr("riverboat.api.solve.run_to_end", finish)
         patched.setattr("riverboat.solvers.exact.solve.run_to_end", finish)
         with pytest.raises((Begun, SystemExit)):  # the command turns every exception into an exit
             solve()
@@ -119,14 +118,13 @@ def defaults(function: Any) -> dict[str, Any]:
 ALIKE = {  # a default of the command in the notation of the Python API
     "checkpoint": ("checkpoint_seconds", parse_duration),
     "checkpoint_seconds": ("checkpoint_seconds", parse_duration),
-    "schedule": ("schedules", lambda given: tuple(given or ["dcfr"])),
 }
 
 
-@pytest.mark.parametrize(("command", "verb"), [(cli.solve, solve_verb), (files.sweep, sweep)])
+@pytest.mark.parametrize(("command", "verb"), [("solve", solve_verb), ("sweep", sweep)])
 def test_defaults_of_commands_are_those_of_the_api(command: Any, verb: Any) -> None:
     api, compared = defaults(verb), []
-    for name, default in defaults(command).items():
+    for name, default in defaults(cli.make_command(command)).items():
         there, read = ALIKE.get(name, (name, lambda given: given))
         if there not in api:
             there, read = name, lambda given: given
@@ -142,7 +140,7 @@ def test_defaults_of_commands_are_those_of_the_api(command: Any, verb: Any) -> N
 
 
 def test_every_option_of_the_verb_is_one_of_the_command() -> None:
-    command = inspect.signature(cli.solve).parameters
+    command = inspect.signature(cli.make_command("solve")).parameters
     options = options_of(solve_verb)
     assert set(options) <= set(command)
     assert all(option.help for option in options.values())

@@ -10,10 +10,9 @@ import pytest
 
 import riverboat as rb
 from riverboat.api import boards as many_boards
-from riverboat.api.options import parse_target
+from riverboat.api.options import parse_byte_size, parse_target
 from riverboat.api.spots import spot_from_texts
 from riverboat.cards.ranges import Range
-from riverboat.cli.terminal import parse_memory_size
 from riverboat.core.errors import InputError
 from riverboat.explain.spot_decisions import card_decisions
 from riverboat.formats import spot_file
@@ -266,11 +265,11 @@ def test_flags_do_not_apply_to_files(run, files):
 def test_numbers_with_units():
     assert parse_target("0.5%", "% of pot") == parse_target(" 0.5 ", "% of pot") == 0.5
     assert parse_target("1e-3", "chips") == 1e-3
-    assert parse_memory_size("2GB") == 2 * 10**9
-    assert parse_memory_size("1.5 GiB") == 3 * 2**29
-    assert parse_memory_size("100") == 100
+    assert parse_byte_size("2GB") == 2 * 10**9
+    assert parse_byte_size("1.5 GiB") == 3 * 2**29
+    assert parse_byte_size("100") == 100
     with pytest.raises(InputError, match="'GB'"):
-        parse_memory_size("GB")
+        parse_byte_size("GB")
 
 
 # --- show and export ---

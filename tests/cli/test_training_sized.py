@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from riverboat.abstraction.cards.card_abstraction import StreetBuckets, lossless_abstraction
-from riverboat.api import training
+from riverboat.api import train as training
 from riverboat.games.holdem.rules import read_game
 from riverboat.solvers.mccfr import recipe
 from riverboat.strategies.blueprint import load_blueprint

@@ -36,7 +36,7 @@ def test_invalid_options_are_rejected(run, words):
 
 def test_smaller_games_are_not_solved_first(run, monkeypatch):
     """The size of Bluff(2,1) does not depend on the value of the smaller games."""
-    monkeypatch.setattr("riverboat.solvers.game_values.game", lambda *_: pytest.fail("solved"))
+    monkeypatch.setattr("riverboat.api.solve.make_game", lambda *_: pytest.fail("solved"))
     told = facts(run, "bluff:2,1")
     assert (told["nodes"], told["infosets"], told["figures_are"]) == (2**19 - 1, 3_538_944, "exact")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import riverboat as rb
-from riverboat.cli import device_notes
+from riverboat.api.devices import note_agents_cpu_fallback
+from riverboat.cli.display import StageDisplay
 from riverboat.cli.main import main
 from riverboat.core.errors import InputError
 from riverboat.engines import devices
@@ -120,10 +121,10 @@ def test_command_prints_the_device(monkeypatch: pytest.MonkeyPatch, capfd: pytes
 def test_fallback_of_agents_is_printed_once(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(devices, "cuda_unavailable_reason", lambda: "no CUDA device is there")
     for agents, count in ((["cpu"], 0), (["auto", "auto"], 1)):
-        device_notes.report_agents_cpu_fallback([f"default?search=river&device={d}" for d in agents])
+        note_agents_cpu_fallback(StageDisplay(), [f"default?search=river&device={d}" for d in agents])
         err = capfd.readouterr().err
         assert (err.count("no CUDA device is there"), len(err.splitlines())) == (count, count)
-    device_notes.report_agents_cpu_fallback(["random"])
+    note_agents_cpu_fallback(StageDisplay(), ["random"])
     assert capfd.readouterr().err == ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from riverboat.agents.baselines import BaselineAgent
-from riverboat.cli.commands.study import hands as command
+from riverboat.cli.players import hands as command
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.match import play_match
 from riverboat.formats.hand_files import gather_hands, open_hand_writer
@@ -122,10 +122,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert caller["went_to_showdown"]["share"] == 1.0
     assert caller["aggression"]["flop"]["dealer"]["share"] in (None, 0.0)
     assert (tmp_path / "facts.png").stat().st_size > 5000
-    command([path], ["always-raise"])
+    command([path], players=["always-raise"])
     text = capsys.readouterr().out
     assert "1 × a field is missing" in text
     assert "PFR" in text
     assert gather_hands([path]).hands is not None
     with pytest.raises(InputError, match=r"always-rise.*always-raise"):
-        command([path], ["always-rise"])
+        command([path], players=["always-rise"])

@@ -13,7 +13,7 @@ from random_blueprints import KINDS, random_blueprint
 from riverboat.abstraction.actions.translation import translation_probabilities
 from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.cli.commands import study
+from riverboat.cli import players
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.match import play_match
 from riverboat.formats import hand_files
@@ -209,10 +209,10 @@ def test_command(
     folder = str(save_blueprint(base, tmp_path / "base"))
     monkeypatch.setattr(hand_files, "gather_hands", lambda files: GatheredHands(hands, {}, {}))
     printed: list[dict[str, Any]] = []
-    monkeypatch.setattr(study, "emit", printed.append)
+    monkeypatch.setattr(players, "emit", printed.append)
     out = tmp_path / "model"
-    options: dict[str, Any] = {"player": ["two"], "out": out, "plot": tmp_path / "a.png", "json": True}
-    study.model(folder, [], **options)
+    options: dict[str, Any] = {"players": ["two"], "out": out, "plot": tmp_path / "a.png", "json": True}
+    players.model(folder, [], **options)
     (player,) = printed[0]["players"]
     assert (player["player"], player["hands_learnt"]) == ("two", 2400)
     gain = player["forecasts"]["l1"]["below_equilibrium"]
@@ -222,15 +222,15 @@ def test_command(
     assert (saved.tree.fingerprint, saved.provenance["model"]) == (base.tree.fingerprint, "l1")
     assert saved.fingerprint != base.fingerprint
     for place, invalid in {
-        "--out .*model": options,
+        "out .*model": options,
         "'l3'": {"fit": "l3"},
-        "--out .*--player": {"out": tmp_path / "m"},
-        "'tow'": {"player": ["tow"]},
+        "out .*player=": {"out": tmp_path / "m"},
+        "'tow'": {"players": ["tow"]},
     }.items():
         with pytest.raises(InputError, match=place):
-            study.model(folder, [], **invalid)
+            players.model(folder, [], **invalid)
     with pytest.raises(InputError, match="always-call"):
-        study.model("always-call", [])
+        players.model("always-call", [])
 
 
 # --- clusters -----------------------------------------------------------------------------------

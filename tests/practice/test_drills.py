@@ -129,14 +129,12 @@ def test_record_and_focus(river, tmp_path):
 
 
 def test_a_drill_in_the_terminal(river, tmp_path, capsys):
-    options = practice_commands.DrillCommandOptions(questions=3, record=tmp_path / "d.jsonl", seed=1)
-    practice_commands.run_drill(river, options, io.StringIO("zz\nc\nc\nc\nc\nc\n"))
+    typed = io.StringIO("zz\nc\nc\nc\nc\nc\n")
+    practice_commands.drill(river, questions=3, record=tmp_path / "d.jsonl", seed=1, input_lines=typed)
     text = capsys.readouterr().out
     assert text.count("EV lost") == 3 + 2  # the greeting and the sum
     assert "'zz'" in text
-    practice_commands.run_drill(
-        river, practice_commands.DrillCommandOptions(record=tmp_path / "d.jsonl", show=True, json=True)
-    )
+    practice_commands.drill(river, record=tmp_path / "d.jsonl", show=True, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["answers"] == 3
     assert sum(group["answers"] for group in told["where"]["hand"]) == 3

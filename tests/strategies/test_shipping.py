@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets
-from riverboat.cli.commands.files import ship
+from riverboat.cli.files import ship
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu

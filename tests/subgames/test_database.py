@@ -14,7 +14,7 @@ from random_blueprints import random_blueprint
 from riverboat.agents.search import SubgameLibraryAgent
 from riverboat.api import endgames
 from riverboat.cards.deck import HAND_CARDS
-from riverboat.cli.commands import endgames as commands
+from riverboat.cli import endgames as commands
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.batches import solve_many

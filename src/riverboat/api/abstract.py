@@ -10,18 +10,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from riverboat.abstraction.build import build_abstraction
+from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
+from riverboat.abstraction.recipe import AbstractionRecipe, BuildStage, load_recipe, plan_stages, preset_names
+from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.options import Threads
 from riverboat.core import validation
 from riverboat.core.errors import MemoryLimitError
 from riverboat.core.formatting import format_bytes
 from riverboat.core.observer import SILENT, Observer
 from riverboat.core.resources import available_memory
-
-if TYPE_CHECKING:
-    from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-    from riverboat.abstraction.recipe import AbstractionRecipe, BuildStage
+from riverboat.engines.devices import nearest_centroid_finder
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,6 @@ class AbstractionResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON object."""
-        from riverboat.abstraction.cards.card_abstraction import STREETS
 
         cards = self.cards
         return {
@@ -128,7 +128,6 @@ def abstraction_presets() -> dict[str, AbstractionRecipe]:
     >>> "tiny" in abstraction_presets()
     True
     """
-    from riverboat.abstraction.recipe import load_recipe, preset_names
 
     return {name: load_recipe(name) for name in preset_names()}
 
@@ -177,7 +176,6 @@ def plan_abstraction(recipe: str | Path | AbstractionRecipe, *, threads: int = 2
     >>> plan_abstraction("tiny").recipe.counts[0]
     169
     """
-    from riverboat.abstraction.recipe import AbstractionRecipe, load_recipe, plan_stages
 
     validation.check_thread_count(threads)
     if not isinstance(recipe, AbstractionRecipe):
@@ -234,9 +232,6 @@ def abstract(
     >>> built.cards.counts  # doctest: +SKIP
     (169, 100, 100, 100)
     """
-    from riverboat.abstraction.build import build_abstraction
-    from riverboat.api.devices import note_cpu_fallback
-    from riverboat.engines.devices import nearest_centroid_finder
 
     validation.check_path("out", out)
     plan = plan_abstraction(recipe, threads=threads)

@@ -11,19 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from riverboat.abstraction.cards.card_abstraction import ABSTRACTION_KIND
+from riverboat.core.artifacts import MANIFEST, read_manifest
 from riverboat.core.errors import InputError, short_repr
+from riverboat.core.files import LOCK_FILE, read_text
+from riverboat.core.schema import FileEntries
+from riverboat.formats.game_export import write_game
+from riverboat.formats.other_solvers import is_other_solver_file, load_other_solver_file
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.registry import FILE_LOADERS
+from riverboat.solvers.game_values import game as make_game
+from riverboat.strategies import files, shipping
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.shipping import ShippedBlueprint
+from riverboat.strategies.solution import Solution
+from riverboat.strategies.tabular import Strategy
+from riverboat.tournaments import run
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from riverboat.agents.base import PublicPolicy
     from riverboat.agents.spec import AgentSpec
-    from riverboat.core.schema import FileEntries
-    from riverboat.games.holdem.rules import PokerRules
-    from riverboat.strategies.blueprint import Blueprint
-    from riverboat.strategies.shipping import ShippedBlueprint
-    from riverboat.strategies.solution import Solution
-    from riverboat.strategies.tabular import Strategy
 
 ArtifactType: TypeAlias = Literal["agent", "abstraction", "tournament", "blueprint", "boards", "strategy"]
 BOARDS_FILE = "boards.jsonl"  # of a spot that was solved on many boards
@@ -78,8 +87,6 @@ def describe(source: str | Path) -> ArtifactDescription:
     True
     """
     from riverboat.agents.spec import is_agent_spec
-    from riverboat.core.artifacts import read_manifest
-    from riverboat.strategies import files
 
     folder = Path(source)
     if not folder.is_dir() and is_agent_spec(str(source)):
@@ -108,9 +115,7 @@ def artifact_type(kind: str) -> ArtifactType:
     >>> artifact_type("blueprint")
     'blueprint'
     """
-    from riverboat.abstraction.cards.card_abstraction import ABSTRACTION_KIND
     from riverboat.strategies import blueprint
-    from riverboat.tournaments import run
 
     kinds: dict[str, ArtifactType] = {ABSTRACTION_KIND: "abstraction", run.ARTIFACT_KIND: "tournament"}
     kinds |= dict.fromkeys(blueprint.ARTIFACT_KINDS, "blueprint")
@@ -141,8 +146,6 @@ def newest_artifact(folder: str | Path) -> Path:
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.core.artifacts import MANIFEST
-    from riverboat.strategies import files
 
     artifact = files.latest_artifact(folder)
     snapshots = sorted(p for p in (Path(folder) / SNAPSHOT_FOLDER).glob("[0-9]*") if (p / MANIFEST).is_file())
@@ -170,9 +173,6 @@ def is_run(folder: str | Path) -> bool:
     >>> is_run("no-such-folder")
     False
     """
-    from riverboat.core.artifacts import MANIFEST
-    from riverboat.core.files import LOCK_FILE
-    from riverboat.strategies import files
 
     path = Path(folder)
     if not path.is_dir() or path.name.startswith("."):
@@ -207,8 +207,6 @@ def load_solved(folder: str | Path, game: str | None = None) -> Strategy | Solut
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.solvers.game_values import game as make_game
-    from riverboat.strategies import files
 
     return files.load_solution(folder, None if game is None else make_game(game))
 
@@ -232,7 +230,6 @@ def is_solution(solved: Strategy | Solution) -> TypeIs[Solution]:
     >>> is_solution(solve("kuhn", iterations=1).strategy)
     False
     """
-    from riverboat.strategies.solution import Solution
 
     return isinstance(solved, Solution)
 
@@ -386,7 +383,6 @@ def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> ShippedB
     from riverboat.agents.blueprint import BlueprintAgent
     from riverboat.agents.registry import make_agent
     from riverboat.agents.spec import is_agent_spec
-    from riverboat.strategies import shipping
     from riverboat.strategies.blueprint import load_blueprint
 
     if Path(blueprint).is_dir() or not is_agent_spec(str(blueprint)):
@@ -465,11 +461,6 @@ def convert(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.core.files import read_text
-    from riverboat.formats.game_export import write_game
-    from riverboat.formats.other_solvers import is_other_solver_file, load_other_solver_file
-    from riverboat.games.registry import FILE_LOADERS
-    from riverboat.solvers.game_values import game as make_game
 
     path, target = Path(source), Path(out)
     if target.exists():

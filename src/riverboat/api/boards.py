@@ -229,62 +229,48 @@ def solve_boards(
         raise InputError("keep needs out=…, the folder of the solutions")
     folder = None if out is None else Path(out)
     with folder_lock(folder):
+        line = "" if line == ROOT else line
         weighted = read_boards(boards) if isinstance(boards, str) else list(boards)
-        at = "" if line == ROOT else line
-        return _solve_boards(spot, weighted, schedule, folder, resume, keep, at, observer, options)
-
-
-def _solve_boards(
-    spot: Spot,
-    boards: list[WeightedBoard],
-    schedule: str | None,
-    out: Path | None,
-    resume: bool,
-    keep: bool,
-    line: str,
-    observer: Observer,
-    options: Mapping[str, Any],
-) -> BoardsResult:
-    board_spots = spots_on_boards(spot, boards, line)
-    done = _read_solved_boards(out, resume=resume) if out is not None else {}
-    rows: list[dict[str, Any]] = []
-    requested = _requested_limits(spot, options)
-    fingerprints = [_fingerprint(board_spot, schedule, requested, options, line) for board_spot in board_spots]
-    for board, fingerprint in zip(boards, fingerprints, strict=True):
-        name = format_cards(board.cards)
-        if name in done and done[name]["mark"] != fingerprint:
-            raise InputError(f"{out}: {name} was solved from another spot or with other options")
-        rows.append(done.get(name, {"board": name}) | {"weight": board.weight, "mark": fingerprint})
-    todo = [k for k, row in enumerate(rows) if row["board"] not in done]
-    in_batches = not keep and _can_batch_on_gpu(options)
-    placed = [board_spots[k] for k in todo]
-    limits = effective_limits(spot, "cfr", requested)
-    results = (
-        _solve_in_batches(placed, schedule, limits, observer, options)
-        if in_batches
-        else _solve_sequentially(placed, schedule, out, resume, observer, options)
-    )
-    missed = []
-    for k, result in zip(todo, results, strict=True):
-        reason = missed_target_reason(result, limits, options.get("until"))
-        if reason is not None:
-            missed.append(reason)
-            observer.note(reason)
-        with observer.during("EVs and equities of the root"):
-            rows[k] |= result.to_dict() | {"reason": reason}
-        if line:
-            assert isinstance(result.strategy, Solution)
-            with observer.during(f"EVs and frequencies at {line}"):
-                rows[k]["node"] = node_figures(result.strategy, line)
-        if out is not None:
-            core_files.append_line(out / BOARDS_FILE, json.dumps(rows[k]))
-            if not keep:
-                shutil.rmtree(out / "runs" / rows[k]["board"], ignore_errors=in_batches)
-    solved = BoardsResult(rows, aggregate_table(rows, spot.name, line), tuple(missed))
-    if out is not None:
-        core_files.write_text(out / "aggregate.csv", solved.table.to_csv())
-        core_files.write_text(out / "aggregate.json", json.dumps(solved.to_dict(), indent=1) + "\n")
-    return solved
+        board_spots = spots_on_boards(spot, weighted, line)
+        done = _read_solved_boards(folder, resume=resume) if folder is not None else {}
+        rows: list[dict[str, Any]] = []
+        requested = _requested_limits(spot, options)
+        fingerprints = [_fingerprint(board_spot, schedule, requested, options, line) for board_spot in board_spots]
+        for board, fingerprint in zip(weighted, fingerprints, strict=True):
+            name = format_cards(board.cards)
+            if name in done and done[name]["mark"] != fingerprint:
+                raise InputError(f"{folder}: {name} was solved from another spot or with other options")
+            rows.append(done.get(name, {"board": name}) | {"weight": board.weight, "mark": fingerprint})
+        todo = [k for k, row in enumerate(rows) if row["board"] not in done]
+        in_batches = not keep and _can_batch_on_gpu(options)
+        placed = [board_spots[k] for k in todo]
+        limits = effective_limits(spot, "cfr", requested)
+        results = (
+            _solve_in_batches(placed, schedule, limits, observer, options)
+            if in_batches
+            else _solve_sequentially(placed, schedule, folder, resume, observer, options)
+        )
+        missed = []
+        for k, result in zip(todo, results, strict=True):
+            reason = missed_target_reason(result, limits, options.get("until"))
+            if reason is not None:
+                missed.append(reason)
+                observer.note(reason)
+            with observer.during("EVs and equities of the root"):
+                rows[k] |= result.to_dict() | {"reason": reason}
+            if line:
+                assert isinstance(result.strategy, Solution)
+                with observer.during(f"EVs and frequencies at {line}"):
+                    rows[k]["node"] = node_figures(result.strategy, line)
+            if folder is not None:
+                core_files.append_line(folder / BOARDS_FILE, json.dumps(rows[k]))
+                if not keep:
+                    shutil.rmtree(folder / "runs" / rows[k]["board"], ignore_errors=in_batches)
+        solved = BoardsResult(rows, aggregate_table(rows, spot.name, line), tuple(missed))
+        if folder is not None:
+            core_files.write_text(folder / "aggregate.csv", solved.table.to_csv())
+            core_files.write_text(folder / "aggregate.json", json.dumps(solved.to_dict(), indent=1) + "\n")
+        return solved
 
 
 def _requested_limits(spot: Spot, options: Mapping[str, Any]) -> SolveLimits:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from riverboat.api.options import Limits
+from riverboat.continuous import game_file
+from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.holdem import RiverSolution, solve_river
+from riverboat.continuous.solver import ModelSolution
 from riverboat.core.errors import InputError
-
-if TYPE_CHECKING:
-    from riverboat.continuous.game import ContinuousGame
-    from riverboat.continuous.holdem import RiverSolution
-    from riverboat.continuous.solver import ModelSolution
+from riverboat.core.files import parse_toml, read_toml_text
+from riverboat.formats.spot_file import load
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +133,7 @@ def solve_continuous(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.continuous import game_file
     from riverboat.continuous.solver import solve, solve_models
-    from riverboat.core.files import parse_toml, read_toml_text
 
     if "board" in parse_toml(read_toml_text(Path(game), "continuous game")):
         if models is not None or method != "auto":
@@ -150,8 +149,6 @@ def solve_continuous(
 
 def _solve_river(path: Path, steps: int) -> RiverThresholds:
     from riverboat.api.solve import solve
-    from riverboat.continuous.holdem import solve_river
-    from riverboat.formats.spot_file import load
 
     spot = load(path)
     return RiverThresholds(solve_river(spot, steps), solve(spot, until=0.5).exploitability)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from riverboat.core.errors import InputError
 from riverboat.core.observer import Observer
+from riverboat.engines import devices
+from riverboat.engines.devices import resolve_device
 
 
 def cpu_fallback_reason(device: str, obstacle: str | None = None) -> str | None:
@@ -28,7 +30,6 @@ def cpu_fallback_reason(device: str, obstacle: str | None = None) -> str | None:
     >>> cpu_fallback_reason("cpu") is None
     True
     """
-    from riverboat.engines import devices
 
     return (devices.cuda_unavailable_reason() or obstacle) if device == devices.AUTO else None
 
@@ -53,6 +54,24 @@ def note_cpu_fallback(observer: Observer, device: str, obstacle: str | None = No
         observer.note(f"device auto: cpu; {reason}")
 
 
+def note_agents_cpu_fallback(observer: Observer, agents: Iterable[str]) -> None:
+    """Note why the device `auto` of agents that search means the processor, if it does.
+
+    Parameters
+    ----------
+    observer
+        Receives the note.
+    agents
+        Names of agents.
+
+    Examples
+    --------
+    >>> note_agents_cpu_fallback(Observer(), ["random"])
+    """
+    if "auto" in search_devices(agents):
+        note_cpu_fallback(observer, "auto")
+
+
 def check_device(device: str) -> None:
     """Check that a device exists and can be used here.
 
@@ -70,7 +89,6 @@ def check_device(device: str) -> None:
     --------
     >>> check_device("cpu")
     """
-    from riverboat.engines.devices import resolve_device
 
     resolve_device(device)
 

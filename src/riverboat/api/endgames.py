@@ -11,14 +11,28 @@ import time as clock
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
+
+from riverboat.api.devices import check_device
 from riverboat.api.options import Limits, Seed, Threads
+from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.notation import format_cards, parse_board
+from riverboat.cards.ranges import Range
 from riverboat.core.errors import InputError
-
-if TYPE_CHECKING:
-    from riverboat.strategies.blueprint import Blueprint
-    from riverboat.subgames.database.database import EndgameDatabase
+from riverboat.engines.devices import CPU, resolve_device
+from riverboat.solvers.boards.batches import solve_many
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.subgames.database.database import (
+    ENDGAME_POT,
+    STACK_LEVELS,
+    EndgameDatabase,
+    EndgameKey,
+    endgame_spot,
+    load_database,
+    stack_level_betting,
+)
 
 MAX_ENDGAMES = 10_000_000
 ESTIMATE_SAMPLE_SIZE = 20  # endgames that an estimate solves
@@ -114,7 +128,6 @@ def build_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.api.devices import check_device
     from riverboat.subgames.database import database
 
     check_device(device)
@@ -181,9 +194,7 @@ def estimate_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    import numpy as np
 
-    from riverboat.engines.devices import CPU, resolve_device
     from riverboat.subgames.database import database
 
     resolved = resolve_device(device)
@@ -231,7 +242,6 @@ def describe_endgames(folder: str | Path) -> dict[str, Any]:
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.subgames.database.database import STACK_LEVELS, load_database
 
     database = load_database(folder)
     levels = [
@@ -248,7 +258,6 @@ def describe_endgames(folder: str | Path) -> dict[str, Any]:
 
 def _median_nearest_distance(database: EndgameDatabase, level: int, max_entries: int = 200) -> float | None:
     """Return the median distance from up to `max_entries` entries to their nearest neighbor."""
-    import numpy as np
 
     cdf = database.entries_by_level[level].cdf
     if len(cdf) < 2:
@@ -354,20 +363,6 @@ def query_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    import numpy as np
-
-    from riverboat.cards.deck import HAND_CARDS
-    from riverboat.cards.notation import format_cards, parse_board
-    from riverboat.cards.ranges import Range
-    from riverboat.solvers.boards.batches import solve_many
-    from riverboat.subgames.database.database import (
-        ENDGAME_POT,
-        STACK_LEVELS,
-        EndgameKey,
-        endgame_spot,
-        load_database,
-        stack_level_betting,
-    )
 
     database = load_database(folder)
     cards = parse_board(board)

@@ -12,22 +12,29 @@ import time as clock
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from riverboat.api.options import MAX_COUNT, Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
+from riverboat.core.claims import EXACT, LOWER, to_dicts
 from riverboat.core.errors import InputError
+from riverboat.core.files import folder_lock
+from riverboat.engines.devices import resolve_device
+from riverboat.evaluation.best_response.exact import BestResponseCost, BestResponseExecution, estimate_cost
+from riverboat.evaluation.best_response.lower_bound import LowerBound, abstract_lower_bound, lower_bound
+from riverboat.evaluation.local_best_response import LocalBestResponseResult, local_best_response
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.solvers.mccfr.abstract_response import abstract_quality
+from riverboat.strategies.blueprint import Blueprint, load_blueprint
+from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.queries import Queryable
+from riverboat.strategies.tabular import Strategy
 
 if TYPE_CHECKING:
-    from riverboat.evaluation.best_response.exact import BestResponseCost
-    from riverboat.evaluation.best_response.lower_bound import LowerBound
     from riverboat.evaluation.cost import AgentCost
     from riverboat.evaluation.litmus import LitmusReport
-    from riverboat.evaluation.local_best_response import LocalBestResponseResult
     from riverboat.evaluation.quality import StrategyQuality
-    from riverboat.games.holdem.rules import PokerRules
-    from riverboat.strategies.blueprint import Blueprint
-    from riverboat.strategies.queries import Queryable
 
 DEFAULT_HANDS = 4_000  # of a local best response
 DEFAULT_SECONDS = 600.0  # longest exact value of a blueprint by default
@@ -75,7 +82,6 @@ class ExploitabilityResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurement as a JSON object."""
-        from riverboat.core.claims import LOWER, to_dicts
 
         if self.bound is not None:
             bound = self.bound
@@ -173,14 +179,8 @@ def exploitability(
     >>> result.to_dict()["exploitability_is"]
     'exact'
     """
-    from riverboat.core.claims import EXACT
-    from riverboat.core.files import folder_lock
-    from riverboat.evaluation.best_response.exact import BestResponseExecution, estimate_cost
-    from riverboat.evaluation.best_response.lower_bound import lower_bound
     from riverboat.evaluation.identity import describe_result
     from riverboat.evaluation.quality import quality
-    from riverboat.strategies.blueprint import Blueprint
-    from riverboat.strategies.tabular import Strategy
 
     _check_exploitability_options(exact, bound, out, resume, cluster, device)
     seconds = parse_seconds(time)
@@ -199,13 +199,8 @@ def exploitability(
             exact or out is not None or cluster is not None or _exact_seconds(cost, device, threads) <= seconds
         ):
             report("a lower bound", 0, 1)
-            found = lower_bound(
-                subject,
-                boards,
-                seed=seed,
-                threads=threads,
-                progress=lambda done, count: report("a lower bound", done, count),
-            )
+            show = partial(report, "a lower bound")
+            found = lower_bound(subject, boards, seed=seed, threads=threads, progress=show)
             details = {
                 "exact_seconds": round(_exact_seconds(cost, device, threads), 3),
                 "exact_boards": sum(cost.boards),
@@ -215,13 +210,9 @@ def exploitability(
             return ExploitabilityResult(subject.rules.name, None, found, details)
         started = clock.monotonic()
     report("best responses", 0, 1)
-    execution = BestResponseExecution(
-        folder=None if out is None else Path(out),
-        resume=resume,
-        cluster=cluster,
-        progress=lambda done, count: report("best responses", done, count),
-    )
-    with nullcontext() if out is None else folder_lock(Path(out)):
+    folder, show = None if out is None else Path(out), partial(report, "best responses")
+    execution = BestResponseExecution(folder=folder, resume=resume, cluster=cluster, progress=show)
+    with nullcontext() if folder is None else folder_lock(folder):
         minutes = math.inf if isinstance(subject, Blueprint) else 10.0
         measured = quality(subject, threads, rules=rules, most_minutes=minutes, means=execution, device=device)
     details = {}
@@ -261,8 +252,6 @@ def _load_subject(source: str | Path, game: str | None) -> tuple[Queryable, Poke
     """
     from riverboat.api.artifacts import describe, load_policy, load_solved
     from riverboat.evaluation.quality import full_action_tree
-    from riverboat.strategies.blueprint import load_blueprint
-    from riverboat.strategies.policy import BlueprintPolicy
 
     kind = describe(source).type
     if kind == "agent":
@@ -279,7 +268,6 @@ def _load_subject(source: str | Path, game: str | None) -> tuple[Queryable, Poke
 
 
 def _exact_seconds(cost: BestResponseCost, device: str, threads: int) -> float:
-    from riverboat.engines.devices import resolve_device
 
     return cost.seconds_on(resolve_device(device), threads)
 
@@ -291,9 +279,6 @@ def _abstract_exploitability(
 
     The value is exact if the abstract game is small and has perfect recall; otherwise it is the value of a fitted response.
     """
-    from riverboat.core.claims import EXACT
-    from riverboat.evaluation.best_response.lower_bound import abstract_lower_bound
-    from riverboat.solvers.mccfr.abstract_response import abstract_quality
 
     if cost.seconds <= MAX_ABSTRACT_SECONDS:
         try:
@@ -306,14 +291,8 @@ def _abstract_exploitability(
         return {"abstract_mbb_per_game": None, "abstract_is": None}
     stage, count = "a response of the abstract game", max(2, boards // 20)
     report(stage, 0, 1)
-    bound = abstract_lower_bound(
-        strategy,
-        count,
-        hands=HANDS_PER_BOARD * count,
-        seed=seed,
-        threads=threads,
-        progress=lambda done, total: report(stage, done, total),
-    )
+    hands, show = HANDS_PER_BOARD * count, partial(report, stage)
+    bound = abstract_lower_bound(strategy, count, hands=hands, seed=seed, threads=threads, progress=show)
     return {"abstract_mbb_per_game": bound.mbb_per_game, "abstract_ci95": bound.ci95, "abstract_is": "bound"}
 
 
@@ -418,7 +397,6 @@ def lbr(
     """
     from riverboat.api.artifacts import load_policy
     from riverboat.evaluation.identity import describe_result
-    from riverboat.evaluation.local_best_response import local_best_response
 
     if hands is not None and time is not None:
         raise InputError(f"hands {hands} and time=…: give one of the two")

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, overload
+from typing import Annotated, Any, TypedDict, Unpack, overload
 
 from riverboat.agents.base import Agent, ReportingAgent
 from riverboat.api import agent as agent_api
+from riverboat.api.options import Limits, PositiveCount, Seed, Threads
 from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.confidence_intervals import MIN_PAIRS
@@ -198,27 +199,25 @@ def _check_bounds(bounds: Any) -> None:
         validation.check_number("until_settled", bound, -math.inf)
 
 
+class _MatchOptions(TypedDict, total=False):
+    """Options of `match`."""
+
+    hands: int
+    seed: int
+    game: str | PokerRules | None
+    aivat: bool
+    until_settled: tuple[float, float] | None
+    thin: str | None
+    threads: int
+    workers: int
+    worst: int
+    observe: Callable[[HandRecords], None] | None
+    progress: Callable[[int, int], None] | None
+    preparing: Callable[[float], None] | None
+
+
 @overload
-def match(
-    first: str | Agent,
-    second: str | Agent,
-    /,
-    *,
-    hands: int = ...,
-    seed: int = ...,
-    game: str | PokerRules | None = ...,
-    aivat: bool = ...,
-    until_settled: tuple[float, float] | None = ...,
-    thin: str | None = ...,
-    threads: int = ...,
-    workers: int = ...,
-    worst: int = ...,
-    observe: Callable[[HandRecords], None] | None = ...,
-    progress: Callable[[int, int], None] | None = ...,
-    preparing: Callable[[float], None] | None = ...,
-) -> MatchResult: ...
-
-
+def match(first: str | Agent, second: str | Agent, /, **options: Unpack[_MatchOptions]) -> MatchResult: ...
 @overload
 def match(
     first: str | Agent,
@@ -226,27 +225,19 @@ def match(
     third: str | Agent,
     /,
     *others: str | Agent,
-    hands: int = ...,
-    seed: int = ...,
-    game: str | PokerRules | None = ...,
-    aivat: bool = ...,
-    threads: int = ...,
-    progress: Callable[[int, int], None] | None = ...,
-    preparing: Callable[[float], None] | None = ...,
+    **options: Unpack[_MatchOptions],
 ) -> RoundRobinResult: ...
-
-
 def match(
     *agents: str | Agent,
-    hands: int = 20_000,
-    seed: int = 0,
+    hands: PositiveCount = 20_000,
+    seed: Seed = 0,
     game: str | PokerRules | None = None,
     aivat: bool = False,
     until_settled: tuple[float, float] | None = None,
     thin: str | None = None,
-    threads: int = 1,
-    workers: int = 1,
-    worst: int = 0,
+    threads: Threads = 2,
+    workers: Threads = 1,
+    worst: Annotated[int, Limits(0, 1000)] = 0,
     observe: Callable[[HandRecords], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     preparing: Callable[[float], None] | None = None,
@@ -260,24 +251,24 @@ def match(
     *agents
         Names of agents, or agents. Two give a match, more a round robin.
     hands
-        Number of hands of a match; the largest number with `until_settled`.
+        Hands per match; every deal is played twice with exchanged seats. The largest number with `until_settled`.
     seed
-        Seed of the cards, and of randomized agents whose name has none.
+        Seed of the cards and of the agents' random choices.
     game
-        Name of a game, path of a game file, or rules; by default the game that the agents play.
+        A game or .game file; by default the agents' game. Or rules.
     aivat
-        Whether to reduce the variance with AIVAT. Its value tables may have to be computed first.
+        Reduce variance with AIVAT. Its value tables may have to be computed first.
     until_settled
         Two bounds in mbb/g: a match of two stops as soon as a sequential test decides on which side of them the first
         agent is.
     thin
-        Name of a street: pairs with small pots there are played less often, with larger weights (`PairSampling`).
+        Play pairs with small pots on that street less often, with higher weight. See `PairSampling`.
     threads
         Threads of AIVAT.
     workers
-        Processes that play parts of a match of two; the result is the same. Agents must be given by name.
+        Processes for a match of two; the result does not depend on them. Agents must be given by name.
     worst
-        Number of hands to review in which the first agent lost most; needs `aivat`.
+        With `aivat`: report this many hands that cost the first agent most.
     observe
         Callback with the hands of each batch.
     progress
@@ -311,7 +302,7 @@ def match(
     validation.optional(validation.check_text, "thin", thin)
     players = [agent_api.agent(spec, seed) for spec in agents]
     rules = agent_api.rules_for(players, game)
-    estimator = partial(_make_aivat, rules=rules, threads=threads, preparing=preparing) if aivat else None
+    estimator = partial(Aivat, rules=rules, threads=threads, progress=preparing) if aivat else None
     if len(players) > 2:
         two_only = {
             "observe": observe,
@@ -397,9 +388,3 @@ def _make_workers(agents: Sequence[str | Agent], seed: int, count: int) -> Abstr
 
 def _make_agents(first: str, second: str, seed: int) -> tuple[Agent, Agent]:
     return agent_api.agent(first, seed), agent_api.agent(second, seed)
-
-
-def _make_aivat(
-    first: Agent, second: Agent, rules: PokerRules, threads: int, preparing: Callable[[float], None] | None
-) -> Aivat:
-    return Aivat(first, second, rules, threads=threads, progress=preparing)

@@ -12,14 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from riverboat.cards.notation import format_cards, parse_board
+from riverboat.core import artifacts
+from riverboat.core.artifacts import read_manifest
 from riverboat.core.errors import InputError, short_repr
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.menus import ActionMenu
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.strategies.blueprint import ARTIFACT_KINDS, Blueprint, load_blueprint
+from riverboat.strategies.reports.blueprint import node_at_line
+from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
 
 if TYPE_CHECKING:
     from riverboat.agents.base import PublicPolicy
-    from riverboat.games.holdem.betting import BettingState
-    from riverboat.games.holdem.menus import ActionMenu
-    from riverboat.games.holdem.rules import PokerRules
-    from riverboat.strategies.reports.public_state import PublicStateNode
 
 SourceKind: TypeAlias = Literal["solution", "blueprint", "agent"]
 
@@ -54,7 +59,6 @@ class NodeSource:
 
 
 def _version(name: str, folder: Path | None) -> tuple[Any, ...]:
-    from riverboat.core import artifacts
 
     return (name, str(folder), *(artifacts.file_stamp(folder / artifacts.MANIFEST) if folder else ()))
 
@@ -123,8 +127,6 @@ def find_source(name: str, find_run: Callable[[str], Path]) -> NodeSource:
     >>> find_source("always-call", Path).kind
     'agent'
     """
-    from riverboat.core.artifacts import read_manifest
-    from riverboat.strategies.blueprint import ARTIFACT_KINDS
 
     folder = _source_folder(name, find_run)
     if folder is None or "?" in name:
@@ -207,11 +209,6 @@ def read_node(
     """
     from riverboat.api.agent import rules_for
     from riverboat.api.artifacts import load_policy
-    from riverboat.cards.notation import format_cards, parse_board
-    from riverboat.games.holdem.betting import BettingState
-    from riverboat.strategies.blueprint import load_blueprint
-    from riverboat.strategies.reports.blueprint import node_at_line
-    from riverboat.strategies.reports.public_state import policy_node
 
     if source.kind == "solution":
         raise InputError(f"run {short_repr(source.name)}: holds a solution, whose nodes are solution[line]")
@@ -258,7 +255,6 @@ def blueprint_menu(agent: PublicPolicy) -> ActionMenu | None:
     >>> blueprint_menu(load_policy("always-call")[0]) is None
     True
     """
-    from riverboat.strategies.blueprint import Blueprint
 
     parts = (getattr(each, "strategy", None) for each in (agent, *getattr(agent, "made_of", ())))
     return next((part.menu for part in parts if isinstance(part, Blueprint)), None)

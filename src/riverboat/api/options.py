@@ -2,18 +2,24 @@
 
 Names, types and defaults are those of the function's signature, limits are `Limits` in its annotations, and the help
 text is the first sentence of the parameter's entry in the docstring. Times, sizes and targets are numbers, or texts as
-in the terminal.
+in the terminal. Signatures are read from the source, so that `riverboat COMMAND --help` imports nothing heavy.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
+import collections.abc
+import importlib.util
 import inspect
 import re
 import sys
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import inf, nan
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -23,6 +29,7 @@ from riverboat.core.formatting import parse_duration
 
 MAX_COUNT = 10**15  # larger values are typing errors, and the loops count in 64 bits
 MAX_SEED = 2**63 - 1
+MAX_PORT = 2**16 - 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,8 @@ class OptionInfo:
     name
         Name of the parameter.
     type
-        `int`, `float`, `str`, `bool`, or a `Literal` of texts: the type in the terminal and in forms.
+        `int`, `float`, `str`, `bool`, `Path`, a list of texts or paths, or a `Literal` of texts: the type in the terminal
+        and in forms.
     optional
         Whether the option may be absent (None).
     default
@@ -167,7 +175,7 @@ def parameter_help(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _first_sentence(text: str) -> str:
-    match = re.match(r".*?[.:?](?=\s+[A-Z`]|$)", text)
+    match = re.match(r".*?[.?](?=\s+[A-Z`]|$)", text)
     return match[0] if match else text
 
 
@@ -175,12 +183,8 @@ def _evaluate(annotation: Any, function: Callable[..., Any]) -> Any:
     """Evaluate an annotation; None if it names a type that is imported for type checkers only."""
     if not isinstance(annotation, str):
         return annotation
-    # Names that are not imported at run time stand for objects that only programs can give.
-    names = dict.fromkeys(re.findall(r"\w+", annotation), _Unknown)
-    scope = {**names, **{k: v for k, v in vars(typing).items() if k in names}, **vars(sys.modules[function.__module__])}
-    builtin = {"str": str, "int": int, "float": float, "bool": bool, "None": None}
     try:
-        return eval(annotation, {**scope, **builtin})  # an annotation of this package
+        return eval(annotation, {}, _Names(function.__globals__))  # an annotation of this package
     except TypeError:
         return None
 
@@ -192,14 +196,23 @@ class _Unknown:
         return cls
 
 
-_SIMPLE = (int, float, str, bool)
+class _Names(dict[str, Any]):
+    """Names of a module; those that are not imported stand for objects that only programs can give."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, _Unknown)
+
+
+_SIMPLE = (int, float, str, bool, Path)
+_LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 
 def _simplify(annotation: Any) -> tuple[Any, bool, tuple[Any, ...]]:
     """Return the type of an annotation in the terminal (None if it has none), whether None is allowed, and its metadata."""
     metadata: tuple[Any, ...] = ()
     optional = False
-    pending, kinds = [annotation], []
+    pending: list[Any] = [annotation]
+    kinds: list[Any] = []
     while pending:
         each = pending.pop()
         origin = typing.get_origin(each)
@@ -208,13 +221,69 @@ def _simplify(annotation: Any) -> tuple[Any, bool, tuple[Any, ...]]:
             pending.append(each.__origin__)
         elif origin in (typing.Union, UnionType):
             pending += typing.get_args(each)
+        elif origin in _LISTS:
+            items = _simplify(typing.get_args(each)[0])[0]
+            kinds += [list[items]] if items in (str, Path) else []  # type: ignore[valid-type]
         elif each in (None, NoneType):
             optional = True
         else:
             kinds.append(each)
-    literal = next((kind for kind in kinds if typing.get_origin(kind) is Literal), None)
-    if literal is not None:
-        return literal, optional, metadata
+    choices = [kind for kind in kinds if typing.get_origin(kind) in (Literal, list)]
+    if choices:
+        return choices[0], optional, metadata
     simple = [kind for kind in kinds if kind in _SIMPLE]
     # A text where a text is accepted: it is parsed by the function.
     return (str if str in simple else simple[0] if simple else None), optional, metadata
+
+
+# --- signatures without imports ---
+
+_LIGHT_MODULES = ("collections.abc", "pathlib", "typing", "riverboat.api.options", "riverboat.core.errors")
+
+
+@cache
+def _source_text(module: str) -> str:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def read_function(source: str) -> Callable[..., Any]:
+    """Return a function with the signature and docstring of `module:name`, which is imported only if it already was."""
+    module, _, name = source.partition(":")
+    if module in sys.modules:
+        function: Callable[..., Any] = getattr(sys.modules[module], name)
+        return function
+    kept: list[ast.stmt] = []
+    for node in ast.parse(_source_text(module)).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            node.body, node.decorator_list = node.body[:1], []
+            kept.append(node)
+        elif (isinstance(node, ast.ImportFrom) and node.module in ("__future__", *_LIGHT_MODULES)) or _is_constant(
+            node
+        ):
+            kept.append(node)
+    names = _Names()
+    exec(compile(ast.Module(kept, []), source, "exec"), {"__name__": module}, names)  # a module of this package
+    function = names[name]
+    function.__globals__.update(names)
+    return function
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.Assign):
+        return False
+    try:
+        ast.literal_eval(node.value)
+    except ValueError:
+        return False
+    return True
+
+
+def read_summary(source: str) -> str:
+    """Return the first sentence of a function's docstring."""
+    module, _, name = source.partition(":")
+    found = re.search(rf'^def {name}\(.*?^    """(.*?)(?:"""|\n\n)', _source_text(module), re.DOTALL | re.MULTILINE)
+    assert found is not None, source
+    return found[1]

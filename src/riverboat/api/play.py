@@ -23,6 +23,7 @@ import numpy as np
 
 from riverboat.agents.base import Agent, PolicyAgent
 from riverboat.api import agent as agent_api
+from riverboat.api.options import Seed
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranking import rank
 from riverboat.core.errors import InputError
@@ -465,7 +466,7 @@ class AgentDecision:
 
 
 def act(
-    agent: str | Agent, state: str, *, explain: bool = False, seed: int = 0, game: str | PokerRules | None = None
+    agent: str | Agent, state: str, *, explain: bool = False, seed: Seed = 0, game: str | PokerRules | None = None
 ) -> AgentDecision:
     """Compute an agent's action probabilities in one match state, and the action that it samples.
 
@@ -476,11 +477,11 @@ def act(
     state
         Match state: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.
     explain
-        Report the search: subgame, ranges, margins.
+        Print the search result: subgame, ranges, margins.
     seed
         Seed of the agent's random choices.
     game
-        A game or .game file; by default the agent's game.
+        A game or .game file; by default the agents' game.
 
     Returns
     -------

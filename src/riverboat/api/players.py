@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
+from riverboat.api.options import Flag
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.formats import hand_files
+from riverboat.formats.hand_files import GatheredHands, gather_hands
+from riverboat.games.holdem.hand_records import HandRecords, trace_decisions
+from riverboat.games.holdem.rules import read_game
+from riverboat.opponents.statistics import STATISTICS, PlayerStatistics, player_statistics
+from riverboat.strategies.blueprint import Blueprint, save_blueprint
 
 if TYPE_CHECKING:
-    from riverboat.formats.hand_files import GatheredHands
-    from riverboat.games.holdem.hand_records import HandRecords
     from riverboat.opponents.models.evaluation import ModelEvaluation
-    from riverboat.opponents.statistics import PlayerStatistics
-    from riverboat.strategies.blueprint import Blueprint
 
 MAX_PLAYERS_SHOWN = 10  # players by default
 MAX_PLAYERS_MODELED = 4
@@ -33,7 +38,6 @@ FORECAST_UNITS = {
 
 def _chosen_players(hands: HandRecords, players: Sequence[str], default: int) -> list[str]:
     """Return the named players, or those with the most hands; raise an error for unknown names."""
-    import numpy as np
 
     for name in players:
         if name not in hands.names:
@@ -82,7 +86,6 @@ class HandStatistics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
-        from riverboat.opponents.statistics import STATISTICS
 
         return {
             "hands": self.num_hands,
@@ -103,7 +106,7 @@ class HandStatistics:
 
 
 def hand_statistics(
-    files: Sequence[str | Path], *, players: Sequence[str] = (), game: str | None = None
+    files: Sequence[str | Path], *, players: Annotated[Sequence[str], Flag("--player")] = (), game: str | None = None
 ) -> HandStatistics:
     """Read hand histories and compute the statistics of their players.
 
@@ -112,9 +115,9 @@ def hand_statistics(
     files
         Hand histories: .phh, .phhs (PHH) or .log (ACPC), also with .gz.
     players
-        Players to report; by default those with the most hands.
+        Player to show; by default those with the most hands.
     game
-        Name of the game or .game file of ACPC logs; by default it is found.
+        A game or .game file; by default the agents' game.
 
     Returns
     -------
@@ -132,10 +135,6 @@ def hand_statistics(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.formats.hand_files import gather_hands
-    from riverboat.games.holdem.hand_records import trace_decisions
-    from riverboat.games.holdem.rules import read_game
-    from riverboat.opponents.statistics import player_statistics
 
     gathered = gather_hands([Path(file) for file in files], None if game is None else read_game(game))
     hands = gathered.hands
@@ -201,7 +200,7 @@ def model_players(
     agent: str,
     files: Sequence[str | Path],
     *,
-    players: Sequence[str] = (),
+    players: Annotated[Sequence[str], Flag("--player")] = (),
     fit: str = "l1",
     learn: float = 0.8,
     out: str | Path | None = None,
@@ -215,7 +214,7 @@ def model_players(
     files
         Hand histories: .phh, .phhs (PHH) or .log (ACPC), also with .gz.
     players
-        Players to model; by default those with the most hands.
+        Player to model; by default those with the most hands.
     fit
         Kind of the model that is saved: tied, l1, l2, em or clusters.
     learn
@@ -241,10 +240,8 @@ def model_players(
     """
     from riverboat.agents.blueprint import BlueprintAgent
     from riverboat.agents.registry import make_agent
-    from riverboat.formats import hand_files
     from riverboat.opponents.models.evaluation import evaluate_models
     from riverboat.opponents.models.hierarchical import MODEL_FITTERS
-    from riverboat.strategies.blueprint import save_blueprint
 
     if fit not in MODEL_FITTERS:
         raise unknown_name_error("fit", fit, MODEL_FITTERS)

@@ -10,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
+from riverboat.api.options import Flag, Limits, Threads
+from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
+from riverboat.evaluation.confidence_intervals import SampleSums
+from riverboat.formats.hand_files import read_hands
+from riverboat.games.holdem.actions import HIDDEN_CARD
+from riverboat.games.holdem.hand_records import HandRecords
+from riverboat.games.holdem.observations import Observations
+from riverboat.games.holdem.rules import PokerRules, read_game
 
 if TYPE_CHECKING:
     from riverboat.agents.base import Agent
-    from riverboat.core.arrays import Array
     from riverboat.evaluation.matches.hand_review import MatchHandReview
     from riverboat.evaluation.matches.match import DuplicateMatchResult
-    from riverboat.games.holdem.hand_records import HandRecords
-    from riverboat.games.holdem.observations import Observations
-    from riverboat.games.holdem.rules import PokerRules
 
 BATCH_SIZE = 1024  # hands
 _UNKNOWN_FIELDS = ("seed", "pairs", "seconds", "hands_per_second")  # fields that a recorded match does not have
@@ -121,10 +127,10 @@ class RecordedMatchReview:
 def review_match(
     log: str | Path,
     *,
-    agents: Mapping[str, str] | Sequence[str] = (),
-    worst: int = 5,
+    agents: Annotated[Mapping[str, str] | Sequence[str], Flag("--agent")] = (),
+    worst: Annotated[int, Limits(0, 1000)] = 5,
     game: str | None = None,
-    threads: int = 1,
+    threads: Threads = 2,
     preparing: Callable[[float], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> RecordedMatchReview:
@@ -135,12 +141,11 @@ def review_match(
     log
         A recorded match with all cards: FILE.log (ACPC) or FILE.phhs.
     agents
-        Agents that recorded players were, so that their strategies are known.
-        A mapping from names to agents, or texts NAME=AGENT.
+        NAME=AGENT: the agent that a recorded player was, so that its strategy is known. Or a mapping from names to agents.
     worst
-        Number of hands to review that cost the first player most.
+        Print this many hands that cost the first player most.
     game
-        A game or .game file of an ACPC log; by default it is found.
+        A game or .game file; by default the agents' game.
     threads
         Threads.
     preparing
@@ -164,16 +169,12 @@ def review_match(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    import numpy as np
 
     from riverboat.api.match import known_agents
-    from riverboat.evaluation.confidence_intervals import SampleSums
     from riverboat.evaluation.identity import describe_result
     from riverboat.evaluation.matches.aivat import Aivat
     from riverboat.evaluation.matches.hand_review import WorstHands
     from riverboat.evaluation.matches.match import DuplicateMatchResult
-    from riverboat.formats.hand_files import read_hands
-    from riverboat.games.holdem.rules import read_game
 
     path = Path(log)
     hands = read_hands(path, None if game is None else read_game(game)).hands
@@ -236,7 +237,6 @@ def _agents_of_record(log: Path, hands: HandRecords, agents: Mapping[str, str] |
 
 def _common_rules(log: Path, hands: HandRecords, players: tuple[Agent, Agent]) -> PokerRules:
     """Return the rules that all hands share; all hole cards must be visible."""
-    from riverboat.games.holdem.actions import HIDDEN_CARD
 
     chips = hands.chip_settings
     if (chips != chips[0]).any():
@@ -253,7 +253,6 @@ def _common_rules(log: Path, hands: HandRecords, players: tuple[Agent, Agent]) -
 
 def _is_duplicate(hands: HandRecords) -> bool:
     """Return whether every deal was played twice with exchanged seats."""
-    import numpy as np
 
     hole = hands.cards[:, : 2 * hands.rules.hole]
     if len(hands) % 2 or not np.array_equal(hole[0::2], hole[1::2]):

@@ -11,21 +11,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riverboat.abstraction import explanation, quality
+from riverboat.abstraction.cards import card_abstraction
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.abstraction.explanation import BucketExplanation
+from riverboat.abstraction.quality import AbstractionReport
+from riverboat.api.options import PositiveCount
+from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.schema import FileEntries
+from riverboat.core.tables import ReportTable
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.rules import STREETS, PokerRules
+from riverboat.solvers import game_values
+from riverboat.solvers.tabular.trace import Trace
+from riverboat.solvers.tabular.trace import trace as trace_game
+from riverboat.strategies import blueprint_values as values_report
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line, parse_seat
+from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
+from riverboat.strategies.solution import Solution
+from riverboat.trees.drawing import draw_tree
 
 if TYPE_CHECKING:
-    from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-    from riverboat.abstraction.explanation import BucketExplanation
-    from riverboat.abstraction.quality import AbstractionReport
     from riverboat.agents.base import PublicPolicy
-    from riverboat.core.schema import FileEntries
-    from riverboat.core.tables import ReportTable
-    from riverboat.games.holdem.rules import PokerRules
-    from riverboat.solvers.tabular.trace import Trace
-    from riverboat.strategies.blueprint import Blueprint
-    from riverboat.strategies.reports.blueprint import BlueprintNode
-    from riverboat.strategies.reports.public_state import PublicStateNode
-    from riverboat.strategies.solution import Solution
 
 VALUE_THREADS = 2  # threads of the traversal that computes values
 PUBLIC = "public"  # name of the public buckets of a card abstraction
@@ -52,7 +61,6 @@ def solution_summary(solution: Solution, entries: FileEntries) -> dict[str, Any]
     >>> solution_summary.__name__
     'solution_summary'
     """
-    from riverboat.cards.notation import format_cards
 
     game = solution.tree.game
     facts: dict[str, Any] = {"kind": entries["kind"], "game": solution.tree.name, "board": format_cards(game.board)}
@@ -115,7 +123,6 @@ def blueprint_summary(strategy: Blueprint, kind: str) -> dict[str, Any]:
 
 def _require_board(rules: PokerRules, street: int, line: str, board: str | None) -> None:
     """Raise an error for a later street without a board, with an example of one."""
-    from riverboat.cards.notation import format_cards
 
     num_cards = rules.board_sizes[street]
     if num_cards and board is None:
@@ -153,7 +160,6 @@ def blueprint_node(strategy: Blueprint, line: str = "", board: str | None = None
     >>> blueprint_node(load_blueprint(default_folder())).seat
     1
     """
-    from riverboat.strategies.reports.blueprint import node_at_line
 
     node = strategy.tree.find(line)
     strategy.moves(node)  # raises if no player acts there
@@ -191,8 +197,6 @@ def agent_node(agent: PublicPolicy, rules: PokerRules, line: str = "", board: st
     >>> agent_node(*load_policy("always-call")).moves
     ('c',)
     """
-    from riverboat.games.holdem.betting import BettingState
-    from riverboat.strategies.reports.public_state import policy_node
 
     _require_board(rules, BettingState.from_line(rules, line).deal_due_streets().street, line, board)
     return policy_node(agent, rules, line, board or "")
@@ -256,8 +260,6 @@ def node_values(
     >>> node_values.__name__
     'node_values'
     """
-    from riverboat.strategies import blueprint_values as values_report
-    from riverboat.strategies.reports.blueprint import parse_seat
 
     seat = parse_seat(node, player)
     values = values_report.blueprint_values(node.strategy, node.line, node.board, threads=VALUE_THREADS)
@@ -343,7 +345,6 @@ def load_abstraction(folder: str | Path) -> CardAbstraction:
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.abstraction.cards import card_abstraction
 
     return card_abstraction.load_abstraction(Path(folder))
 
@@ -375,8 +376,6 @@ def describe_abstraction(cards: CardAbstraction, part: str | None = None, *, lim
     >>> describe_abstraction.__name__
     'describe_abstraction'
     """
-    from riverboat.abstraction import quality
-    from riverboat.games.holdem.rules import STREETS
 
     parts = (*STREETS[: len(cards.streets)], *([PUBLIC] if cards.public is not None else []))
     if part is not None and part not in parts:
@@ -412,7 +411,6 @@ def explain_buckets(cards: CardAbstraction, hand: str, board: str = "") -> Bucke
     >>> explain_buckets.__name__
     'explain_buckets'
     """
-    from riverboat.abstraction import explanation
 
     return explanation.explain_buckets(cards, hand, board)
 
@@ -425,7 +423,7 @@ def trace(
     *,
     deal: str | None = None,
     schedule: str = "vanilla",
-    iteration: int = 1,
+    iteration: PositiveCount = 1,
     svg: str | Path | None = None,
 ) -> Trace:
     """Record one iteration of CFR, node by node.
@@ -458,9 +456,6 @@ def trace(
     >>> trace("kuhn", deal="QJ").to_dict()["game"]
     'kuhn'
     """
-    from riverboat.solvers import game_values
-    from riverboat.solvers.tabular.trace import trace as trace_game
-    from riverboat.trees.drawing import draw_tree
 
     made = game_values.game(game)
     traced = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)

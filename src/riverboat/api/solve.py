@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.options import (
     ByteSize,
     Count,
     Duration,
     Flag,
+    Limits,
     PositiveCount,
     Seed,
     Target,
@@ -29,19 +32,34 @@ from riverboat.api.options import (
     parse_target,
 )
 from riverboat.core import files
+from riverboat.core.budget import build_context
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
-from riverboat.core.formatting import format_bytes
+from riverboat.core.formatting import format_bytes, format_seconds
 from riverboat.core.observer import SILENT, Observer
+from riverboat.engines.devices import check_device
+from riverboat.engines.tables import parse_table_format
+from riverboat.games.base import Game
+from riverboat.games.spots.locks import unreachable_locks
+from riverboat.games.spots.spot import Spot
+from riverboat.solvers import schedules, traversals
+from riverboat.solvers.game_values import game as make_game
+from riverboat.solvers.result import DONE, STALLED, Callback, Result, SolveProgress, Stopper
+from riverboat.solvers.run import (
+    CFRRun,
+    convergence_warning,
+    default_dtype,
+    default_schedule,
+    is_compiled,
+    solver_table_bytes,
+)
+from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.solver_run import SolveLimits, effective_answer, effective_limits, run_to_end
+from riverboat.strategies.files import checkpoints
+from riverboat.trees.boards import BoardTree
+from riverboat.trees.compile import AnyTree, compile_game, solver_tree, to_history_tree
 
 if TYPE_CHECKING:
-    from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-    from riverboat.games.base import Game
     from riverboat.solvers.exact.team_maxmin import TeamMaxmin
-    from riverboat.solvers.result import Callback, Result, SolveProgress, Stopper
-    from riverboat.solvers.run import CFRRun
-    from riverboat.solvers.schedules import AnySchedule
-    from riverboat.solvers.solver_run import SolveLimits
-    from riverboat.trees.compile import AnyTree
 
 METHODS = ("cfr", "lp", "egt", "undominated")
 
@@ -222,11 +240,13 @@ def solve(
     >>> round(result.value, 2)  # -1/18 to player 0
     -0.06
     """
-    from riverboat.solvers.solver_run import SolveLimits, effective_answer
 
     check_choices(method, traversal, device, dtype)
     if method != "cfr":
-        _check_exact_options(method, schedule, traversal, device, cards, resume, answer)
+        _check_exact_options(
+            method, schedule=schedule, traversal=traversal != "full" and traversal, cards=cards,
+            device=device == "cuda" and device, resume=resume, answer=answer,
+        )  # fmt: skip
     if resume and out is None:
         raise InputError("resume needs out=…, the folder of the run to continue")
     seconds = None if time is None else parse_seconds(time)
@@ -237,7 +257,11 @@ def solve(
         if method != "cfr":
             made = game.game if isinstance(game, CompiledGame) else _make_game(game, observer)
             limits = _limits(made, method, iterations, seconds, until, stop)
-            return _solve_exact(made, method, limits, out, seed, log, check_every, watched, stop)
+            from riverboat.solvers.exact.solve import solve_exact  # imports SciPy and HiGHS
+
+            observer.plan(SolvePlan(made.name, method, _unit(made), limits, resumable=False))
+            more: dict[str, Any] = {"out": out, "seed": seed, "log": log, "check_every": check_every}
+            return solve_exact(made, method, limits, callback=watched, stop=stop, **more)
         run, limits = _start_cfr(
             game, schedule, traversal, (iterations, seconds, until), seed=seed, threads=threads, dtype=dtype,
             device=device, out=out, resume=resume, log=log, check_every=check_every,
@@ -268,7 +292,6 @@ def compile_for_solving(game: str | Game, observer: Observer = SILENT) -> Compil
     >>> [solve(compiled, schedule=name, iterations=10).iterations for name in ("cfr+", "dcfr")]
     [10, 10]
     """
-    from riverboat.trees.compile import solver_tree
 
     made = _make_game(game, observer)
     with observer.during(f"building the tree of {made.name}"):
@@ -296,9 +319,6 @@ def check_choices(method: str, traversal: str, device: str, dtype: str | None) -
     --------
     >>> check_choices("cfr", "full", "cpu", None)
     """
-    from riverboat.engines.devices import check_device
-    from riverboat.engines.tables import parse_table_format
-    from riverboat.solvers import traversals
 
     if method not in METHODS:
         raise InputError(f"method {short_repr(method)}: must be one of {', '.join(METHODS)}")
@@ -308,20 +328,10 @@ def check_choices(method: str, traversal: str, device: str, dtype: str | None) -
         parse_table_format(dtype)
 
 
-def _check_exact_options(
-    method: str, schedule: object, traversal: str, device: str, cards: object, resume: bool, answer: object
-) -> None:
-    """Raise InputError for options that only CFR has."""
-    given = {
-        "schedule": schedule,
-        "traversal": None if traversal == "full" else traversal,
-        "cards": cards,
-        "device": device if device == "cuda" else None,
-        "resume": resume or None,
-        "answer": answer,
-    }
+def _check_exact_options(method: str, **given: object) -> None:
+    """Raise an error for options that only CFR has, if they differ from None and False."""
     for name, value in given.items():
-        if value is not None:
+        if value is not None and value is not False:
             raise InputError(f"{name}={short_repr(value)}: for method 'cfr', not {method!r}")
 
 
@@ -329,16 +339,18 @@ def _limits(
     game: Any, method: str, iterations: int | None, time: float | None, until: Any, stop: Iterable[Stopper]
 ) -> SolveLimits:
     """Return the limits of a solve: those given, else the default of the game and the method."""
-    from riverboat.solvers.solver_run import SolveLimits, effective_limits
 
-    unit = getattr(game, "scale", (game.unit, 1.0))[0]
-    requested = SolveLimits(iterations, time, None if until is None else parse_target(until, unit))
+    requested = SolveLimits(iterations, time, None if until is None else parse_target(until, _unit(game)))
     _ = requested.stoppers  # raises if a limit is invalid
     return requested if list(stop) else effective_limits(game, method, requested)
 
 
+def _unit(game: Any) -> str:
+    unit: str = getattr(game, "scale", (game.unit, 1.0))[0]
+    return unit
+
+
 def _memory_limit(memory: int | None) -> AbstractContextManager[object]:
-    from riverboat.core.budget import build_context
 
     return nullcontext() if memory is None else build_context(memory=memory)
 
@@ -391,7 +403,6 @@ class _Watch:
 
 def _make_game(game: str | Game, observer: Observer) -> Game:
     """Make a game with the values of the smaller games that it needs."""
-    from riverboat.solvers.game_values import game as make_game
 
     title = "solving smaller games first"
 
@@ -402,26 +413,6 @@ def _make_game(game: str | Game, observer: Observer) -> Game:
         return make_game(game, report)
     finally:
         observer.stage("")
-
-
-def _solve_exact(
-    game: Game,
-    method: str,
-    limits: SolveLimits,
-    out: str | Path | None,
-    seed: int,
-    log: str | Path | None,
-    check_every: int | None,
-    watch: _Watch,
-    stop: Iterable[Stopper],
-) -> Result:
-    from riverboat.solvers.exact.solve import solve_exact  # imports SciPy and HiGHS
-
-    unit = getattr(game, "scale", (game.unit, 1.0))[0]
-    watch.observer.plan(SolvePlan(game.name, method, unit, limits, resumable=False))
-    return solve_exact(
-        game, method, limits, out=out, seed=seed, log=log, check_every=check_every, callback=watch, stop=stop
-    )
 
 
 def _start_cfr(
@@ -441,10 +432,6 @@ def _start_cfr(
     **options: Any,
 ) -> tuple[CFRRun, SolveLimits]:
     """Create a CFR run, after its size was reported and checked, with its limits."""
-    from riverboat.games.spots.locks import unreachable_locks
-    from riverboat.games.spots.spot import Spot
-    from riverboat.solvers.run import CFRRun, convergence_warning
-    from riverboat.strategies.files import checkpoints
 
     if isinstance(game, CompiledGame):
         compiled: CompiledGame | None = game
@@ -458,7 +445,14 @@ def _start_cfr(
         for remark in unreachable_locks(compiled.game) if isinstance(compiled.game, Spot) else ():
             observer.note(remark)
         limits = _limits(compiled.game, "cfr", *requested, stop)
-        plan = _cfr_plan(compiled, schedule, traversal, dtype, cards, limits)
+        tree = compiled.tree
+        rule = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
+        kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
+        size = solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
+        large = isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE
+        plan = SolvePlan(
+            tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=is_compiled(tree)
+        )
         observer.plan(plan)
         _check_memory(plan, compiled, memory)
         _note_device(observer, device, compiled, traversal, cards)
@@ -479,7 +473,6 @@ def _start_cfr(
 
 def _run(run: CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper]) -> Result:
     """Run to the end."""
-    from riverboat.solvers.solver_run import run_to_end
 
     watch.run = run
     try:
@@ -498,35 +491,7 @@ def _run(run: CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper
 LARGE_TABLE = 1_000_000  # entries
 
 
-def _cfr_plan(
-    compiled: CompiledGame,
-    schedule: str | AnySchedule | None,
-    traversal: str,
-    dtype: str | None,
-    cards: object,
-    limits: SolveLimits,
-) -> SolvePlan:
-    from riverboat.solvers import schedules
-    from riverboat.solvers.run import default_dtype, default_schedule, is_compiled, solver_table_bytes
-    from riverboat.trees.boards import BoardTree
-
-    tree = compiled.tree
-    rule = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
-    kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
-    return SolvePlan(
-        tree.name,
-        str(rule),
-        tree.unit,
-        limits,
-        tree.infoset_count,
-        solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None),
-        isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE,
-        is_compiled(tree),
-    )
-
-
 def _check_memory(plan: SolvePlan, compiled: CompiledGame, memory: int | None) -> None:
-    from riverboat.trees.boards import BoardTree
 
     if memory is not None and plan.table_bytes is not None and plan.table_bytes > memory:
         raise MemoryLimitError(
@@ -537,8 +502,6 @@ def _check_memory(plan: SolvePlan, compiled: CompiledGame, memory: int | None) -
 
 def _note_device(observer: Observer, device: str, compiled: CompiledGame, traversal: str, cards: object) -> None:
     """Report why `auto` uses the CPU: no GPU is available, or it cannot solve this."""
-    from riverboat.api.devices import note_cpu_fallback
-    from riverboat.trees.boards import BoardTree
 
     obstacle = None
     if not isinstance(compiled.tree, BoardTree):
@@ -573,8 +536,6 @@ def missed_target_reason(result: Result, limits: SolveLimits, until: Target | No
     >>> missed_target_reason(solve("kuhn", iterations=1), SolveLimits(iterations=1)) is None  # it had no target
     True
     """
-    from riverboat.core.formatting import format_seconds
-    from riverboat.solvers.result import DONE, STALLED
 
     if result.reached:
         return None
@@ -602,7 +563,6 @@ def check_schedule(schedule: str) -> None:
     --------
     >>> check_schedule("dcfr:alpha=1.5")
     """
-    from riverboat.solvers import schedules
 
     schedules.parse(schedule, imports=False)
 
@@ -619,7 +579,7 @@ class TeamValues(NamedTuple):
 
     Examples
     --------
-    >>> team_values("kuhn:players=3", 1, seconds=1).unit
+    >>> team_values("kuhn:players=3", 1, time=1).unit
     'chips'
     """
 
@@ -627,13 +587,25 @@ class TeamValues(NamedTuple):
     unit: str
     teams: tuple[TeamMaxmin, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as a dictionary for JSON."""
+        teams = [
+            {
+                "adversary": each.adversary, "correlated_low": each.correlated[0], "correlated_high": each.correlated[1],
+                "plans": each.plans, "alone_low": each.uncorrelated[0], "alone_high": each.uncorrelated[1],
+                "boxes": each.boxes, "seconds": each.seconds,
+            }
+            for each in self.teams
+        ]  # fmt: skip
+        return {"game": self.game, "unit": self.unit, "values_are": "what the adversary earns", "teams": teams}
+
 
 def team_values(
     game: str | Game,
-    adversary: int | None = None,
+    adversary: Annotated[int, Limits(0)] | None = None,
     *,
-    seconds: float = 60.0,
-    seed: int = 0,
+    time: Duration = 30.0,
+    seed: Seed = 0,
     observer: Observer = SILENT,
 ) -> TeamValues:
     """Compute team-maxmin values: what one player, or each in turn, gets against a team of all others.
@@ -643,9 +615,9 @@ def team_values(
     game
         Game of any number of players, or its name with options.
     adversary
-        The player against the team, from 0; each in turn by default.
-    seconds
-        Time for each player.
+        Seat that plays against all others; by default each in turn.
+    time
+        Time per team for the bound without correlation: 30s, 5m.
     seed
         Seed of the starting points.
     observer
@@ -658,17 +630,16 @@ def team_values(
 
     Examples
     --------
-    >>> team = team_values("kuhn:players=3", 0, seconds=1).teams[0]
+    >>> team = team_values("kuhn:players=3", 0, time=1).teams[0]
     >>> team.uncorrelated[0] <= team.uncorrelated[1]
     True
     """
     from riverboat.solvers.exact.team_maxmin import team_maxmin
-    from riverboat.trees.compile import compile_game, to_history_tree
 
     tree = to_history_tree(compile_game(_make_game(game, observer)))
     results = []
     for player in [adversary] if adversary is not None else range(tree.players):
         observer.stage(f"{tree.name}: teams against one player", f"player {player}")
-        results.append(team_maxmin(tree, player, seconds=seconds, seed=seed))
+        results.append(team_maxmin(tree, player, seconds=parse_seconds(time), seed=seed))
     observer.stage("")
     return TeamValues(tree.name, tree.unit, tuple(results))

@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from riverboat.api.options import Flag, Limits
+from riverboat.cards.deck import STANDARD_RULES, Deck
+from riverboat.cards.notation import parse_board
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.observer import SILENT, Observer
+from riverboat.formats import spot_file as spot_files
+from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.match_state import TAG, parse_match_state
+from riverboat.games.holdem.menus import ActionMenu, load_menu, parse_menu
+from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.spots.spot import STREETS, Spot
+from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.public_strategy import PublicPolicy, spot_from_state
 
 if TYPE_CHECKING:
     from riverboat.agents.base import Agent
-    from riverboat.games.holdem.betting import BettingState
-    from riverboat.games.holdem.menus import ActionMenu
-    from riverboat.games.holdem.rules import PokerRules
-    from riverboat.games.spots.spot import Spot
 
 REQUIRED = ("board", "pot", "stack", "oop", "ip", "bets")
 
@@ -94,9 +100,6 @@ def spot_from_texts(
     >>> spot.pot, spot.stack
     (2, 2)
     """
-    from riverboat.cards.deck import STANDARD_RULES, Deck
-    from riverboat.cards.notation import parse_board
-    from riverboat.games.spots.spot import Spot
 
     required: dict[str, Any] = dict(zip(REQUIRED, (board, pot, stack, oop, ip, bets), strict=True))
     for name, value in required.items():
@@ -123,7 +126,6 @@ def spot_from_texts(
 
 def _parse_menus(sizes: Mapping[str, str], cards: int) -> dict[str, dict[str, str]]:
     """Parse the menus of the streets from `33% / 75%`: one list per street, the last one for all remaining streets."""
-    from riverboat.games.spots.spot import STREETS
 
     streets = STREETS[max(cards, 3) - 3 :]
     menus: dict[str, dict[str, str]] = {street: {} for street in streets}
@@ -195,8 +197,6 @@ def spot_from_match_state(
     """
     from riverboat.agents.registry import make_agent
     from riverboat.api.agent import rules_for
-    from riverboat.formats import spot_file as spot_files
-    from riverboat.games.holdem.match_state import TAG, parse_match_state
 
     if ranges is None:
         raise InputError(f"solve {TAG}: --ranges is missing; name an agent whose strategy gives both ranges")
@@ -243,8 +243,6 @@ def spot_from_line(line: str, board: str, agent: Agent, floor: float | None = No
     600
     """
     from riverboat.api.agent import rules_for
-    from riverboat.cards.notation import parse_board
-    from riverboat.games.holdem.betting import BettingState
 
     rules = rules_for([agent], None)
     state = BettingState.from_line(rules, line).deal_due_streets()
@@ -260,7 +258,6 @@ def _spot_at(
     floor: float | None,
     name: str,
 ) -> Spot:
-    from riverboat.strategies.public_strategy import PublicPolicy, spot_from_state
 
     if not isinstance(agent, PublicPolicy):
         raise InputError(
@@ -299,8 +296,6 @@ def menu_for_agent(agent: Agent, rules: PokerRules, path: Path | None = None) ->
     >>> menu_for_agent(make_agent("always-call"), read_game("limit")) is None
     True
     """
-    from riverboat.games.holdem.menus import load_menu, parse_menu
-    from riverboat.strategies.blueprint import Blueprint
 
     if rules.limit:
         if path is not None:

@@ -17,8 +17,9 @@ from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
+from riverboat.api.options import Count, Duration, Flag, Limits, parse_seconds
 from riverboat.api.solve import solve
 from riverboat.core import files, validation
 from riverboat.core.errors import InputError, short_repr
@@ -26,7 +27,7 @@ from riverboat.core.tables import COUNT, ReportColumn, ReportTable, to_dataframe
 from riverboat.games import registry
 from riverboat.games.base import Game
 from riverboat.solvers.cluster.backends import connect_ray
-from riverboat.solvers.result import LAST, Answer
+from riverboat.solvers.result import LAST
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.schedules import parse as parse_schedule
 from riverboat.solvers.solver_run import SolveLimits, effective_answer
@@ -93,16 +94,7 @@ class SweepTrial:
     answer_iteration: int | None = None
 
 
-@dataclass(frozen=True)
-class _SweepJob:
-    """Input of a worker."""
-
-    game: str | Game
-    schedule: str | AnySchedule
-    seed: int
-    options: tuple[tuple[str, Any], ...]
-
-
+_Job: TypeAlias = dict[str, Any]  # options of `solve`
 SweepProgress: TypeAlias = Callable[[SweepTrial, int, int], None]  # a completed solve, their number and the total
 
 
@@ -226,16 +218,16 @@ def _as_list(name: str, value: Any) -> list[Any]:
 
 def sweep(
     games: str | Game | Iterable[str | Game],
-    schedules: str | AnySchedule | Iterable[str | AnySchedule] = ("dcfr",),
-    seeds: int | Iterable[int] = 1,
+    schedules: Annotated[str | AnySchedule | Iterable[str | AnySchedule], Flag("--schedule")] = ("dcfr",),
+    seeds: Annotated[int, Limits(1, MAX_SEEDS)] | Iterable[int] = 1,
     *,
     traversal: str = "full",
-    iterations: int | None = None,
-    time: float | None = None,
+    iterations: Count | None = None,
+    time: Duration | None = None,
     until: float | None = None,
-    workers: int = 1,
+    workers: Annotated[int, Limits(1, MAX_WORKERS)] = 1,
     cluster: str | None = None,
-    answer: Answer = LAST,
+    answer: Literal["last", "best"] = "last",
     progress: SweepProgress | None = None,
 ) -> SweepResult:
     """Solve every game with every schedule and seed.
@@ -245,24 +237,23 @@ def sweep(
     games
         Names of games, or games.
     schedules
-        Names of schedules, or schedules.
+        A CFR schedule; repeat for several. Or a list of names or schedules.
     seeds
-        Number of seeds, from 0 on, or the seeds. A full traversal is not randomized and needs one.
+        Number of seeds, from 0; one if nothing is sampled. Or the seeds.
     traversal
-        Traversal of the tree, as in `rb.solve`.
+        full, chance, external, outcome, pcs, opcs or spcs.
     iterations
         Iterations of each solve.
     time
-        Seconds of each solve.
+        Time of each solve: 90s, 5m, 8h.
     until
         Exploitability at which a solve stops.
     workers
-        Processes that run solves in parallel.
+        Processes, or CPUs of the cluster.
     cluster
-        `local` (Ray on this machine), `auto`, or the address of a Ray cluster.
+        Ray: local, auto or an address.
     answer
-        `last` measures the last iteration, so that schedules are compared and not the luck of evaluations; `best`
-        measures the best evaluated strategy.
+        Strategy to measure: last, or best check. The last one compares schedules, and not the luck of evaluations.
     progress
         Callback with each completed solve, the number of completed solves and the total.
 
@@ -295,7 +286,7 @@ def sweep(
     validation.check_integer("workers", workers, 1, MAX_WORKERS)
     validation.check_text("traversal", traversal)
     validation.optional(validation.check_text, "cluster", cluster)
-    limits = SolveLimits(iterations, time, until)
+    limits = SolveLimits(iterations, None if time is None else parse_seconds(time), until)
     _ = limits.stoppers  # raises on an invalid limit
     effective_answer(limits, answer)
     if not game_list or not schedule_list or not seed_list:
@@ -307,8 +298,11 @@ def sweep(
             registry.game_from_spec(game)
     for schedule in schedule_list:
         parse_schedule(schedule)
-    options = (("traversal", traversal), *limits._asdict().items(), ("answer", answer))
-    jobs = [_SweepJob(*combination, options) for combination in product(game_list, schedule_list, seed_list)]
+    options = {"traversal": traversal, **limits._asdict(), "answer": answer}
+    jobs: list[_Job] = [
+        {"game": game, "schedule": schedule, "seed": seed, **options}
+        for game, schedule, seed in product(game_list, schedule_list, seed_list)
+    ]
     run = _run_serially(jobs) if cluster is None and workers == 1 else (
         _run_on_processes(jobs, workers) if cluster is None else _run_on_ray(jobs, cluster, workers)
     )  # fmt: skip
@@ -320,21 +314,21 @@ def sweep(
     return SweepResult(tuple(trials[number] for number in range(len(jobs))))
 
 
-def _run_job(job: _SweepJob) -> SweepTrial:
-    result = solve(job.game, schedule=job.schedule, seed=job.seed, **dict(job.options))
+def _run_job(job: _Job) -> SweepTrial:
+    result = solve(**job)
     checks = tuple((p.iteration, p.seconds, p.exploitability) for p in result.history if p.exploitability is not None)
     return SweepTrial(
-        result.game, result.schedule or "", job.seed, result.iterations, result.seconds, result.exploitability,
+        result.game, result.schedule or "", job["seed"], result.iterations, result.seconds, result.exploitability,
         result.nash_conv, result.values, result.unit, result.reached, checks, result.answer or LAST,
         result.answer_iteration,
     )  # fmt: skip
 
 
-def _run_serially(jobs: Sequence[_SweepJob]) -> Iterator[tuple[int, SweepTrial]]:
+def _run_serially(jobs: Sequence[_Job]) -> Iterator[tuple[int, SweepTrial]]:
     return ((number, _run_job(job)) for number, job in enumerate(jobs))
 
 
-def _run_on_processes(jobs: Sequence[_SweepJob], workers: int) -> Iterator[tuple[int, SweepTrial]]:
+def _run_on_processes(jobs: Sequence[_Job], workers: int) -> Iterator[tuple[int, SweepTrial]]:
     # Spawned, not forked: threads of this process do not survive a fork.
     with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(_run_job, job): number for number, job in enumerate(jobs)}
@@ -346,7 +340,7 @@ def _run_on_processes(jobs: Sequence[_SweepJob], workers: int) -> Iterator[tuple
             raise
 
 
-def _run_on_ray(jobs: Sequence[_SweepJob], address: str, workers: int) -> Iterator[tuple[int, SweepTrial]]:
+def _run_on_ray(jobs: Sequence[_Job], address: str, workers: int) -> Iterator[tuple[int, SweepTrial]]:
     ray, started_here = connect_ray(address, workers)
     try:
         run = ray.remote(num_cpus=1)(_run_job)

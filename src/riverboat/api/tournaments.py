@@ -12,18 +12,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
+
+import numpy as np
 
 from riverboat.api.options import Duration, Limits, Seed, Threads, parse_seconds
+from riverboat.cards.grid import CLASS_NAMES, HandGrid
+from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
-
-if TYPE_CHECKING:
-    from riverboat.cards.grid import HandGrid
-    from riverboat.core.arrays import Array
-    from riverboat.tournaments.equilibrium import PushFoldSolution
-    from riverboat.tournaments.push_fold import PushFold
-    from riverboat.tournaments.run import SolvedTournament
-    from riverboat.tournaments.tournament import Tournament
+from riverboat.core.files import folder_lock
+from riverboat.tournaments import hand_tables, run
+from riverboat.tournaments.equilibrium import PushFoldSolution, make_push_fold_game, share_of_hands, solve
+from riverboat.tournaments.icm import ICM
+from riverboat.tournaments.many_players import MAX_ALL_IN, ManyPlayerPushFold
+from riverboat.tournaments.push_fold import PushFold
+from riverboat.tournaments.ray_workers import RayStageWorkers
+from riverboat.tournaments.run import SolvedTournament
+from riverboat.tournaments.stochastic_games import METHODS
+from riverboat.tournaments.tournament import Tournament
 
 MAX_PAIRED_PLAYERS = 9  # most players whose pairs are compared
 MAX_EXACT_PLAYERS = 3  # most players with exact deals, from the table of three hands
@@ -112,7 +118,6 @@ def icm(stacks: Sequence[float], payouts: Sequence[float]) -> IcmResult:
     >>> icm([2, 1, 1], [50, 30, 20]).values.round(2).tolist()
     [38.33, 30.83, 30.83]
     """
-    from riverboat.tournaments.icm import ICM
 
     model = ICM(tuple(map(float, stacks)), tuple(map(float, payouts)))
     players = range(len(model.stacks)) if len(model.stacks) <= MAX_PAIRED_PLAYERS else ()
@@ -166,9 +171,6 @@ class PushFoldDecision:
 
     def grid(self) -> HandGrid:
         """Return the decision as a grid of hands."""
-        import numpy as np
-
-        from riverboat.cards.grid import HandGrid
 
         jams = self.line.count("J")
         where = "first in" if not jams else f"behind {jams} all-in{'s' * (jams > 1)}"
@@ -182,8 +184,6 @@ class PushFoldDecision:
 
 
 def _decisions(strategy: Array, lines: Sequence[str], spot: PushFold) -> tuple[PushFoldDecision, ...]:
-    from riverboat.cards.grid import CLASS_NAMES
-    from riverboat.tournaments.equilibrium import share_of_hands
 
     return tuple(
         PushFoldDecision(
@@ -295,7 +295,7 @@ class PushFoldResult:
 def push_fold(
     stacks: Sequence[float],
     *,
-    blinds: tuple[float, float] = (0.5, 1.0),
+    blinds: Sequence[float] = (0.5, 1.0),
     ante: Annotated[float, Limits(0)] = 0.0,
     payouts: Sequence[float] | None = None,
     method: str = "cfr",
@@ -353,9 +353,6 @@ def push_fold(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: line 'JJ': no decision there; lines have J or F for each player, such as '', 'J'
     """
-    from riverboat.tournaments.equilibrium import make_push_fold_game, solve
-    from riverboat.tournaments.many_players import MAX_ALL_IN, ManyPlayerPushFold
-    from riverboat.tournaments.push_fold import PushFold
 
     if len(blinds) != 2:
         raise InputError(f"blinds {short_repr(tuple(blinds))}: give the small and the big blind, such as 0.5,1")
@@ -385,9 +382,8 @@ def push_fold(
 
 
 def _load_equities(players: int, threads: int, progress: Callable[[float], None] | None) -> None:
-    from riverboat.tournaments.hand_tables import load_three_way, load_two_way
 
-    (load_two_way if players == 2 else load_three_way)(threads, progress)
+    (hand_tables.load_two_way if players == 2 else hand_tables.load_three_way)(threads, progress)
 
 
 # --- Tournaments ---
@@ -464,7 +460,6 @@ class TournamentResult:
     @property
     def icm_errors(self) -> tuple[float, float]:
         """Mean and largest error of ICM values in states with all players."""
-        import numpy as np
 
         tournament = self.solved.tournament
         first = sum(len(s) for s in tournament.states if len(s) < tournament.players)
@@ -514,7 +509,6 @@ def load_tournament(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.tournaments import run
 
     solved = run.load_tournament(Path(folder))
     return _with_state(solved, find_state(solved.tournament, state, line))
@@ -582,7 +576,6 @@ def find_state(
 
 
 def _read_tournament(source: str | Path | None, small: bool) -> Tournament:
-    from riverboat.tournaments.tournament import Tournament
 
     if source is not None and small:
         raise InputError(f"small and {source}: give only one of them")
@@ -667,10 +660,6 @@ def solve_tournament(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.core.files import folder_lock
-    from riverboat.tournaments import run
-    from riverboat.tournaments.ray_workers import RayStageWorkers
-    from riverboat.tournaments.stochastic_games import METHODS
 
     if method is not None and method not in METHODS:
         raise unknown_name_error("method", method, METHODS)

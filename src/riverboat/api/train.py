@@ -7,24 +7,46 @@ match("runs/blueprint", "rule-based")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
+from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless_abstraction
+from riverboat.api.abstract import abstract
+from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.options import Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
+from riverboat.core import files as core_files
 from riverboat.core import validation
+from riverboat.core.cache import user_folder
 from riverboat.core.claims import Claim, to_dicts
-from riverboat.core.errors import MAX_THREADS, InputError
-from riverboat.core.formatting import parse_duration
+from riverboat.core.errors import MAX_THREADS, InputError, MemoryLimitError
+from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.core.observer import SILENT, Observer
+from riverboat.core.resources import available_memory
+from riverboat.engines.devices import CPU, CUDA, check_device, resolve_device
+from riverboat.games.holdem.action_tree import ActionTree, StrategyTableSize, compile_action_tree, measure_action_tree
+from riverboat.solvers.mccfr.recipe import (
+    PREVIOUS_SIZE_SHARE,
+    TrainRecipe,
+    load_train_recipe,
+    presets,
+    training_size_for,
+)
+from riverboat.solvers.mccfr.training import Measure, TrainableSolver, Training, TrainingProgress
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import ABSTRACTION_FOLDER, Blueprint, load_blueprint
 
-if TYPE_CHECKING:
-    from riverboat.games.holdem.action_tree import StrategyTableSize
-    from riverboat.solvers.mccfr.recipe import TrainRecipe
-    from riverboat.solvers.mccfr.training import TrainingProgress
-    from riverboat.strategies.blueprint import Blueprint
-
+BYTES_PER_ACTION = {"float32": 8, "16-bit": 4}  # per infoset and action: regret and average
+DUEL_HANDS = 400_000
+SMALL_SECONDS = 5.0  # longest best response that is used as the measure of strength
+EXACT_SECONDS = 60.0  # the same with `exploitability`, per thread; beyond it, a lower bound is computed
+BOUND_BOARDS = 300  # of that lower bound
+LOSSLESS = "lossless"
+SIZED_RECIPE = "default"  # recipe whose number of buckets follows from the training time
+NO_RECIPE = "train: name a recipe, or give time=… alone: it then determines the number of buckets"
 VISITS_PER_SECOND = 1e7  # visits per second and thread; 1.2e7 were measured with tables of 6.6 GB on 16 cores
 
 
@@ -252,13 +274,28 @@ def train(
     ...     train(path, out=Path(folder) / "run", abstraction="lossless", iterations=640).iterations
     640
     """
-    from riverboat.api import training
-
     seconds = None if time is None else parse_seconds(time)
     settings: dict[str, Any] = {
         "seed": seed, "threads": threads, "mode": mode, "device": device, "cluster": cluster, "blades": blades,
     }  # fmt: skip
-    training.check_settings(begin=begin, abstraction=abstraction, time=seconds, iterations=iterations, **settings)
+    validation.check_thread_count(threads)
+    validation.check_integer("seed", seed)
+    validation.check_text("mode", mode)
+    validation.optional(validation.check_path, "abstraction", abstraction)
+    validation.optional(validation.check_path, "begin", begin)
+    validation.optional(validation.check_number, "time", seconds)
+    validation.optional(validation.check_integer, "iterations", iterations)
+    validation.optional(validation.check_text, "cluster", cluster)
+    validation.optional(validation.check_integer, "blades", blades, 1)
+    check_device(device)
+    if device != CPU and (cluster is not None or mode != "racing"):
+        raise InputError(f"device {device!r}: cluster and mode need external sampling on the CPU")
+    if cluster is not None and mode != "racing":
+        raise InputError(f"mode {mode!r} and cluster={cluster}: threads of blades always race; use one of the two")
+    if blades is not None and cluster is None:
+        raise InputError(f"blades={blades}: needs cluster: local, auto or a Ray address")
+    if begin is not None and cluster is not None:
+        raise InputError(f"begin={begin} and cluster={cluster}: a distributed run cannot have a warm start")
     validation.check_path("out", out)
     run: dict[str, Any] = {
         "iterations": iterations, "resume": resume, "check_seconds": parse_seconds(check_seconds, "check_seconds"),
@@ -267,9 +304,9 @@ def train(
     }  # fmt: skip
     if recipe is None:
         if seconds is None or abstraction is not None:
-            raise InputError("train: name a recipe, or give time=… alone: it then determines the number of buckets")
-        return training.train_for_time(Path(out), seconds, begin, settings, run)
-    return training.train_recipe(training.load_recipe(recipe), Path(out), abstraction, seconds, begin, settings, run)
+            raise InputError(NO_RECIPE)
+        return _train_for_time(Path(out), seconds, begin, settings, run)
+    return _train_recipe(load_recipe(recipe), Path(out), abstraction, seconds, begin, settings, run)
 
 
 def plan_training(
@@ -308,12 +345,22 @@ def plan_training(
     >>> plan_training("demo").counts.tree_size.nodes > 1000
     True
     """
-    from riverboat.api import training
-
     seconds = None if time is None else parse_seconds(time)
     if recipe is None and seconds is None:
-        raise InputError("train: name a recipe, or give time=… alone: it then determines the number of buckets")
-    return training.plan(recipe, abstraction, seconds, iterations, threads, device)
+        raise InputError(NO_RECIPE)
+    resolved = resolve_device(device)
+    loaded = load_recipe(SIZED_RECIPE if recipe is None else recipe)
+    if recipe is None:
+        size = training_size_for(seconds or 0.0, threads, device=resolved != CPU)
+        loaded = replace(loaded, abstraction=size.cards)
+    if resolved != CPU:
+        loaded.check_device()
+    cards = None
+    if abstraction is not None or loaded.abstraction == LOSSLESS:
+        cards, _ = _load_cards(loaded, abstraction)
+    return TrainPlan(
+        loaded, _training_counts(loaded, cards), _time_limit(loaded, seconds, iterations), threads, resolved
+    )
 
 
 def training_presets() -> dict[str, TrainRecipe]:
@@ -329,7 +376,315 @@ def training_presets() -> dict[str, TrainRecipe]:
     >>> {"demo", "default"} <= set(training_presets())
     True
     """
-    from riverboat.api.training import load_recipe
-    from riverboat.solvers.mccfr.recipe import presets
-
     return {name: load_recipe(name) for name in presets()}
+
+
+# --- Running ---
+
+
+def load_recipe(recipe: str | Path | TrainRecipe) -> TrainRecipe:
+    """Return a recipe, loaded by the name of a preset or the path of a file.
+
+    Parameters
+    ----------
+    recipe
+        A preset, a .toml file, or a recipe.
+
+    Returns
+    -------
+    TrainRecipe
+        The recipe.
+
+    Examples
+    --------
+    >>> load_recipe("demo").name
+    'demo'
+    """
+    if isinstance(recipe, TrainRecipe):
+        return recipe
+    validation.check_path("recipe", recipe)
+    return load_train_recipe(recipe)
+
+
+def _time_limit(recipe: TrainRecipe, time: float | None, iterations: int | None) -> float | None:
+    """Return the seconds of training: those given, else the recipe's unless iterations are given; None without a limit."""
+    if time is None and (recipe.time is None or iterations is not None):
+        return None
+    return time if time is not None else parse_duration(recipe.time or "")
+
+
+def _provenance(recipe: TrainRecipe, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recipe and options that determine the result; game, menu and cards are stored separately."""
+    weighting, pruning = recipe.weighting, recipe.pruning
+    blades = None if settings["cluster"] is None else settings["blades"] or 2
+    return {
+        "recipe": recipe.name,
+        **{name: settings[name] for name in ("seed", "threads", "mode")},
+        "traversal": recipe.traversal,
+        "dtype": recipe.dtype,
+        "weighting": str(weighting.schedule),
+        "period": weighting.period,
+        "until": weighting.until,
+        "prune": None if pruning is None else -pruning.threshold / recipe.rules.big_blind,
+        "prune_after": None if pruning is None else pruning.after,
+        "runouts": recipe.runouts,
+        "blades": blades,
+        **({} if settings["device"] == CPU else {"device": settings["device"]}),
+    }
+
+
+def _train_recipe(
+    recipe: TrainRecipe,
+    folder: Path,
+    abstraction: str | Path | None,
+    time: float | None,
+    begin: str | Path | None,
+    settings: Mapping[str, Any],
+    run: Mapping[str, Any],
+) -> TrainingResult:
+    """Train by a recipe. `settings` determine the result and the trainer; `run` has limits, checks and callbacks."""
+    from riverboat.solvers.mccfr.trainer import BlueprintTrainer
+    from riverboat.solvers.mccfr.warm_start import trainer_from_checkpoint, warm_start
+
+    observer: Observer = run["observer"]
+    note_cpu_fallback(observer, settings["device"])
+    settings = {**settings, "device": resolve_device(settings["device"])}
+    threads = settings["threads"]
+    if settings["device"] != CPU:
+        recipe.check_device()
+    cards, path = _load_cards(recipe, abstraction)
+    counts, limit = _training_counts(recipe, cards), _time_limit(recipe, time, run["iterations"])
+    observer.plan(TrainPlan(recipe, counts, limit, threads, settings["device"]))
+    _check_memory(recipe, counts)
+    last: list[TrainingProgress] = []
+    stop_requested: list[bool] = []
+
+    def report(current: TrainingProgress) -> None:
+        if current.strength:
+            last[:] = [current]
+        observer.progress(current)
+        if run["callback"] is not None:
+            run["callback"](current)
+
+    def stopped() -> bool:
+        stop_requested[:] = [run["stop"]()]
+        return stop_requested[0]
+
+    measure = _make_exploitability_measure if run["exploitability"] else _make_strength_measure
+    with core_files.folder_lock(folder), _make_trainer(recipe, cards, path, **settings) as solver:
+        training = Training(
+            solver,
+            folder,
+            path,
+            _provenance(recipe, settings),
+            checkpoint_seconds=run["checkpoint_seconds"],
+            check_seconds=run["check_seconds"],
+            progress=report,
+            measure=measure(threads),
+        )
+        if begin is not None and isinstance(solver, BlueprintTrainer) and not files.checkpoints(folder):
+            # first: an error must not leave a started run
+            coarse, seconds = trainer_from_checkpoint(begin, threads)
+            warm_start(coarse, solver)
+            training.start_from(solver.iterations, seconds)
+        training.start_or_resume(run["resume"])
+        strategy = training.run(limit, run["iterations"], stopped)
+        return TrainingResult(
+            game=recipe.rules.name,
+            out=folder,
+            iterations=solver.iterations,
+            seconds=training.seconds,
+            updates=solver.updates,
+            touched=sum(solver.visited_infosets()),
+            regret=sum(solver.regret_bound()),
+            strength=last[0].strength if last else None,
+            threads=threads,
+            seed=settings["seed"],
+            ended=STOPPED if stop_requested and stop_requested[0] else LIMIT,
+            strategy=strategy,
+        )
+
+
+# --- A size that fits the time ---
+
+
+def _train_for_time(
+    out: Path, time: float, begin: str | Path | None, settings: Mapping[str, Any], run: Mapping[str, Any]
+) -> TrainingResult:
+    """Train with as many buckets as the time can fill, and build the card abstraction if it is missing.
+
+    A run that can start from a coarser abstraction spends part of its time there. A resumed run keeps its own
+    abstraction, even if a new run of that time would use a finer one; `time` is the total over all sessions.
+    """
+    observer, recipe = run["observer"], load_recipe(SIZED_RECIPE)
+    coarse_folder = out.with_name(f"{out.name}.begin")
+    if run["resume"] and files.checkpoints(out):
+        seconds_before = load_blueprint(out).provenance.get("begun_seconds", 0.0)
+        remaining = max(time - seconds_before, 1e-3)  # a limit must be positive
+        result = _train_recipe(recipe, out, out / ABSTRACTION_FOLDER, remaining, None, settings, run)
+        shutil.rmtree(coarse_folder, ignore_errors=True)
+        return result
+    size = training_size_for(time, settings["threads"], device=resolve_device(settings["device"]) != CPU)
+    observer.note(f"{size.cards} cards: {size.measured}")
+    if size.starts_from is not None and begin is None:
+        coarse_run = {**run, "check_seconds": time, "resume": coarse_folder.is_dir()}
+        coarse_cards = _build_cards(size.starts_from, settings["threads"], observer)
+        first = _train_recipe(
+            recipe, coarse_folder, coarse_cards, PREVIOUS_SIZE_SHARE * time, None, settings, coarse_run
+        )
+        if first.ended == STOPPED:
+            return first
+        begin, time = coarse_folder, (1 - PREVIOUS_SIZE_SHARE) * time
+    cards = _build_cards(size.cards, settings["threads"], observer)
+    result = _train_recipe(recipe, out, cards, time, begin, settings, run)
+    shutil.rmtree(coarse_folder, ignore_errors=True)
+    return result
+
+
+def _build_cards(cards: str, threads: int, observer: Observer) -> Path:
+    """Build the card abstraction of a recipe in the user's data folder, next to that of the demo."""
+    folder = user_folder("data") / cards
+    abstract(cards, folder, threads=threads, resume=True, observer=observer)
+    return folder
+
+
+# --- Cards, sizes, trainers ---
+
+
+def _load_cards(recipe: TrainRecipe, abstraction: str | Path | None) -> tuple[CardAbstraction, Path | None]:
+    """Load the card abstraction of a training, and return it with its folder."""
+    if abstraction is None and recipe.abstraction != LOSSLESS:
+        raise InputError(
+            f"no --abstraction: {recipe.name} needs {recipe.abstraction!r} cards; build them with "
+            f"riverboat abstract {recipe.abstraction} --out DIR"
+        )
+    if abstraction is None or str(abstraction) == LOSSLESS:
+        return lossless_abstraction(recipe.rules.board[1:], recipe.rules.deck), None
+    return load_abstraction(abstraction), Path(abstraction)
+
+
+def _training_counts(recipe: TrainRecipe, cards: CardAbstraction | None = None) -> StrategyTableSize:
+    """Return nodes, information sets and bytes of a training; without `cards`, with the bucket counts of the recipe."""
+    if cards is None and recipe.abstraction == LOSSLESS:
+        cards = lossless_abstraction(recipe.rules.board[1:], recipe.rules.deck)
+    if cards is not None:
+        buckets = cards.counts
+    else:
+        from riverboat.abstraction.recipe import load_recipe as load_abstraction_recipe
+
+        buckets = load_abstraction_recipe(recipe.abstraction).counts
+    return measure_action_tree(recipe.rules, recipe.menu).table_size(
+        buckets[: recipe.rules.rounds], BYTES_PER_ACTION[recipe.dtype]
+    )
+
+
+def _check_memory(recipe: TrainRecipe, counts: StrategyTableSize) -> None:
+    """Raise MemoryLimitError if the tables do not fit."""
+    free = available_memory()
+    if free is not None and sum(counts.bytes) > free:
+        raise MemoryLimitError(
+            f"{recipe.name}: tables need {format_bytes(sum(counts.bytes))}, {format_bytes(free)} are free; "
+            "use fewer buckets, a smaller menu or dtype = '16-bit'"
+        )
+
+
+def _make_device_trainer(
+    recipe: TrainRecipe, tree: ActionTree, cards: CardAbstraction, seed: int, threads: int
+) -> TrainableSolver:
+    """Create a trainer on a GPU: by deals, or by boards with all hands."""
+    from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+
+    options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
+    if recipe.traversal == "pcs":
+        options["threads"] = threads  # they deal the boards
+    return make_sampling_trainer(tree, cards, recipe.traversal, **options)
+
+
+@contextmanager
+def _make_trainer(
+    recipe: TrainRecipe,
+    cards: CardAbstraction,
+    path: Path | None,
+    *,
+    seed: int,
+    threads: int,
+    mode: str = "racing",
+    device: str = CPU,
+    cluster: str | None = None,
+    blades: int | None = None,
+) -> Iterator[TrainableSolver]:
+    """Create the trainer: one process, head and blades, or a GPU."""
+    from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+
+    tree = compile_action_tree(recipe.rules, recipe.menu)
+    if device != CPU:
+        yield _make_device_trainer(recipe, tree, cards, seed, threads)
+        return
+    common: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": recipe.dtype, "weighting": recipe.weighting}
+    if recipe.traversal != "external":
+        if cluster is not None or mode != "racing":
+            raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
+        yield make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common)
+        return
+    common["prune"] = recipe.pruning
+    if cluster is None:
+        yield BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common)
+        return
+    if recipe.runouts:
+        raise InputError(
+            f"{recipe.name}: runouts = {recipe.runouts} and --cluster: blades evaluate only the dealt board"
+        )
+    from riverboat.solvers.cluster.distributed import DistributedTrainer
+
+    number = blades or 2
+    if cluster in ("local", "none"):  # blades share this machine
+        common["threads"] = max(1, threads // number)
+    engine = "local" if cluster == "none" else f"ray:{cluster}"
+    with DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common) as solver:
+        yield solver
+
+
+# --- Strength ---
+
+
+def _strength_record(claim: Claim, key: str = "exploitability", **more: Any) -> dict[str, Any]:
+    """Return an evaluation in the form of the log, with its claim."""
+    record = {key: claim.value, "unit": claim.unit, "is": claim.to_dict()["is"], **more}
+    if claim.half_width is not None:
+        record["ci95"] = claim.half_width
+    return record | {"claims": [claim.to_dict()]}
+
+
+def _make_strength_measure(threads: int) -> Measure:
+    """Create a measure: exact exploitability in small games, else a duel with the previous snapshot."""
+    from riverboat.evaluation.best_response import exact
+    from riverboat.evaluation.matches.duel import duel
+
+    def measure_strength(current: Blueprint, previous: Blueprint | None) -> Mapping[str, Any]:
+        if exact.estimate_cost(current.tree).seconds < SMALL_SECONDS:
+            return _strength_record(exact.quality(current, threads).claim)
+        if previous is None:
+            return {}
+        claim = duel(current, previous, DUEL_HANDS, seed=1, threads=threads).claim
+        return _strength_record(replace(claim, name="won against the snapshot before"), "against_snapshot")
+
+    return measure_strength
+
+
+def _make_exploitability_measure(threads: int) -> Measure:
+    """Create a measure: exploitability in the full game, exact or a lower bound, and in the abstract game."""
+    from riverboat.evaluation.best_response import exact
+    from riverboat.evaluation.best_response.lower_bound import lower_bound
+    from riverboat.solvers.mccfr.abstract_response import abstract_quality
+
+    def measure_both(current: Blueprint, previous: Blueprint | None) -> Mapping[str, Any]:
+        abstract_value = None
+        if exact.estimate_cost(current.tree).seconds > EXACT_SECONDS * threads:
+            claim = lower_bound(current, BOUND_BOARDS, threads=threads).claim
+        else:
+            claim = exact.quality(current, threads, self_play=False).claim
+            with suppress(InputError):  # too many boards, or imperfect recall
+                abstract_value = 1000 * abstract_quality(current).exploitability / current.rules.big_blind
+        return _strength_record(claim, abstract_exploitability=abstract_value)
+
+    return measure_both

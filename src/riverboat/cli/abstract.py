@@ -3,50 +3,63 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
-from riverboat.api.abstract import (
-    AbstractionPlan,
-    BuildStageProgress,
-    abstract,
-    abstraction_presets,
-    plan_abstraction,
-)
+from riverboat.api.abstract import AbstractionPlan, BuildStageProgress, abstraction_presets, plan_abstraction
+from riverboat.api.abstract import abstract as build_abstraction
+from riverboat.api.options import Flag
 from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import ProgressBar
+from riverboat.cli.progress import LineSlot
+from riverboat.cli.tables import figure, format_counts, make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes, shell_quote
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
 
 
-def list_abstraction_recipes(json: bool) -> None:
-    """Print the abstraction recipes that come with Riverboat."""
-    recipes = abstraction_presets()
-    if json:
-        emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}})
+def abstract(
+    recipe: str | None = None,
+    *,
+    out: Path | None = None,
+    estimate: bool = False,
+    listing: Annotated[bool, Flag("--list")] = False,
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Build a card abstraction: group hands into buckets.
+
+    Parameters
+    ----------
+    recipe
+        A preset (--list) or a .toml file.
+    out
+        Folder for the abstraction.
+    estimate
+        Only print the estimated time and memory.
+    listing
+        List the presets.
+    """
+    if listing + (recipe is not None) != 1:
+        raise InputError("abstract: name a recipe, or give --list")
+    console = plain_console()
+    if recipe is None:
+        recipes = abstraction_presets()
+        if json:
+            emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}})
+            return
+        rows = ((name, format_counts(r.counts), r.about) for name, r in recipes.items())
+        console.print(make_table(["recipe", "buckets", prose("description")], rows))
         return
-    columns = ReportColumn("recipe"), ReportColumn("buckets"), ReportColumn("description", PROSE)
-    rows = [(name, " – ".join(f"{count:,}" for count in r.counts), r.about) for name, r in recipes.items()]
-    plain_console().print(ReportTable("", columns, tuple(rows)))
-
-
-def build_abstraction(recipe: str, out: str | Path | None, *, estimate: bool, json: bool, **options: Any) -> None:
-    """Build the card abstraction of a recipe in a folder, or print its estimate."""
     if estimate:
         plan = plan_abstraction(recipe, threads=options["threads"])
-        if json:
-            emit(plan.to_dict())
-        else:
-            print_abstraction_plan(plain_console(), plan)
+        emit(plan.to_dict()) if json else print_abstraction_plan(console, plan)
         return
     if out is None:
         raise InputError("--out is missing: name the folder of the abstraction, or give --estimate")
     with AbstractionDisplay(quiet=json) as display:
         try:
-            built = abstract(recipe, out, observer=display, **options)
+            built = build_abstraction(recipe, out, observer=display, **options)
         except KeyboardInterrupt:
             command = f"riverboat abstract {shell_quote(recipe)} --out {shell_quote(out)} --resume"
             say(f"stopped; finished stages are saved: continue with {command}")
@@ -54,7 +67,6 @@ def build_abstraction(recipe: str, out: str | Path | None, *, estimate: bool, js
     if json:
         emit(built.to_dict())
         return
-    console = plain_console()
     size = sum(street.nbytes for street in built.cards.streets)
     console.print(f"{built.cards!r} in {built.seconds:,.1f} s, {format_bytes(size)}")
     console.print(f"written to {out}; riverboat show {shell_quote(out)} describes it")
@@ -64,10 +76,8 @@ class AbstractionDisplay(StageDisplay):
     """Shows the plan of a build, and a bar for each stage."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        super().__init__()
         self.quiet = quiet  # no plan
-        self._bar: ProgressBar | None = None
-        self._number = 0
+        self._bar = LineSlot()
 
     def plan(self, plan: Any) -> None:
         if isinstance(plan, AbstractionPlan) and not self.quiet:
@@ -76,43 +86,28 @@ class AbstractionDisplay(StageDisplay):
     def progress(self, now: Any) -> None:
         if not isinstance(now, BuildStageProgress):
             return
-        if now.number != self._number or self._bar is None:
-            self._close_bar()
-            about = now.stage.about
-            label = about if now.stage.kind == "table" else f"{now.stage.name}, {about}"
-            self._bar = ProgressBar(f"Card abstraction, step {now.number} of {now.stages}: {label}")
-            self._number = now.number
+        about = now.stage.about
+        label = about if now.stage.kind == "table" else f"{now.stage.name}, {about}"
+        bar = self._bar.open(f"Card abstraction, step {now.number} of {now.stages}: {label}")
         if now.share > 0:
-            self._bar(now.share)
+            bar(now.share)
         if now.number == now.stages and now.share >= 1:
-            self._close_bar()
-
-    def _close_bar(self) -> None:
-        if self._bar is not None:
-            self._bar.done()
-            self._bar = None
+            self._bar.close_line()
 
     def close(self) -> None:
-        self._close_bar()
+        self._bar.close_line()
         super().close()
 
 
 def print_abstraction_plan(console: Console, plan: AbstractionPlan) -> None:
     """Print the stages of a build with their time and memory."""
-    columns = (
-        ReportColumn("stage"),
-        ReportColumn("description", PROSE),
-        ReportColumn("estimate, s", FIGURE),
-        ReportColumn("memory", FIGURE),
-    )
     facts = plan.to_dict()
-    rows = [
+    rows = (
         (stage["stage"], stage["about"], f"{stage['seconds']:,.0f}", format_bytes(stage["memory_mb"] * 1e6))
         for stage in facts["stages"]
-    ]
-    console.print(ReportTable("", columns, tuple(rows)))
-    counts = " – ".join(f"{count:,}" for count in plan.recipe.counts)
+    )
+    console.print(make_table(["stage", prose("description"), figure("estimate, s"), figure("memory")], rows))
     console.print(
-        f"{plan.recipe.name}: {counts}; about {facts['seconds']:,.0f} s on {plan.threads} threads, "
-        f"{format_bytes(facts['memory_mb'] * 1e6)} at the peak",
+        f"{plan.recipe.name}: {format_counts(plan.recipe.counts)}; about {facts['seconds']:,.0f} s on {plan.threads} "
+        f"threads, {format_bytes(facts['memory_mb'] * 1e6)} at the peak",
     )

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from riverboat.benchmarks import suite
+from riverboat.cli.tables import make_table
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.tables import FIGURE, TEXT, ReportColumn, ReportTable
 
 
-def run_benchmarks(full: bool, device: str, json: bool) -> None:
-    """Run all benchmarks and print them; with a GPU device only those of the GPU."""
+def bench(*, full: bool = False, device: str = "cpu", json: bool = False) -> None:
+    """Measure speed on fixed workloads, and against OpenSpiel if it is installed.
+
+    Parameters
+    ----------
+    full
+        Also Bluff(2,2) (6 GB), feature tables, flops and [2-1] hold'em: ten minutes.
+    device
+        cpu, or cuda: GPU throughput next to its memory bandwidth.
+    """
     report = suite.run_benchmarks(full, device, say)
     if json:
         emit(report)
@@ -25,11 +34,11 @@ def run_benchmarks(full: bool, device: str, json: bool) -> None:
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> ReportTable:
-    columns = [
+    columns = (
         ReportColumn(name, TEXT if isinstance(value, str) else FIGURE, name.replace("_", " "))
         for name, value in rows[0].items()
-    ]
-    return ReportTable(title, tuple(columns), tuple(tuple(map(_format_value, row.values())) for row in rows))
+    )
+    return make_table(columns, (tuple(map(_format_value, row.values())) for row in rows), title)
 
 
 def _format_value(value: Any) -> str:

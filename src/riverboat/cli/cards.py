@@ -5,11 +5,12 @@ from __future__ import annotations
 import time as clock
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
 
+from riverboat.api.options import Limits, PositiveCount, Seed, Threads
 from riverboat.cards.deck import STANDARD_RULES, Deck
 from riverboat.cards.equity import equities
 from riverboat.cards.features import hand_features as tables
@@ -18,16 +19,26 @@ from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
 from riverboat.cli.progress import ProgressBar
+from riverboat.cli.tables import figure, make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
 
 
-def show_range(text: str, board: str | None, out: Path | None, json: bool) -> None:
-    """Print a range as a grid with its combos and its shortest notation; on a board also its made hands and draws."""
-    cards = parse_board(board or "")
+def show_range(text: str, *, board: str = "", out: Path | None = None, json: bool = False) -> None:
+    """Show a range as a 13 × 13 grid.
+
+    Parameters
+    ----------
+    text
+        A range such as '22+,A2s+:0.5', or @file.
+    board
+        Board cards, which remove hands.
+    out
+        Draw the grid to an image file.
+    """
+    cards = parse_board(board)
     parsed = Range.parse(text)
     live_range = parsed.remove(cards)
     percent = 100 * live_range.combos / comb(52 - len(cards), 2)
@@ -71,57 +82,102 @@ def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float
 
 
 def _print_counts(console: Console, title: str, counts: dict[str, float], total: float) -> None:
-    rows = [(name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items()]
-    console.print(
-        ReportTable("", (ReportColumn(title), ReportColumn("combos", FIGURE), ReportColumn("%", FIGURE)), tuple(rows))
-    )
+    rows = ((name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items())
+    console.print(make_table([title, figure("combos"), figure("%")], rows))
 
 
 # --- Equities and feature tables ---
 
 
-def compute_equity(sides: list[str], board: str, rules: str, threads: int, samples: int, seed: int, json: bool) -> None:
-    """Print the equities of hands and ranges: their expected shares of the pot."""
+def equity(
+    hands: list[str],
+    *,
+    board: str = "",
+    rules: str = "standard",
+    threads: Threads = 2,
+    samples: PositiveCount = 1_000_000,
+    seed: Seed = 0,
+    json: bool = False,
+) -> None:
+    """Compute the equity of hands and ranges against each other, exactly where possible.
+
+    Parameters
+    ----------
+    hands
+        Two to ten hands or ranges: AhKh, QQ, '22+,A2s+'.
+    board
+        Three to five cards, such as 2h7h9c.
+    rules
+        standard; short or short-trips for a deck of 36 cards.
+    threads
+        Threads over boards.
+    samples
+        Samples if the ranges are too many to enumerate.
+    seed
+        Seed of the samples.
+    """
     board_cards, deck = parse_board(board) if board else (), Deck.for_rules(rules)
     with ProgressBar("equity") as bar:
         result = equities.equity(
-            *sides, board=board_cards, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
+            *hands, board=board_cards, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
         )
     if json:
-        emit(
-            {
-                "hands": sides,
-                "board": format_cards(board_cards),
-                "rules": rules,
-                "equity": list(result.shares),
-                "unit": "share of the pot",
-                "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
-                "half_width": list(result.half_width),
-                "showdowns": result.showdowns,
-                "wins": result.wins,
-                "ties": result.ties,
-                "seed": None if result.exact else seed,
-            }
-        )
+        facts: dict[str, Any] = {
+            "hands": hands,
+            "board": format_cards(board_cards),
+            "rules": rules,
+            "equity": list(result.shares),
+            "unit": "share of the pot",
+            "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
+            "half_width": list(result.half_width),
+            "showdowns": result.showdowns,
+            "wins": result.wins,
+            "ties": result.ties,
+            "seed": None if result.exact else seed,
+        }
+        emit(facts)
         return
     rows = []
-    for k, side in enumerate(sides):
+    for k, side in enumerate(hands):
         shown = f"{100 * result.shares[k]:.4f} %" + ("" if result.exact else f" ± {100 * result.half_width[k]:.3f}")
         counts = [f"{c[k]:,}" for c in (result.wins, result.ties) if c is not None]
         rows.append((side if len(side) < 50 else side[:47] + "…", shown, *counts))
     names = ("equity", "wins", "ties")[: len(rows[0]) - 1]
     console = plain_console()
-    console.print(
-        ReportTable("", (ReportColumn("hand or range", PROSE), *(ReportColumn(n, FIGURE) for n in names)), tuple(rows))
-    )
+    console.print(make_table([prose("hand or range"), *map(figure, names)], rows))
     how = "exact" if result.exact else f"estimate from {result.showdowns:,} samples, 95 % interval, seed {seed}"
     where = f" on {format_cards(board_cards, ' ')}" if board_cards else " before the flop"
     cards = "" if rules == STANDARD_RULES else f", short deck, rules {rules}"
     console.print(f"{how}{where}{cards}")
 
 
-def compute_features(street: str, out: Path | None, bins: int, ochs: bool, threads: int, json: bool) -> None:
-    """Compute the feature tables of a street and write them as an artifact."""
+def features(
+    street: str,
+    *,
+    out: Path | None = None,
+    bins: Annotated[int, Limits(1)] | None = None,
+    ochs: bool = False,
+    threads: Threads = 2,
+    json: bool = False,
+) -> None:
+    """Compute the strength features of every canonical hand of a street.
+
+    Parameters
+    ----------
+    street
+        preflop, flop, turn or river.
+    out
+        Folder for the tables.
+    bins
+        Bins of the river strength histogram; default 50.
+    ochs
+        Strength against groups of starting hands instead.
+    threads
+        Threads over boards.
+    """
+    if ochs and bins is not None:
+        raise InputError(f"--bins {bins} with --ochs: strength against groups has no bins")
+    bins = 50 if bins is None else bins
     if out is not None and out.exists() and any(out.iterdir()) and not (out / artifacts.MANIFEST).exists():
         raise InputError(f"{out}: contains other files; choose an empty folder")
     started = clock.perf_counter()

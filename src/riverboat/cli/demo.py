@@ -17,8 +17,11 @@ from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptio
 from riverboat.api.artifacts import load_blueprint
 from riverboat.api.match import MatchResult
 from riverboat.api.match import match as play_match
+from riverboat.api.options import PositiveCount, Seed, Threads
 from riverboat.cli import abstract, train
-from riverboat.cli.matches.match import hands_progress, match_table
+from riverboat.cli.matches.match import match_table
+from riverboat.cli.progress import DeferredProgressBar
+from riverboat.cli.tables import format_counts
 from riverboat.cli.terminal import plain_console, say
 from riverboat.core.errors import CorruptError, InputError
 from riverboat.core.formatting import shell_quote
@@ -31,10 +34,24 @@ MAX_PAIRS = 10_000  # most duplicate pairs against each baseline agent
 NO_CHECK_SECONDS = 365 * 86400.0  # no strength checks during training: the matches afterwards measure it
 
 
-def run_demo(time: str | None = None, pairs: int = MAX_PAIRS, threads: int = 2, seed: int = 0) -> list[MatchResult]:
-    """Build or load the demo agent, play it against the baseline agents, and print how to play against it.
+def demo(
+    *, time: str | None = None, pairs: PositiveCount = MAX_PAIRS, threads: Threads = 2, seed: Seed = 0
+) -> list[MatchResult]:
+    """Build or load an agent for no-limit hold'em, and play it against baseline agents.
 
-    `time` is the training time, by default the recipe's minute; an agent that was trained for less continues training.
+    Parameters
+    ----------
+    time
+        Train for 60s, 5m; a minute by default.
+    pairs
+        Duplicate pairs against each baseline agent.
+    threads
+        Threads that build and train.
+
+    Returns
+    -------
+    list
+        The matches.
     """
     if not 2 <= pairs <= MAX_PAIRS:
         raise InputError(f"pairs={pairs}: from 2 to {MAX_PAIRS:,}")
@@ -77,11 +94,11 @@ def _build_blueprint(time: str | None, threads: int, seed: int) -> tuple[Path, B
         say(f"{DEMO}: trained for {status.trained_seconds:,.0f} s so far; continuing up to {status.time}")
     say(f"Step 1 of 2, card abstraction: {status.abstraction_description}")
     with _rebuild_hint(cards):
-        abstract.build_abstraction(status.abstraction, cards, estimate=False, json=False, threads=threads, resume=True)
+        abstract.abstract(status.abstraction, out=cards, threads=threads, resume=True)
     say(f"Step 2 of 2, blueprint: {status.description}")
     with _rebuild_hint(folder):
-        train.train_blueprint(
-            status.recipe, folder, abstraction=cards, time=status.time, threads=threads, seed=seed,
+        train.train(
+            status.recipe, out=folder, abstraction=cards, time=status.time, threads=threads, seed=seed,
             resume=status.blueprint is not None, check_seconds=NO_CHECK_SECONDS,
         )  # fmt: skip
         return folder, load_blueprint(folder)
@@ -98,7 +115,7 @@ def _rebuild_hint(folder: Path) -> Iterator[None]:
 
 def _describe_blueprint(strategy: Blueprint) -> str:
     provenance = strategy.provenance
-    buckets = " – ".join(f"{count:,}" for count in strategy.cards.counts)
+    buckets = format_counts(strategy.cards.counts)
     trained = (
         f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
         if "seconds" in provenance
@@ -108,8 +125,8 @@ def _describe_blueprint(strategy: Blueprint) -> str:
 
 
 def _play(first: str, second: str, pairs: int, seed: int) -> MatchResult:
-    with hands_progress(f"{first} against {second}") as progress:
-        return play_match(first, second, hands=2 * pairs, seed=seed, progress=progress)
+    with DeferredProgressBar(f"{first} against {second}") as progress:
+        return play_match(first, second, hands=2 * pairs, seed=seed, progress=progress.update_count)
 
 
 def _match_baselines(pairs: int, seed: int) -> list[MatchResult]:

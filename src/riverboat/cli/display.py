@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from riverboat.cli.progress import ProgressLine
+from riverboat.cli.progress import LineSlot
 from riverboat.cli.terminal import say
 from riverboat.core.observer import Observer
 
 
-class StageDisplay(Observer):
-    """Shows stages as a progress line, and notes as lines."""
-
-    def __init__(self) -> None:
-        self._stage: ProgressLine | None = None
+class StageDisplay(LineSlot, Observer):
+    """Shows the stage of the work as a progress line, and notes as lines of text."""
 
     def stage(self, title: str, detail: str = "") -> None:
-        if self._stage is not None and self._stage.title != title:
-            self._stage.done()
-            self._stage = None
-        if title and self._stage is None:
-            self._stage = ProgressLine(title)
-        if self._stage is not None:
-            self._stage.update(None, detail)
+        if title:
+            self.open(title).update(None, detail)
+        else:
+            self.close_line()
 
     def note(self, text: str) -> None:
         say(text)
 
     def close(self) -> None:
-        """Remove the lines."""
-        self.stage("")
-
-    def __enter__(self) -> Self:
-        return self
+        """Erase all lines."""
+        self.close_line()
 
     def __exit__(self, *_: object) -> None:
         self.close()

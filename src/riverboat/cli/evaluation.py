@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from riverboat.api import evaluate
+from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.evaluate import ExploitabilityResult, LbrResult, LitmusResult
-from riverboat.cli.progress import ProgressLine
-from riverboat.cli.terminal import plain_console
+from riverboat.cli.display import StageDisplay
+from riverboat.cli.progress import DeferredProgressBar, ProgressBar, StageProgressLine
+from riverboat.cli.solve.multiplayer import print_multiplayer_exploitability
+from riverboat.cli.tables import figure, make_table, prose
+from riverboat.cli.terminal import emit, plain_console
 from riverboat.core.claims import EXACT
 from riverboat.core.formatting import format_seconds
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
 from riverboat.games.holdem.rules import STREETS
 
 if TYPE_CHECKING:
@@ -21,36 +24,48 @@ if TYPE_CHECKING:
 MAX_FAILURES_SHOWN = 3  # failures printed per check
 
 
-class StageProgressLine:
-    """A progress line for each stage of some work, with the remaining time."""
+def exploitability(folder: Path, *, json: bool = False, **options: Any) -> None:
+    """Measure the exploitability of a strategy: exactly, or a lower bound and the cost of the exact value.
 
-    def __init__(self) -> None:
-        self.line: ProgressLine | None = None
-        self.start, self.already_done = 0.0, 0
-
-    def __call__(self, stage: str, done: int, count: int) -> None:
-        if self.line is None or self.line.title != stage:
-            self.close()
-            self.line, self.start, self.already_done = ProgressLine(stage), time.monotonic(), 0
-        self.already_done = self.already_done or done  # parts of an earlier run took no time now
-        new = done - self.already_done
-        seconds = time.monotonic() - self.start
-        left = f"{format_seconds(round(seconds / new * (count - done)))} left" if new else ""
-        self.line.update(done / count, left, f"{done:,} of {count:,}")
-
-    def close(self) -> None:
-        """Remove the line."""
-        if self.line is not None:
-            self.line.done()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+    Parameters
+    ----------
+    folder
+        Folder of a run or a strategy, or an agent.
+    """
+    note_cpu_fallback(StageDisplay(), options.get("device", ""))
+    with DeferredProgressBar("buckets of all hands, once") as preparing, StageProgressLine() as progress:
+        result = evaluate.exploitability(folder, **options, preparing=preparing, progress=progress)
+    if result.is_multiplayer and result.quality is not None:
+        print_multiplayer_exploitability(result.game, result.quality, json)
+    elif json:
+        emit(result.to_dict())
+    else:
+        _print_exploitability(result, options.get("threads", 1))
 
 
-def print_exploitability(result: ExploitabilityResult, threads: int) -> None:
+def lbr(agent: str, *, json: bool = False, **options: Any) -> None:
+    """Compute a local best response to an agent: a lower bound on its exploitability."""
+    with ProgressBar(f"local best response to {agent}") as progress:
+        result = evaluate.lbr(agent, **options, progress=progress)
+    emit(result.to_dict()) if json else _print_lbr(agent, result)
+
+
+def litmus(agent: str, *, json: bool = False, **options: Any) -> bool:
+    """Run checks of poker sense: aces, the nuts, pot odds, bet sizes."""
+    with ProgressBar(f"litmus of {agent}") as progress:
+        result = evaluate.litmus(agent, **options, progress=progress)
+    emit(result.to_dict()) if json else _print_litmus(result)
+    return result.passes
+
+
+def cost(agent: str, *, json: bool = False, **options: Any) -> None:
+    """Measure what an agent costs: core-hours, megabytes, seconds to load and per decision."""
+    with ProgressBar(f"{agent} plays") as bar:
+        measured = evaluate.cost(agent, **options, progress=lambda done, count: bar(done / count))
+    emit(measured.to_dict()) if json else _print_cost(agent, measured)
+
+
+def _print_exploitability(result: ExploitabilityResult, threads: int) -> None:
     """Print the exploitability of a strategy."""
     console, facts, quality = plain_console(), result.to_dict(), result.quality
     if result.bound is not None:
@@ -91,7 +106,7 @@ def _print_abstract_exploitability(facts: dict[str, Any]) -> None:
     plain_console().print(f"in the abstract game: {won} mbb/g {kind}")
 
 
-def print_lbr(name: str, result: LbrResult) -> None:
+def _print_lbr(name: str, result: LbrResult) -> None:
     """Print the value of a local best response."""
     response = result.response
     by_seat = (1000 * chips / response.big_blind for chips in response.by_seat)
@@ -105,7 +120,7 @@ def print_lbr(name: str, result: LbrResult) -> None:
     )
 
 
-def print_cost(name: str, measured: AgentCost) -> None:
+def _print_cost(name: str, measured: AgentCost) -> None:
     """Print training cost, size, load time and time per decision."""
     facts, console = measured.to_dict(), plain_console()
     parts = [
@@ -114,12 +129,11 @@ def print_cost(name: str, measured: AgentCost) -> None:
         if facts[key] is not None
     ]
     console.print(f"{name}: {', '.join([*parts, f'loaded in {format_seconds(measured.load_seconds)}'])}")
-    rows = tuple(
+    rows = (
         (STREETS[street] if street < len(STREETS) else str(street), f"{count:,}", _format_milliseconds(seconds))
         for street, (count, seconds) in enumerate(zip(measured.decisions, measured.seconds_by_street, strict=True))
     )
-    columns = ReportColumn("street"), ReportColumn("decisions", FIGURE), ReportColumn("ms each", FIGURE)
-    console.print(ReportTable("", columns, rows))
+    console.print(make_table(["street", figure("decisions"), figure("ms each")], rows))
     figures = measured.mean_seconds, measured.median_seconds, measured.worst_seconds, measured.processor_seconds
     mean, median, worst, processor = map(_format_milliseconds, figures)
     console.print(
@@ -132,20 +146,14 @@ def _format_milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:,.3g}"
 
 
-def print_litmus(result: LitmusResult) -> None:
+def _print_litmus(result: LitmusResult) -> None:
     """Print the verdicts, and the worst failures of each check."""
     rows = [
         (v.check.name, v.status, f"{v.num_states:,}", f"{len(v.failures):,}" if v.failures else v.skipped)
         for v in result.report.results
     ]
-    columns = (
-        ReportColumn("check", PROSE),
-        ReportColumn("verdict"),
-        ReportColumn("states", FIGURE),
-        ReportColumn("failures", PROSE, rank=1),
-    )
     console, report = plain_console(), result.report
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(make_table([prose("check"), "verdict", figure("states"), prose("failures", 1)], rows))
     for verdict in report.results:
         if verdict.failures:
             console.print(_describe_failures(verdict))

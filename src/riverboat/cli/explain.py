@@ -7,9 +7,10 @@ all its decisions. `--hand` explains one hand; `--against` compares two strategi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from riverboat.api import boards as many_boards
+from riverboat.api.options import Flag, Limits, Seed
 from riverboat.cards.notation import parse_cards
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.terminal import emit, plain_console, say
@@ -23,28 +24,63 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def run_explain(
+def explain(
     folder: Path,
-    line: str | None,
+    line: str | None = None,
     *,
-    rules: int,
-    method: str,
-    rule_file: Path | None,
-    out: Path | None,
-    plot: Path | None,
-    hand: str | None,
-    against: Path | None,
-    against_line: str | None,
-    board: str | None,
-    boards: str | None,
-    seed: int,
-    game: str | None,
-    json: bool,
-    **source: Any,
+    rules: Annotated[int, Limits(1, 300)] = 10,
+    method: str = "auto",
+    player: Annotated[int, Limits(0, 9)] | None = None,
+    list_file: Annotated[Path, Flag("--list")] | None = None,
+    out: Path | None = None,
+    plot: Path | None = None,
+    hand: str | None = None,
+    against: Path | None = None,
+    against_line: str | None = None,
+    board: str | None = None,
+    boards: str | None = None,
+    hands: Annotated[int, Limits(100, 100_000)] = 1_000,
+    seed: Seed = 0,
+    game: str | None = None,
+    json: bool = False,
 ) -> None:
-    """Explain the strategy of a folder or an agent, all of it or one decision; `source` goes to `collect_tasks`."""
-    if plot is not None:
-        core_files.check_image_path(plot)
+    """Approximate a strategy by rules that a person can learn, and measure what following them costs.
+
+    Parameters
+    ----------
+    folder
+        Folder of a run, a strategy or many solved boards; or an agent.
+    line
+        One decision, such as b94 or cr; root for the first one.
+    rules
+        Maximum number of rules.
+    method
+        list, tree, or auto (the better one on held-out decisions).
+    player
+        Small games: one player; all by default.
+    list_file
+        Evaluate the rules of a text file instead.
+    out
+        Write the rules to a text file that can be edited.
+    plot
+        Plot fidelity and cost by the number of rules.
+    hand
+        Spots: explain the strategy of one hand, AhKh.
+    against
+        Compare with another folder or agent.
+    against_line
+        Line in the other strategy, if it differs.
+    board
+        Agents with a line: the board, 8c8d5c.
+    boards
+        Agents with a line: many boards: a file, all flops, sample:25.
+    hands
+        Agents: hands of self-play.
+    seed
+        Seed of these hands and of the held-out decisions.
+    game
+        The game that was solved, if it was module:object.
+    """
     if hand is not None:
         with ProgressLine("EVs of all responses"):
             breakdown = explain_hand(folder, line, hand, game)
@@ -55,7 +91,8 @@ def run_explain(
         console.print(breakdown.table())
         console.print(str(breakdown))
         return
-    source |= {"boards": _parse_boards(board, boards), "seed": seed, "game": game}
+    source: dict[str, Any] = {"player": player, "hands": hands, "seed": seed, "game": game}
+    source["boards"] = _parse_boards(board, boards)
     with ProgressLine("decisions"):
         tasks = collect_tasks(folder, line, **source)
         other_line = line if against_line is None else against_line
@@ -71,7 +108,7 @@ def run_explain(
         raise InputError(f"--out {out}: there are {len(tasks)} rule lists, one per player; choose one with --player")
     with ProgressLine("learning rules"):
         explanations = [
-            task.explain(rules, method, seed) if rule_file is None else task.evaluate(rule_file) for task in tasks
+            task.explain(rules, method, seed) if list_file is None else task.evaluate(list_file) for task in tasks
         ]
     if out is not None:
         core_files.write_text(out, f"# {explanations[0].decisions.title}\n{explanations[0].rules}")

@@ -10,14 +10,17 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from riverboat.api.agent import agent as make_agent
-from riverboat.api.play import PlayTable, TableEvent, act, describe_action, has_bet, needs_compilation
+from riverboat.api.options import PositiveCount, Seed
+from riverboat.api.play import PlayTable, TableEvent, describe_action, has_bet, needs_compilation
+from riverboat.api.play import act as decide
 from riverboat.cli.matches.reviews import print_session_review
-from riverboat.cli.terminal import COMPILING_MESSAGE, emit, plain_console
+from riverboat.cli.tables import figure, make_table, prose
+from riverboat.cli.terminal import COMPILING_MESSAGE, emit, plain_console, print_line, read_words
 from riverboat.core.errors import InputError, short_repr
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportTable
 from riverboat.formats.hand_files import hand_file_suffix, write_hands
 from riverboat.games.holdem.bet_sizes import parse_sizes, size_total
 from riverboat.games.holdem.betting import BettingState
@@ -27,7 +30,6 @@ from riverboat.practice.session import PracticeSession
 MOVE_WORDS = {"fold": "f", "call": "c", "check": "c", "k": "c", "x": "c", "all-in": "a", "allin": "a", "all": "a"}
 CHECK_WORDS, CALL_WORDS = ("check", "k", "x"), ("call",)  # the protocol writes both moves as c
 SIZE_WORDS = {"pot": "100%", "half": "50%"}
-QUIT_WORDS = ("q", "quit", "exit")
 HELP_TEXT = (
     "f fold   c check or call   r300 raise to 300, a total for the whole hand   b300 bet or raise to 300 on this street\n"
     "50%, pot, half, 2.5x: a bet or raise of that size   min smallest size   a all-in   q quit"
@@ -39,18 +41,14 @@ _TOTAL_PATTERN = re.compile(
 _SIZE_PATTERN = re.compile(r"(?:r|raise|b|bet)?\s*(?P<size>[0-9.]{1,15}[%x])")
 
 
-class PlayerLeft(Exception):
-    """Raised when the person leaves the table."""
-
-
 # --- Sessions ---
 
 
-def play_session(
-    name: str,
+def play(
+    agent: str = "default?search=river",
     *,
-    hands: int | None = None,
-    seed: int | None = None,
+    hands: PositiveCount | None = None,
+    seed: Seed | None = None,
     game: str | None = None,
     seat: str | None = None,
     out: Path | None = None,
@@ -59,7 +57,32 @@ def play_session(
     histories: Path | None = None,
     input_lines: TextIO | None = None,
 ) -> float:
-    """Play hands between a person and an agent until the person leaves; return the chips that the person has won."""
+    """Play hands against an agent in the terminal; a solved spot is an agent for its subgame.
+
+    Parameters
+    ----------
+    hands
+        Stop after this many hands.
+    seed
+        Seed of the cards and of the agent; a new one by default.
+    seat
+        oop or ip; by default the seats alternate.
+    out
+        Save the session in this file after every action.
+    resume
+        Continue the session in that file.
+    review
+        At the end, review the EV lost by each decision, and luck.
+    histories
+        At the end, write the hands to FILE.phhs (PHH).
+    input_lines
+        Typed lines; standard input by default.
+
+    Returns
+    -------
+    float
+        Chips that the person has won.
+    """
     if hands is not None and hands < 1:
         raise InputError(f"hands={hands}: must be at least 1")
     if histories is not None and hand_file_suffix(histories) == ".phh":
@@ -69,42 +92,40 @@ def play_session(
     if resume and out is None:
         raise InputError("--resume: name the file of the session with --out FILE")
     if resume and out is not None:
-        same_agent = name == PracticeSession.read_agent_and_seed(out)[0]  # the same spec, typed again
-        session = PracticeSession.open(out, name if same_agent else None)
+        same_agent = agent == PracticeSession.read_agent_and_seed(out)[0]  # the same spec, typed again
+        session = PracticeSession.open(out, agent if same_agent else None)
         if session.table.over:
             session.deal()
     else:
         seed = secrets.randbits(32) if seed is None else seed
-        agent, number = make_agent(name, seed), None if seat is None else SEATS.index(seat)
-        if needs_compilation(agent):
-            _print_line(COMPILING_MESSAGE)
-        session = PracticeSession.begin(out, agent, seed=seed, game=game, seat=number)
+        player, number = make_agent(agent, seed), None if seat is None else SEATS.index(seat)
+        if needs_compilation(player):
+            print_line(COMPILING_MESSAGE)
+        session = PracticeSession.begin(out, player, seed=seed, game=game, seat=number)
     table, lines = session.table, input_lines if input_lines is not None else sys.stdin
-    _print_line(
-        f"{table.rules.name} against {table.agent.name}; stacks are reset for every hand. ? for help, q to quit"
-    )
+    print_line(f"{table.rules.name} against {table.agent.name}; stacks are reset for every hand. ? for help, q to quit")
     try:
         while True:
             _print_events(table, table.events)
             while not table.over:
                 _print_events(table, session.act(_read_move(table, lines)))
-            _print_line(f"score: {_format_score(table)}")
+            print_line(f"score: {_format_score(table)}")
             if table.hands == hands:
                 break
             session.deal()
-    except (PlayerLeft, KeyboardInterrupt):
-        _print_line("")
+    except (EOFError, KeyboardInterrupt):
+        print_line("")
     hint = (
         f"riverboat play {shlex.quote(session.agent)} --out {out} --resume continues"
         if out is not None
         else f"--seed {table.seed} deals the same cards again"
     )
-    _print_line(f"{_format_score(table)}; {hint}")
+    print_line(f"{_format_score(table)}; {hint}")
     if review and table.hands:
         print_session_review(plain_console(), session)
     if histories is not None and table.hands:
         write_hands(histories, session.record())
-        _print_line(f"hands: {histories}")
+        print_line(f"hands: {histories}")
     return table.won
 
 
@@ -117,18 +138,18 @@ def _print_events(table: PlayTable, events: Iterable[TableEvent]) -> None:
             if rules.begins:  # a subgame
                 street = rules.streets[rules.begins]
                 begins = f"{street} {_format_board(table)}, pot {event.state.pot:,}, you are {SEATS[you]}"
-            _print_line(f"\nhand {table.number + 1}: you have {' '.join(table.hole)}; {begins}")
+            print_line(f"\nhand {table.number + 1}: you have {' '.join(table.hole)}; {begins}")
         elif event.kind == "street":
-            _print_line(f"{rules.streets[event.state.street]}: {_format_board(table)}, pot {event.state.pot:,}")
+            print_line(f"{rules.streets[event.state.street]}: {_format_board(table)}, pot {event.state.pot:,}")
         elif event.kind == "move" and event.who != you:
-            _print_line(f"  {agent} {_third_person(describe_action(event.move, event.state))}")
+            print_line(f"  {agent} {_third_person(describe_action(event.move, event.state))}")
         elif event.kind == "showdown":
-            _print_line(f"showdown: {_format_board(table)}, pot {event.state.pot:,}")
-            _print_line(f"  you have {' '.join(table.hole)}, {agent} has {' '.join(table.shown_cards or ())}")
+            print_line(f"showdown: {_format_board(table)}, pot {event.state.pot:,}")
+            print_line(f"  you have {' '.join(table.hole)}, {agent} has {' '.join(table.shown_cards or ())}")
         elif event.kind == "won":
             won = event.won
             even = "you win nothing" if rules.pot else "nobody wins"
-            _print_line(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else even)
+            print_line(f"you win {won:,}" if won > 0 else f"you lose {-won:,}" if won < 0 else even)
 
 
 def _read_move(table: PlayTable, input_lines: TextIO) -> str:
@@ -137,22 +158,16 @@ def _read_move(table: PlayTable, input_lines: TextIO) -> str:
     menu = table.legal() if table.rules.begins else None
     if table.rules.stacks is not None:
         left = f", behind: you {state.behind[state.turn]:,}, {table.agent.name} {state.behind[1 - state.turn]:,}"
-    _print_line(f"  pot {state.pot:,}{left}")
+    print_line(f"  pot {state.pot:,}{left}")
     while True:
-        print(f"  {_format_moves(state, menu)} > ", end="", flush=True)
-        text = input_lines.readline()
-        if not input_lines.isatty():
-            print(text.rstrip("\n"))  # echo input from a file; typed input is on the screen already
-        word = " ".join(text.split()).lower()
-        if not text or word in QUIT_WORDS:
-            raise PlayerLeft
+        word = read_words(f"  {_format_moves(state, menu)} > ", input_lines)
         if word in ("?", "h", "help"):
-            _print_line(HELP_TEXT)
+            print_line(HELP_TEXT)
         elif word:
             try:
                 return parse_typed_move(word, state, menu)
             except InputError as error:
-                _print_line(f"  {error}")
+                print_line(f"  {error}")
 
 
 def _format_moves(state: BettingState, menu: Sequence[str] | None) -> str:
@@ -181,10 +196,6 @@ def _format_score(table: PlayTable) -> str:
     if table.rules.pot:
         rate = f", {100 * table.won / table.hands / table.start.pot:+.1f} % of the pot per hand"
     return f"{table.won:+,} chips in {table.hands:,} hand{'s' * (table.hands != 1)}{rate}"
-
-
-def _print_line(text: str) -> None:
-    print(text, flush=True)
 
 
 # --- Typed moves ---
@@ -242,26 +253,21 @@ def _third_person(text: str) -> str:
 # --- One decision: `riverboat act` ---
 
 
-def show_action(
-    name: str,
-    match_state: str,
-    seed: int = 0,
-    game: str | None = None,
-    json: bool = False,
-    explain: bool = False,
-) -> None:
-    """Print an agent's action probabilities in one match state, and the action that it samples.
+def act(agent: str, state: str, *, json: bool = False, **options: Any) -> None:
+    """Print an agent's action probabilities in one match state, and the action it samples.
 
-    `explain` also prints the result of the agent's search.
+    Parameters
+    ----------
+    state
+        Match state: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.
     """
-    decision = act(name, match_state, explain=explain, seed=seed, game=game)
+    decision = decide(agent, state, **options)
     if json:
         emit(decision.to_dict())
         return
     console, betting, search = plain_console(), decision.state.betting, decision.search
     if search is not None:
-        columns = ReportColumn("search"), ReportColumn("", PROSE)
-        console.print(ReportTable("", columns, tuple(search.summary_lines())))
+        console.print(make_table(["search", prose("")], search.summary_lines()))
         for seat, held in zip(SEATS, search.ranges, strict=True):
             console.print(f"range of {seat}")
             console.print(held)
@@ -282,6 +288,4 @@ def _choice_table(choice: Mapping[str, float], chosen: str, state: BettingState)
     if len(choice) > len(likely):
         rest = 1 - sum(p for _, p in likely)
         rows.append(("…", f"{rest:.4f}", f"{len(choice) - len(likely):,} other moves"))
-    return ReportTable(
-        "", (ReportColumn("move"), ReportColumn("probability", FIGURE), ReportColumn("description", PROSE)), tuple(rows)
-    )
+    return make_table(["move", figure("probability"), prose("description")], rows)

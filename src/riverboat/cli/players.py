@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from riverboat.api.players import HandStatistics, PlayerModels
-from riverboat.cli.terminal import plain_console
-from riverboat.core.tables import COUNT, FIGURE, Cell, ReportColumn, ReportTable
+from riverboat.api.players import HandStatistics, PlayerModels, hand_statistics, model_players
+from riverboat.cli.tables import figure, make_table
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.core.tables import COUNT, Cell, ReportColumn, ReportTable
 
 if TYPE_CHECKING:
     from riverboat.opponents.models.evaluation import ModelEvaluation
@@ -16,26 +18,48 @@ _TITLES = {
     "vpip": "VPIP", "pfr": "PFR", "three_bet": "3-bet", "continuation_bet": "c-bet",
     "fold_to_continuation_bet": "fold to c-bet", "went_to_showdown": "showdown",
 }  # fmt: skip
-_STATISTIC_COLUMNS = (
-    ReportColumn("statistic"),
-    ReportColumn("share", FIGURE, "%"),
-    ReportColumn("ci95", FIGURE, "95 %"),
-    ReportColumn("chances", COUNT, "opportunities"),
-)
-_OVERVIEW_COLUMNS = (
-    ReportColumn("player"),
-    ReportColumn("hands", COUNT),
-    *(ReportColumn(key, FIGURE, title) for key, title in _TITLES.items()),
-)
 _RIVALS = ("equilibrium", "frequencies")
-_FORECAST_COLUMNS = (
-    ReportColumn("forecast"),
-    ReportColumn("loss", FIGURE),
-    *(ReportColumn(f"below {rival}", FIGURE) for rival in _RIVALS),
-)
 
 
-def print_statistics(report: HandStatistics, show_all: bool) -> None:
+def hands(files: list[Path], *, plot: Path | None = None, json: bool = False, **options: Any) -> None:
+    """Read hand histories: number of hands, rejected hands, and statistics of the players.
+
+    Parameters
+    ----------
+    files
+        Hand histories: .phh, .phhs (PHH) or .log (ACPC), also with .gz.
+    plot
+        Plot the statistics with their intervals.
+    """
+    report = hand_statistics(files, **options)
+    if plot is not None and report.players:
+        from riverboat.reports.plots.results import plot_player_statistics
+
+        plot_player_statistics(list(report.players), plot)
+    emit(report.to_dict()) if json else _print_statistics(report, show_all=bool(options.get("players")))
+
+
+def model(agent: str, files: list[Path], *, plot: Path | None = None, json: bool = False, **options: Any) -> None:
+    """Fit models of players in a blueprint's tree, and evaluate them on held-out hands.
+
+    Parameters
+    ----------
+    files
+        Hand histories, as for `riverboat hands`.
+    plot
+        Plot predicted against observed frequencies.
+    """
+    models = model_players(agent, files, **options)
+    if options.get("out") is not None:
+        say(f"saved the model of {models.evaluations[0].name} in {options['out']}")
+    if plot is not None:
+        from riverboat.reports.plots.results import plot_calibration
+
+        plot_calibration(list(models.evaluations), plot)
+    emit(models.to_dict()) if json else _print_models(models)
+
+
+def _print_statistics(report: HandStatistics, show_all: bool) -> None:
     """Print the number of hands, rejected hands with examples, and tables of the players."""
     console, gathered, players = plain_console(), report.gathered, report.players
     game = "" if report.game is None else f" of {report.game}, {report.num_names:,} players"
@@ -45,10 +69,9 @@ def print_statistics(report: HandStatistics, show_all: bool) -> None:
         for example in gathered.examples.get(reason, ())[:1]:
             console.print(f"      {example}")
     if len(players) > 1:
-        rows: list[tuple[Cell, ...]] = [
-            (p.name, p.hands, *(_format_percent(p[key]) for key in _TITLES)) for p in players
-        ]
-        console.print(ReportTable("% of opportunities", _OVERVIEW_COLUMNS, tuple(rows)))
+        rows: list[list[Cell]] = [[p.name, p.hands, *(_format_percent(p[key]) for key in _TITLES)] for p in players]
+        columns: list[str | ReportColumn] = ["player", ReportColumn("hands", COUNT), *map(figure, _TITLES.values())]
+        console.print(make_table(columns, rows, "% of opportunities"))
     for player in players if show_all or len(players) == 1 else ():
         console.print(_statistic_table(player))
 
@@ -62,7 +85,8 @@ def _statistic_table(one: PlayerStatistics) -> ReportTable:
     title = f"{one.name}: {one.hands:,} hands"
     if one.win_rate is not None:
         title += f", won {one.win_rate[0]:+.1f} ± {one.win_rate[1]:.1f} big blinds per 100 hands"
-    return ReportTable(title, _STATISTIC_COLUMNS, tuple(rows))
+    columns = "statistic", figure("%"), figure("95 %"), ReportColumn("opportunities", COUNT)
+    return make_table(columns, rows, title)
 
 
 def _share_cells(share: FrequencyEstimate) -> tuple[str, str, int]:
@@ -73,7 +97,7 @@ def _format_percent(share: FrequencyEstimate) -> str:
     return "" if share.frequency is None else f"{100 * share.frequency:.1f}"
 
 
-def print_models(models: PlayerModels) -> None:
+def _print_models(models: PlayerModels) -> None:
     """Print a table of forecasts for each player."""
     console = plain_console()
     for evaluation in models.evaluations:
@@ -91,4 +115,4 @@ def _forecast_table(one: ModelEvaluation) -> ReportTable:
         gains = ("" if key == rival else "{:+.3f} ± {:.3f}".format(*one.gain(key, rival)) for rival in _RIVALS)
         rows.append((key, "{:.3f} ± {:.3f}".format(*one.loss(key)), *gains))
     title = f"{one.name}: trained on {one.num_train_hands:,} hands, evaluated on {one.decisions:,} decisions"
-    return ReportTable(title, _FORECAST_COLUMNS, tuple(rows))
+    return make_table(["forecast", figure("loss"), *(figure(f"below {rival}") for rival in _RIVALS)], rows, title)

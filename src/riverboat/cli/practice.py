@@ -7,89 +7,103 @@ from __future__ import annotations
 import secrets
 import sys
 import time as clock
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, TextIO
 
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.api.options import Flag, PositiveCount, Seed
+from riverboat.cli.tables import figure, make_table
+from riverboat.cli.terminal import emit, plain_console, print_line, read_words, say
 from riverboat.core import files
 from riverboat.core.cache import user_folder
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import shell_quote
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 from riverboat.practice.charts import Chart, ChartBook, compare_charts, load_charts, save_sheet
 from riverboat.practice.drills import GROUPINGS, Drill, DrillOptions, DrillRecord, Grade
 from riverboat.practice.questions import DrillQuestion, make_source
 
-QUIT_WORDS = ("q", "quit", "exit")
 MAX_GROUPS_SHOWN = 6
 
 
-@dataclass(frozen=True)
-class DrillCommandOptions:
-    """Options of `riverboat drill`."""
+def drill(
+    source: str = "default",
+    *,
+    questions: PositiveCount | None = None,
+    line: str | None = None,
+    seat: str | None = None,
+    only: str = "all",
+    scope: str = "one",
+    no_focus: bool = False,
+    record: Path | None = None,
+    show: bool = False,
+    seed: Seed | None = None,
+    json: bool = False,
+    input_lines: TextIO | None = None,
+) -> None:
+    """Practice decisions, graded by EV lost, with a record of your answers.
 
-    questions: int | None = None
-    drill: DrillOptions | None = None
-    record: Path | None = None
-    seed: int | None = None
-    show: bool = False  # print the record and ask no questions
-    json: bool = False
-
-
-def record_file(path: Path | None) -> Path:
-    """Return the file of answers: the given path, or one in the user's data folder."""
-    if path is not None:
-        return path
-    folder = user_folder("data")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / "drills.jsonl"
-
-
-def run_drill(name: str, options: DrillCommandOptions, input_lines: TextIO | None = None) -> None:
-    """Ask questions until the person quits or the requested number is reached."""
-    if options.questions is not None and options.questions < 1:
-        raise InputError(f"questions={options.questions}: must be at least 1")
-    record = DrillRecord.read(record_file(options.record))
-    if options.show:
-        _print_record(record, name, options.json)
+    Parameters
+    ----------
+    source
+        Folder of a solved spot or tournament, an agent with a blueprint (demo), or push:10,10.
+    questions
+        Stop after this many questions.
+    line
+        Only ask questions at this line.
+    seat
+        oop or ip; both by default.
+    only
+        all, close (actions with nearly equal EV) or mixed decisions.
+    scope
+        one decision per hand, or on to the end of the street or of the hand.
+    no_focus
+        Deal at random, not more often where you lost EV.
+    record
+        File of answers; in the data folder by default.
+    show
+        Show the record: EV lost by group and over time.
+    seed
+        Seed of the cards; random by default.
+    input_lines
+        Typed lines; standard input by default.
+    """
+    if record is None:
+        record = user_folder("data") / "drills.jsonl"
+        record.parent.mkdir(parents=True, exist_ok=True)
+    answers = DrillRecord.read(record)
+    if show:
+        _print_record(answers, source, json)
         return
-    seed = secrets.randbits(32) if options.seed is None else options.seed
-    drill = Drill(make_source(name, seed), options.drill, record, seed)
+    seed = secrets.randbits(32) if seed is None else seed
+    drill = Drill(make_source(source, seed), DrillOptions(line, seat, only, scope, not no_focus), answers, seed)
     lines = input_lines if input_lines is not None else sys.stdin
     drill.next_question()  # raises for an invalid source before anything is printed
-    _print_line(
-        f"{name}: answers are graded by EV lost. The number is for mixed decisions: low means the first move. q quits"
+    print_line(
+        f"{source}: answers are graded by EV lost. The number is for mixed decisions: low means the first move. q quits"
     )
     try:
-        while len(drill.grades) != options.questions:
+        while len(drill.grades) != questions:
             question = drill.next_question()
             _print_question(question, len(drill.grades) + 1)
-            grade = drill.answer(_read_answer(question, lines), _today())
-            _print_grade(grade)
+            _print_grade(drill.answer(_read_answer(question, lines), clock.strftime("%Y-%m-%d")))
     except (EOFError, KeyboardInterrupt):
-        _print_line("")
+        print_line("")
     if drill.grades:
         mean = sum(grade.percent for grade in drill.grades) / len(drill.grades)
         verdict = drill.grades[0].question.verdict
-        _print_line(
+        print_line(
             f"{len(drill.grades)} answers, EV lost {drill.ev_lost:,.4g} {verdict.unit}, {mean:.2f} % of "
             f"{verdict.share_of} on average"
         )
 
 
-def _today() -> str:
-    return clock.strftime("%Y-%m-%d")
-
-
 def _print_question(question: DrillQuestion, number: int) -> None:
     board = f" on {question.board}" if question.board else ""
     where = f"{question.street}, {question.line or 'first to act'}"
-    _print_line(f"\n{number}. {question.hole}{board}, you are {question.seat}; {where}; pot {question.pot:,.6g}")
+    print_line(f"\n{number}. {question.hole}{board}, you are {question.seat}; {where}; pot {question.pot:,.6g}")
     moves = ", ".join(
         f"{move} {text}" if text != move else move for move, text in zip(question.moves, question.words, strict=True)
     )
-    _print_line(f"   number {question.number}   {moves}")
+    print_line(f"   number {question.number}   {moves}")
 
 
 def _read_answer(question: DrillQuestion, lines: TextIO) -> str:
@@ -98,20 +112,14 @@ def _read_answer(question: DrillQuestion, lines: TextIO) -> str:
         move[0]: move for move in question.moves if letters.count(move[0]) == 1
     }  # a letter that two sizes share is ambiguous
     while True:
-        print("   > ", end="", flush=True)
-        text = lines.readline()
-        if not lines.isatty():
-            print(text.rstrip("\n"))
-        word = " ".join(text.split()).lower()
-        if not text or word in QUIT_WORDS:
-            raise EOFError
+        word = read_words("   > ", lines)
         if word in question.moves:
             return word
         if word in question.words:
             return question.moves[question.words.index(word)]
         if word in short:
             return short[word]
-        _print_line(f"   {word!r}: type one of {', '.join(question.moves)}")
+        print_line(f"   {word!r}: type one of {', '.join(question.moves)}")
 
 
 def _print_grade(grade: Grade) -> None:
@@ -120,30 +128,14 @@ def _print_grade(grade: Grade) -> None:
     for option, word in zip(verdict.options, grade.question.words, strict=True):
         mark = "<- yours" if option.move == grade.move else ""
         ev = "" if option.ev is None else f"{option.ev:,.4g}" if verdict.is_reliable(option) else f"({option.ev:,.4g})"
-        rows.append(
-            (
-                option.move,
-                word,
-                f"{100 * option.probability:.0f} %",
-                ev,
-                mark,
-            )
-        )
-    columns = (
-        ReportColumn("move"),
-        ReportColumn("meaning"),
-        ReportColumn("frequency", FIGURE),
-        ReportColumn(f"EV, {verdict.unit}", FIGURE),
-        ReportColumn(""),
-    )
-    plain_console().print(ReportTable("", columns, tuple(rows)))
+        rows.append((option.move, word, f"{100 * option.probability:.0f} %", ev, mark))
+    columns = "move", "meaning", figure("frequency"), figure(f"EV, {verdict.unit}"), ""
+    plain_console().print(make_table(columns, rows))
     if not all(map(verdict.is_reliable, verdict.options)):
-        _print_line("   in brackets: moves that the agent hardly ever makes; their EVs are unreliable")
-        _print_line("   and count as no better than the best move")
+        print_line("   in brackets: moves that the agent hardly ever makes; their EVs are unreliable")
+        print_line("   and count as no better than the best move")
     followed = "" if grade.followed is None else f"; {grade.question.number} means {grade.randomized_action}"
-    _print_line(
-        f"   EV lost {grade.ev_lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}"
-    )
+    print_line(f"   EV lost {grade.ev_lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}")
 
 
 def _print_record(record: DrillRecord, name: str, json: bool) -> None:
@@ -162,17 +154,10 @@ def _print_record(record: DrillRecord, name: str, json: bool) -> None:
     console.print(
         f"{summary['answers']:,} answers, {summary['percent']:.2f} % of the pot lost on average{mixed}", highlight=False
     )
-    for kind in GROUPINGS:
-        groups = record.losses_by(kind, name)[:MAX_GROUPS_SHOWN]
-        columns = ReportColumn(kind), ReportColumn("answers", FIGURE), ReportColumn("% of pot", FIGURE)
-        console.print(ReportTable("", columns, tuple((g.name, f"{g.answers:,}", f"{g.percent:.2f}") for g in groups)))
-    columns = ReportColumn("over time"), ReportColumn("answers", FIGURE), ReportColumn("% of pot", FIGURE)
-    periods = record.over_time(name)
-    console.print(ReportTable("", columns, tuple((g.name, f"{g.answers:,}", f"{g.percent:.2f}") for g in periods)))
-
-
-def _print_line(text: str) -> None:
-    print(text, flush=True)
+    tables = {kind: record.losses_by(kind, name)[:MAX_GROUPS_SHOWN] for kind in GROUPINGS}
+    for title, groups in (tables | {"over time": record.over_time(name)}).items():
+        rows = ((group.name, f"{group.answers:,}", f"{group.percent:.2f}") for group in groups)
+        console.print(make_table([title, figure("answers"), figure("% of pot")], rows))
 
 
 # --- `riverboat charts`: strategies of starting hands, as grids on the screen and as one image ---
@@ -180,14 +165,35 @@ def _print_line(text: str) -> None:
 MAX_CELLS_SHOWN = 12  # most cells shown of a comparison
 
 
-def show_charts(
-    source: str, lines: list[str], against: str | None, out: Path | None, list_only: bool, json: bool
+def charts(
+    source: str = "default",
+    *,
+    line: list[str] | None = None,
+    against: str | None = None,
+    out: Path | None = None,
+    list_only: Annotated[bool, Flag("--list")] = False,
+    json: bool = False,
 ) -> None:
-    """Print the charts of a source, compare them with those of another source, or draw them."""
+    """Show charts of starting hands: blueprints, solved spots, push/fold tables, tournaments.
+
+    Parameters
+    ----------
+    source
+        Folder of a solved spot or tournament, an agent with a blueprint (demo), or push:10,10.
+    line
+        A decision, such as cr300 or J; repeat for several.
+    against
+        Compare with the charts of another source.
+    out
+        Draw the charts into one image: .png, .svg or .pdf.
+    list_only
+        List the decisions without grids.
+    """
+    lines = line or []
     if out is not None:
         files.check_image_path(out)
     book = load_charts(source)
-    chosen = [_find_chart(book, source, line) for line in lines] if lines else list(book.charts)
+    chosen = [_find_chart(book, source, each) for each in lines] if lines else list(book.charts)
     if out is not None:
         save_sheet(chosen if lines else chosen[:6], out)
         say(f"picture: {out}")
@@ -199,8 +205,7 @@ def show_charts(
         emit({"source": source, **states, "charts": [chart.to_dict() for chart in chosen]})
         return
     console = plain_console()
-    columns = ReportColumn("line"), ReportColumn("position"), ReportColumn("reached", FIGURE), ReportColumn("moves")
-    console.print(ReportTable("", columns, tuple(_chart_row(chart) for chart in (chosen if lines else book.charts))))
+    console.print(make_table(["line", "position", figure("reached"), "moves"], map(_chart_row, chosen)))
     for chart in chosen if lines else () if list_only else _default_charts(book):
         console.print(chart.grid)
     if book.states:
@@ -251,8 +256,4 @@ def _print_chart_comparison(chosen: list[Chart], source: str, against: str, json
                 if comparison["change"][m][cell]
             )
             rows.append((comparison["cells"][cell], f"{100 * comparison['apart'][cell]:.0f} %", change))
-        console.print(
-            ReportTable(
-                "", (ReportColumn("hand"), ReportColumn("differs", FIGURE), ReportColumn("change")), tuple(rows)
-            )
-        )
+        console.print(make_table(["hand", figure("differs"), "change"], rows))

@@ -15,7 +15,6 @@ import threading
 import time as clock
 from collections.abc import Sequence
 from math import exp, log
-from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from riverboat.cli.terminal import StderrState, say
@@ -79,7 +78,7 @@ class ProgressLine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.done()
 
     def done(self) -> None:
@@ -168,35 +167,61 @@ class ProgressBar(ProgressLine):
         self.update(share, f"{format_seconds(spent * (1 / share - 1))} left" if 0 < share <= 1 else "")
 
 
-class DeferredProgressBar:
-    """A bar that appears with the first report, for work that may have nothing to do."""
+class LineSlot:
+    """At most one progress line: opened on demand, and replaced when the title changes."""
 
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.bar: ProgressBar | None = None
+    line: ProgressBar | None = None
 
-    def __call__(self, share: float) -> None:
-        if self.bar is None:
-            self.bar = ProgressBar(self.title)
-        self.bar(share)
-        if share >= 1:
-            self.close()
+    def open(self, title: str) -> ProgressBar:
+        """Return the line with this title, which may be new."""
+        if self.line is None or self.line.title != title:
+            self.close_line()
+            self.line = ProgressBar(title)
+        return self.line
 
-    def update_count(self, done: int, total: int) -> None:
-        """Report progress as a count."""
-        self(done / total)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self.bar is not None:
-            self.bar.done()
-            self.bar = None
+    def close_line(self) -> None:
+        """Erase the line."""
+        if self.line is not None:
+            self.line.done()
+            self.line = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+    def __exit__(self, *_: object) -> None:
+        self.close_line()
+
+
+class DeferredProgressBar(LineSlot):
+    """A progress bar that appears with the first report, for work that is often already done."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def __call__(self, share: float) -> None:
+        self.open(self.title)(share)
+        if share >= 1:
+            self.close_line()
+
+    def update_count(self, done: int, total: int) -> None:
+        """Update by completed parts."""
+        self(done / total)
+
+
+class StageProgressLine(LineSlot):
+    """Progress of the current stage: a new line for each stage, with parts done and the remaining time."""
+
+    already_done = 0
+
+    def __call__(self, stage: str, done: int, count: int) -> None:
+        before, line = self.line, self.open(stage)
+        self.already_done = (
+            self.already_done if line is before else 0
+        ) or done  # parts of an earlier run took no time now
+        new = done - self.already_done
+        seconds = clock.monotonic() - line.started
+        left = f"{format_seconds(round(seconds / new * (count - done)))} left" if new else ""
+        line.update(done / count, left, f"{done:,} of {count:,}")
 
 
 class SolveProgressLine(ProgressLine):
@@ -249,23 +274,17 @@ def extrapolate_iterations(checks: Sequence[tuple[int, float]], until: float | N
 # --- Growing trees ---
 
 
-class GrowthProgressLine:
-    """Shows the growth of a tree as a progress line; stores what was growing at an interrupt."""
+class GrowthProgressLine(LineSlot):
+    """Progress of trees that are built, for `core.budget.build_context`."""
 
-    def __init__(self) -> None:
-        self.line: ProgressLine | None = None
-        self.interrupted = ""
+    interrupted = ""  # what was interrupted, for the error message
 
     def __call__(self, grown: BuildProgress) -> None:
         if grown.state == "growing":
-            if self.line is None:
-                self.line = ProgressLine(grown.task)
             total = grown.expected if grown.expected is not None and grown.expected > grown.count else None
-            self.line.update(None if total is None else grown.count / total, format_growth(grown))
+            self.open(grown.task).update(None if total is None else grown.count / total, format_growth(grown))
             return
-        if self.line is not None:
-            self.line.done()
-            self.line = None
+        self.close_line()
         if grown.state == "interrupted":
             self.interrupted = f" while {grown.task}, at {grown.count:,} {grown.unit}"
 

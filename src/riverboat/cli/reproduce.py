@@ -8,13 +8,15 @@ import re
 import time as clock
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from riverboat.api.options import Flag, Seed
+from riverboat.cli.tables import figure, make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.core.files import read_text
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportColumn
 from riverboat.papers.framework import ExperimentReport
 from riverboat.papers.registry import EXPERIMENTS as EXPERIMENTS
 from riverboat.papers.registry import Experiment, find
@@ -65,38 +67,50 @@ class ExperimentRun:
         return about | settings | self.report.to_dict()
 
 
-def list_experiments(json: bool) -> None:
-    """Print all experiments with their cost."""
-    experiments = EXPERIMENTS.values()
-    if json:
-        keys = ("id", "title", "source", "cost", "full_cost")
-        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in experiments]})
-        return
-    columns = (
-        ReportColumn("experiment"),
-        ReportColumn("description", PROSE),
-        ReportColumn("source", PROSE, rank=2),
-        ReportColumn("cost"),
-    )
-    rows = [(e.id, e.title, e.source, e.cost, e.full_cost) for e in experiments]
-    plain_console().print(ReportTable("", (*columns, ReportColumn("--full", rank=1)), tuple(rows)))
-
-
-def run_experiments(
-    names: list[str], full: bool, seed: int, json: bool, plot: Path | None, docs: Path | None, *, every: bool
+def reproduce(
+    experiment: str | None = None,
+    *,
+    listing: Annotated[bool, Flag("--list")] = False,
+    every: Annotated[bool, Flag("--all")] = False,
+    full: bool = False,
+    seed: Seed = 0,
+    plot: Path | None = None,
+    docs: Path | None = None,
+    json: bool = False,
 ) -> bool:
-    """Run experiments and report them; return False if a row fails."""
+    """Reproduce tables and figures of the papers, next to the published values.
+
+    Parameters
+    ----------
+    experiment
+        Name of the experiment; --list shows all.
+    listing
+        List all experiments with their cost.
+    every
+        Run all experiments.
+    full
+        Use the paper's size instead of a quick one.
+    plot
+        Draw the result to an image file.
+    docs
+        Write the results into this documentation page.
+    """
+    if listing + every + (experiment is not None) != 1:
+        raise InputError("reproduce: name one experiment, or give --list or --all")
+    if listing:
+        _list_experiments(json)
+        return True
+    names = [*EXPERIMENTS] if experiment is None else [experiment]
     if plot is not None and len(names) != 1:
         raise InputError("--plot draws a single experiment, so name one")
-    if plot is not None:
-        files.check_image_path(plot)
     if docs is not None and any(name not in EXPERIMENTS for name in names):
         raise InputError(f"--docs {docs}: the page contains only the listed experiments, without options")
     if docs is not None:
         _read_page(docs)  # raises before the work, not after it
     runs: list[ExperimentRun] = []
     for name in names:
-        run = _run_experiment(find(name), full, seed)
+        found, started = find(name), clock.perf_counter()
+        run = ExperimentRun(found, found.run(full, seed), full, seed, clock.perf_counter() - started)
         runs.append(run)
         if docs is not None:
             write_section(docs, run)  # immediately, so that an interrupted --all keeps its results
@@ -111,10 +125,15 @@ def run_experiments(
     return all(run.report.passes for run in runs)
 
 
-def _run_experiment(experiment: Experiment, full: bool, seed: int) -> ExperimentRun:
-    started = clock.perf_counter()
-    report = experiment.run(full, seed)
-    return ExperimentRun(experiment, report, full, seed, clock.perf_counter() - started)
+def _list_experiments(json: bool) -> None:
+    experiments = EXPERIMENTS.values()
+    if json:
+        keys = ("id", "title", "source", "cost", "full_cost")
+        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in experiments]})
+        return
+    rows = ((e.id, e.title, e.source, e.cost, e.full_cost) for e in experiments)
+    columns = "experiment", prose("description"), prose("source", 2), "cost", ReportColumn("--full", rank=1)
+    plain_console().print(make_table(columns, rows))
 
 
 # --- Table ---
@@ -126,43 +145,18 @@ def _format_number(value: float | None) -> str:
     return "0" if abs(value) < 1e-12 else f"{value:.6g}"  # rounding error of sums that cancel
 
 
-def _format_interval(row: ComparisonRow) -> str:
-    return "" if row.low is None else f"[{_format_number(row.low)}, {_format_number(row.high)}]"
-
-
-def _format_note(row: ComparisonRow) -> str:
-    return "; ".join(text for text in (row.note, row.explained.why if row.explained else "") if text)
-
-
-def _format_paper_value(row: ComparisonRow) -> str:
-    sign = {"=": "", "<=": "≤ ", ">=": "≥ "}[row.relation]
-    return sign + _format_number(row.paper)
-
-
 def _row_cells(row: ComparisonRow) -> list[str]:
-    return [
-        row.name,
-        _format_paper_value(row),
-        _format_number(row.ours),
-        _format_interval(row),
-        format_verdict(row),
-        _format_note(row),
-    ]
+    sign = {"=": "", "<=": "≤ ", ">=": "≥ "}[row.relation]
+    interval = "" if row.low is None else f"[{_format_number(row.low)}, {_format_number(row.high)}]"
+    note = "; ".join(text for text in (row.note, row.explained.why if row.explained else "") if text)
+    return [row.name, sign + _format_number(row.paper), _format_number(row.ours), interval, format_verdict(row), note]
 
 
 def _print_run(run: ExperimentRun) -> None:
     console = plain_console()
     console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})")
-    columns = (
-        ReportColumn("figure"),
-        ReportColumn("paper", FIGURE),
-        ReportColumn("ours", FIGURE),
-        ReportColumn("interval", FIGURE, rank=1),
-    )
-    rows = [tuple(_row_cells(row)) for row in run.report.rows]
-    console.print(
-        ReportTable("", (*columns, ReportColumn("verdict"), ReportColumn("note", PROSE, rank=2)), tuple(rows))
-    )
+    columns = "figure", figure("paper"), figure("ours"), figure("interval", 1), "verdict", prose("note", 2)
+    console.print(make_table(columns, map(_row_cells, run.report.rows)))
     for note in run.report.notes:
         console.print(f"note: {note}")
     console.print(f"{summarize_rows(run.report.rows)}; {run.seconds:.1f} s")

@@ -8,18 +8,15 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-from riverboat.core.errors import InputError, short_repr
-from riverboat.core.formatting import parse_duration as parse_duration
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+QUIT_WORDS = ("q", "quit", "exit")
 COMPILING_MESSAGE = "compiling, once: the next start is quick"
 UNBOUNDED_WIDTH = 100_000  # columns if the output is not a terminal
 _MAX_ERROR_LENGTH, _ERROR_TAIL = 470, 150  # characters of an error; its tail says what to do
@@ -73,10 +70,18 @@ def emit(value: dict[str, Any]) -> None:
     print(json.dumps(value, allow_nan=False, default=str))
 
 
-def parse_memory_size(text: str) -> int:
-    """Return the bytes of `2GB`, `512MB` or `1.5GiB`."""
-    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
-    if match is None:
-        raise InputError(f"--memory {short_repr(text)}: write 2GB, 512MB or 1.5GiB")
-    power = " kmgt".index(match[2].lower() or " ")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
+def print_line(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)
+
+
+def read_words(prompt: str, lines: TextIO) -> str:
+    """Return what a person types, in lower case with single spaces; raise EOFError at the end or if it says to quit."""
+    print(prompt, end="", flush=True)
+    text = lines.readline()
+    if not lines.isatty():
+        print(text.rstrip("\n"))  # echo input from a file; typed input is on the screen already
+    words = " ".join(text.split()).lower()
+    if not text or words in QUIT_WORDS:
+        raise EOFError
+    return words

@@ -92,18 +92,6 @@ def defer_signals() -> Iterator[Callable[[], Interrupted | None]]:
         yield lambda: received[0] if received else None
 
 
-@contextmanager
-def flag_errors(*parameters: str) -> Iterator[None]:
-    """Write a parameter at the start of an error of the API as the flag of the command: `line 'J': …`, `--line 'J': …`."""
-    try:
-        yield
-    except InputError as error:
-        name = str(error).partition(" ")[0].rstrip(":")
-        if name in parameters:
-            raise InputError(f"--{error}") from None
-        raise
-
-
 INTERNAL_ERROR_CODE = 70  # exit code of unexpected errors, EX_SOFTWARE in sysexits.h
 
 

@@ -4,26 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
 
 from riverboat.api.abstract import BuildStageProgress
-from riverboat.api.train import VISITS_PER_SECOND, TrainingResult, TrainPlan, plan_training, train, training_presets
-from riverboat.api.training import SIZED_RECIPE, load_recipe
+from riverboat.api.options import Flag
+from riverboat.api.train import (
+    SIZED_RECIPE,
+    VISITS_PER_SECOND,
+    TrainingResult,
+    TrainPlan,
+    load_recipe,
+    plan_training,
+    training_presets,
+)
+from riverboat.api.train import train as train_blueprint
 from riverboat.cli import termination
 from riverboat.cli.abstract import AbstractionDisplay
 from riverboat.cli.progress import ProgressLine
+from riverboat.cli.tables import make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_seconds, shell_quote
-from riverboat.core.tables import PROSE, ReportColumn, ReportTable
 
 if TYPE_CHECKING:
     from riverboat.solvers.mccfr.training import TrainingProgress
 
 
-def list_recipes(json: bool) -> None:
+def train(
+    recipe: str | None = None,
+    *,
+    out: Path | None = None,
+    plot: Path | None = None,
+    estimate: bool = False,
+    listing: Annotated[bool, Flag("--list")] = False,
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Train a blueprint: Monte Carlo CFR over a betting tree and card buckets.
+
+    Parameters
+    ----------
+    recipe
+        A preset (--list) or a .toml file; by default a size that fits --time.
+    out
+        Folder of the run.
+    plot
+        At the end, plot the snapshots' results against the last one.
+    estimate
+        Only print the sizes.
+    listing
+        List the presets.
+    """
+    if listing and recipe is not None:
+        raise InputError("train: name a recipe, or give --list")
+    if recipe is None and options["time"] is None and not listing:
+        raise InputError("train: name a recipe, give --list, or give --time alone: it then determines the size")
+    if listing:
+        _list_recipes(json)
+        return
+    if estimate:
+        sizes = ("abstraction", "time", "iterations", "threads", "device")
+        plan = plan_training(recipe, **{name: options[name] for name in sizes})
+        emit(plan.to_dict()) if json else _print_plan(plan, plain_console())
+        return
+    if out is None:
+        raise InputError("--out is missing: name the folder of the run, or give --estimate")
+    with TrainDisplay(quiet=json) as display, termination.defer_signals() as interrupted:
+        trained = train_blueprint(recipe, out=out, observer=display, stop=lambda: interrupted() is not None, **options)
+        stopped = interrupted()
+    if plot is not None and stopped is None:
+        _plot_snapshots(out, plot)
+    _print_trained(trained, recipe or SIZED_RECIPE, json)
+    if stopped is not None:
+        say(f"interrupted; continue with --out {shell_quote(out)} --resume")
+        raise stopped
+
+
+def _list_recipes(json: bool) -> None:
     """Print the training recipes that come with Riverboat."""
     recipes = training_presets()
     if json:
@@ -33,45 +92,12 @@ def list_recipes(json: bool) -> None:
         }
         emit({"presets": facts})
         return
-    columns = (
-        ReportColumn("recipe"),
-        ReportColumn("cards"),
-        ReportColumn("time"),
-        ReportColumn("description and measured strength", PROSE),
-    )
-    rows = [
+    rows = (
         (name, r.abstraction, r.time or "", f"{r.about}. Strength: {r.measured_strength}")
         for name, r in recipes.items()
-    ]
-    plain_console().print(ReportTable("", columns, tuple(rows)))
+    )
+    plain_console().print(make_table(["recipe", "cards", "time", prose("description and measured strength")], rows))
     say("riverboat train RECIPE --estimate prints nodes, information sets and memory")
-
-
-def train_blueprint(
-    recipe: str | None,
-    out: str | Path | None,
-    *,
-    estimate: bool = False,
-    plot: Path | None = None,
-    json: bool = False,
-    **options: Any,
-) -> None:
-    """Train a blueprint in a folder, or print the estimate of its size."""
-    if estimate:
-        sizes = ("abstraction", "time", "iterations", "threads", "device")
-        _print_plan(plan_training(recipe, **{name: options[name] for name in sizes}), json, plain_console())
-        return
-    if out is None:
-        raise InputError("--out is missing: name the folder of the run, or give --estimate")
-    with TrainDisplay(quiet=json) as display, termination.defer_signals() as interrupted:
-        trained = train(recipe, out=out, observer=display, stop=lambda: interrupted() is not None, **options)
-        stopped = interrupted()
-    if plot is not None and stopped is None:
-        _plot_snapshots(Path(out), plot)
-    _print_trained(trained, recipe or SIZED_RECIPE, json)
-    if stopped is not None:
-        say(f"interrupted; continue with --out {shell_quote(out)} --resume")
-        raise stopped
 
 
 def _print_trained(trained: TrainingResult, recipe: str, json: bool) -> None:
@@ -104,16 +130,12 @@ def _plot_snapshots(run: Path, picture: Path) -> None:
 # --- Sizes ---
 
 
-def _print_plan(plan: TrainPlan, json: bool, console: Console) -> None:
-    facts = plan.to_dict()
-    if json:
-        emit(facts)
-        return
+def _print_plan(plan: TrainPlan, console: Console) -> None:
     console.print(plan.counts)
     if plan.visits_per_infoset is not None:
         console.print(
-            f"{facts['time']} on {plan.threads} threads: about {plan.visits_per_infoset:,.3g} visits of each information "
-            f"set, at {VISITS_PER_SECOND:,.0f} visits per second and thread",
+            f"{plan.to_dict()['time']} on {plan.threads} threads: about {plan.visits_per_infoset:,.3g} visits of each "
+            f"information set, at {VISITS_PER_SECOND:,.0f} visits per second and thread",
         )
 
 
@@ -133,7 +155,7 @@ class TrainDisplay(AbstractionDisplay):
             super().plan(plan)
             return
         if not self.quiet:
-            _print_plan(plan, False, plain_console(stderr=True))
+            _print_plan(plan, plain_console(stderr=True))
         self._line = _TrainingProgressLine(plan.recipe.name)
 
     def progress(self, now: Any) -> None:

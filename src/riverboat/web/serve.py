@@ -11,8 +11,9 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from riverboat.api.options import parse_byte_size
 from riverboat.cli import termination
-from riverboat.cli.terminal import parse_memory_size, say
+from riverboat.cli.terminal import say
 from riverboat.core import files, plugins
 from riverboat.core.errors import InputError, short_repr
 from riverboat.web.gateway import Application, Gateway
@@ -104,7 +105,7 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         from riverboat.web.connections import make_server
     except ImportError:
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
-    memory_limit = None if memory is None else parse_memory_size(memory)
+    memory_limit = None if memory is None else parse_byte_size(memory)
     is_local = is_loopback_host(host)
     bound = bind_socket(host, port)  # bind first: an invalid address leaves no folder behind
     try:

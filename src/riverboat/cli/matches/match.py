@@ -1,34 +1,116 @@
-"""Output of `riverboat match` and `review`: duplicate matches, round robins and reviewed hands."""
+"""`riverboat match`: duplicate matches, with variance reduction, plots and hand histories, and tables of their results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from riverboat.api.match import MatchResult, RoundRobinResult
-from riverboat.api.review import RecordedMatchReview
+from riverboat.acpc.programs import match_programs
+from riverboat.api.devices import note_agents_cpu_fallback, with_search_device
+from riverboat.api.match import UNITS, MatchResult, RoundRobinResult
+from riverboat.api.match import match as play_match
 from riverboat.cards.notation import format_cards
-from riverboat.cli.progress import ProgressBar
-from riverboat.cli.terminal import plain_console
+from riverboat.cli.display import StageDisplay
+from riverboat.cli.matches.remote import WarningPrinter
+from riverboat.cli.progress import DeferredProgressBar
+from riverboat.cli.tables import figure, make_table
+from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.errors import InputError, short_repr
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportColumn, ReportTable
+from riverboat.formats.hand_files import open_hand_writer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from riverboat.evaluation.matches.hand_review import MatchDecisionReview, MatchHandReview
     from riverboat.evaluation.matches.match import DuplicateMatchResult
-    from riverboat.games.holdem.hand_records import HandRecords
+
+
+def match(
+    agents: list[str],
+    *,
+    until_settled: str | None = None,
+    device: str | None = None,
+    histories: Path | None = None,
+    plot: Path | None = None,
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Play agents against each other in duplicate matches.
+
+    Parameters
+    ----------
+    agents
+        Two agents, or more for a round robin; also acpc:COMMAND, a program.
+    until_settled
+        LOW,HIGH: stop once the result is decided (mbb/g), after at most --hands.
+    device
+        Device of agents that search: cpu, cuda, or auto (a GPU if there is one).
+    histories
+        Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).
+    plot
+        Three or more agents: plot the table.
+    """
+    if len(agents) < 2:
+        raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
+    names = agents if device is None else with_search_device(agents, device)
+    if any(name.startswith("acpc:") for name in names):
+        given = [*(options.get(name) for name in ("aivat", "thin")), histories, plot, until_settled]
+        if len(names) != 2 or any(given) or options.get("workers", 1) > 1:
+            raise InputError(
+                "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --thin, --workers and "
+                "--until-settled; riverboat acpc dealer writes a log"
+            )
+        _match_programs(names, options.get("game"), options.get("hands", 20_000), options.get("seed", 0), json)
+        return
+    if plot is not None and len(names) == 2:
+        raise InputError("--plot draws the table of three or more agents; only two are named")
+    if histories is not None and len(names) > 2:
+        raise InputError(f"--histories: only for matches between two agents; {len(names)} are named")
+    bounds = None if until_settled is None else parse_bounds(until_settled)
+    note_agents_cpu_fallback(StageDisplay(), names)
+    with (
+        nullcontext(None) if histories is None else open_hand_writer(histories) as write,
+        DeferredProgressBar("values for AIVAT, once") as values,
+        DeferredProgressBar(" against ".join(names) if len(names) == 2 else f"{len(names)} agents") as bar,
+    ):
+        result: MatchResult | RoundRobinResult = play_match(
+            *names, **options, until_settled=bounds, observe=write, progress=bar.update_count, preparing=values
+        )
+    if plot is not None and isinstance(result, RoundRobinResult):
+        from riverboat.reports.plots.results import plot_round_robin  # loads matplotlib
+
+        plot_round_robin(result, plot)
+        say(f"picture: {plot}")
+    if json:
+        emit(result.to_dict())
+    elif isinstance(result, RoundRobinResult):
+        _print_round_robin(result)
+    else:
+        _print_match(result)
+    if histories is not None and not json:
+        say(f"hand histories: {histories}")
+
+
+def _match_programs(names: list[str], game: str | None, hands: int, seed: int, json: bool) -> None:
+    """Play a match in which at least one player is a program that speaks the ACPC protocol."""
+    warnings = WarningPrinter()
+    facts = match_programs(names, game, hands, seed, warnings)
+    warnings.close()
+    if json:
+        emit(facts | {"unit": "mbb/g", "units": UNITS})
+        return
+    result = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
+    plain_console().print(f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second")
+
 
 # --- Reviewed hands, within 80 columns ---
 
 _REVIEW_COLUMNS = (
-    ReportColumn("street"), ReportColumn("player"), ReportColumn("pot", FIGURE), ReportColumn("action"),
-    ReportColumn("frequency", FIGURE, rank=2),
-    ReportColumn("EV lost", FIGURE), ReportColumn("best"), ReportColumn("luck", FIGURE, rank=1),
+    "street", "player", figure("pot"), "action", figure("frequency", 2), figure("EV lost"), "best", figure("luck", 1)
 )  # fmt: skip
 REVIEW_NOTES = (
     "All in big blinds. EV lost: estimated gain of the player's best action over the",
@@ -42,9 +124,7 @@ def print_reviews(console: Console, reviews: Sequence[MatchHandReview], big_blin
     for hand in reviews:
         for line in _review_heading(hand, big_blind):
             console.print(line)
-        console.print(
-            ReportTable("", _REVIEW_COLUMNS, tuple(_decision_row(hand, d, big_blind) for d in hand.decisions))
-        )
+        console.print(make_table(_REVIEW_COLUMNS, (_decision_row(hand, d, big_blind) for d in hand.decisions)))
     for line in REVIEW_NOTES if reviews else ():
         console.print(line)
 
@@ -80,15 +160,6 @@ def _decision_row(hand: MatchHandReview, d: MatchDecisionReview, big_blind: int)
     )
 
 
-def open_histories(path: Path | None) -> AbstractContextManager[Callable[[HandRecords], None] | None]:
-    """Return a context that writes the hands of a match to a file, or nothing if no file is given."""
-    if path is None:
-        return nullcontext(None)
-    from riverboat.formats.hand_files import open_hand_writer
-
-    return open_hand_writer(path)
-
-
 def parse_bounds(text: str) -> tuple[float, float]:
     """Parse LOW,HIGH."""
     try:
@@ -100,7 +171,7 @@ def parse_bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def print_match(result: MatchResult) -> None:
+def _print_match(result: MatchResult) -> None:
     """Print a match of two agents."""
     console = plain_console()
     console.print(match_table([result]))
@@ -137,12 +208,6 @@ def _describe_sequential_verdict(played: DuplicateMatchResult) -> str:
     return f"{played.verdict}: {meaning[played.verdict or 'open']} mbb/g; the interval is valid at any stopping time"
 
 
-_MATCH_COLUMNS = (
-    ReportColumn("agent"), ReportColumn("against"), ReportColumn("mbb/g", FIGURE), ReportColumn("± 95 %", FIGURE),
-    ReportColumn("bb/100", FIGURE, rank=2), ReportColumn("hands", FIGURE, rank=1), ReportColumn("verdict", rank=3),
-)  # fmt: skip
-
-
 def match_table(matches: Iterable[DuplicateMatchResult]) -> ReportTable:
     """Return a table with one row per match, from the first agent's point of view."""
     rows = []
@@ -151,7 +216,8 @@ def match_table(matches: Iterable[DuplicateMatchResult]) -> ReportTable:
         rows.append(
             (*played.names, mean, half, f"{played.bb_per_100:+,.2f}", f"{played.hands:,}", interval_verdict(played))
         )
-    return ReportTable("", _MATCH_COLUMNS, tuple(rows))
+    columns = "agent", "against", figure("mbb/g"), figure("± 95 %"), figure("bb/100", 2), figure("hands", 1)
+    return make_table([*columns, ReportColumn("verdict", rank=3)], rows)
 
 
 def interval_verdict(played: DuplicateMatchResult) -> str:
@@ -161,27 +227,11 @@ def interval_verdict(played: DuplicateMatchResult) -> str:
     return "loses" if played.mbb_per_game < -played.ci95 else "undecided"
 
 
-def print_round_robin(result: RoundRobinResult) -> None:
+def _print_round_robin(result: RoundRobinResult) -> None:
     """Print the table of a round robin."""
     console, (head, *rows) = plain_console(), result.rows()
-    columns = ReportColumn(head[0]), *(ReportColumn(name, FIGURE) for name in head[1:])
-    console.print(ReportTable("", columns, tuple(map(tuple, rows))))
+    console.print(make_table([head[0], *map(figure, head[1:])], rows))
     console.print(
         f"win rate of the row agent against the column agent, mbb/g ± 95 %; {result.rules.name}, {result.hands:,} hands "
         f"in duplicate pairs each, seed {result.seed}" + (", with AIVAT" if result.aivat else ""),
     )
-
-
-def print_review(review: RecordedMatchReview) -> None:
-    """Print a recorded match with its most expensive hands."""
-    console = plain_console()
-    console.print(match_table([review.match]))
-    console.print(describe_variance_reduction(review.match))
-    print_reviews(console, review.reviews, review.rules.big_blind)
-
-
-@contextmanager
-def hands_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar over hands; yields a callback."""
-    with ProgressBar(title) as bar:
-        yield lambda played, hands: bar(played / hands)

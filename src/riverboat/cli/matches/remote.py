@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from riverboat.acpc import programs, web_bot
+from riverboat.acpc.dealer import DealerLimits
 from riverboat.api.agent import agent as make_agent
+from riverboat.api.options import MAX_PORT, Limits, PositiveCount, Seed
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.terminal import emit, plain_console, say
-from riverboat.cli.termination import flag_errors
 from riverboat.core.errors import InputError, short_repr
+from riverboat.core.formatting import parse_duration
 from riverboat.formats.acpc_log import format_score_line
 
 _MAX_WARNINGS = 20
+CONNECT_SECONDS = 10.0
 
 
 class WarningPrinter:
@@ -32,10 +35,57 @@ class WarningPrinter:
             say(f"warning: {self.count - _MAX_WARNINGS:,} more")
 
 
-def run_dealer(
-    game: str, *, ports: str = "0,0", names: str = "player1,player2", json: bool = False, **options: Any
+def dealer(
+    game: str = "nolimit-200bb",
+    *,
+    hands: PositiveCount = 1000,
+    seed: Seed = 0,
+    ports: str = "0,0",
+    host: str = "127.0.0.1",
+    log: Path | None = None,
+    players: list[str] | None = None,
+    names: str = "player1,player2",
+    duplicate: bool = False,
+    forfeit: bool = False,
+    t_response: str = "600s",
+    t_hand: str = "600s",
+    t_per_hand: str = "7s",
+    start_timeout: str = "60s",
+    json: bool = False,
 ) -> bool:
-    """Run a match (`acpc.programs.host_match` has the options) and report it; return False if it was not completed."""
+    """Run a match between two programs that speak the ACPC protocol.
+
+    Parameters
+    ----------
+    game
+        A game or .game file.
+    hands
+        Hands of the match.
+    seed
+        Seed of the cards.
+    ports
+        Ports of the two players; 0 takes a free one.
+    host
+        Address to listen at.
+    log
+        Write the match log.
+    players
+        Program to start as COMMAND HOST PORT; give it twice.
+    names
+        Names of the players.
+    duplicate
+        Deal every hand twice with exchanged seats.
+    forfeit
+        If a player disconnects, check or fold for it.
+    t_response
+        Time limit per action.
+    t_hand
+        Time limit per hand.
+    t_per_hand
+        Limit on the mean time per hand.
+    start_timeout
+        Time to wait for the players.
+    """
 
     def print_ports(used: list[int]) -> None:
         if json:
@@ -44,10 +94,23 @@ def run_dealer(
             print(f"{used[0]} {used[1]}", flush=True)  # in the format of the competition's dealer
 
     warnings = WarningPrinter()
-    with flag_errors("names", "players"):
-        result, facts = programs.host_match(
-            game, ports=_parse_ports(ports), names=names.split(","), warn=warnings, on_listening=print_ports, **options
-        )
+    start, response, whole_hand, mean = map(parse_duration, (start_timeout, t_response, t_hand, t_per_hand))
+    limits = DealerLimits(start=start, answer=response, hand=whole_hand, average=mean)
+    result, facts = programs.host_match(
+        game,
+        hands=hands,
+        seed=seed,
+        ports=_parse_ports(ports),
+        host=host,
+        log=log,
+        commands=players or (),
+        names=names.split(","),
+        limits=limits,
+        duplicate=duplicate,
+        forfeit=forfeit,
+        warn=warnings,
+        on_listening=print_ports,
+    )
     warnings.close()
     if json:
         emit(facts)
@@ -69,42 +132,79 @@ def _parse_ports(text: str) -> list[int]:
         ) from None
 
 
-def run_client(
-    name: str, game: str, host: str, port: int, *, seed: int = 0, connect_seconds: float = 10.0, json: bool = False
+def client(
+    agent: str,
+    host: str,
+    port: Annotated[int, Limits(1, MAX_PORT)],
+    *,
+    game: str = "nolimit-200bb",
+    seed: Seed = 0,
+    json: bool = False,
 ) -> bool:
-    """Play a match for an agent at a dealer's table and report it; return False if the dealer left in the middle of a
-    hand.
+    """Connect an agent to an ACPC dealer and play.
+
+    Parameters
+    ----------
+    host
+        Where the dealer listens.
+    port
+        The player's port.
+    game
+        A game or .game file.
+    seed
+        Seed of the agent's random choices.
     """
-    waiting = ProgressLine(f"waiting for a dealer at {host}:{port}, {connect_seconds:g} s at most")
+    waiting = ProgressLine(f"waiting for a dealer at {host}:{port}, {CONNECT_SECONDS:g} s at most")
     played = programs.play_at_dealer(
-        name, game, host, port, seed=seed, connect_seconds=connect_seconds, connect_context=waiting
+        agent, game, host, port, seed=seed, connect_seconds=CONNECT_SECONDS, connect_context=waiting
     )
     if json:
-        emit({"agent": name, "game": game, **played._asdict()})
+        emit({"agent": agent, "game": game, **played._asdict()})
     else:
         left = "" if played.finished else "; the dealer left in the middle of a hand"
-        print(f"{name}: {played.hands:,} hands, {played.decisions:,} decisions{left}")
+        print(f"{agent}: {played.hands:,} hands, {played.decisions:,} decisions{left}")
     return played.finished
 
 
-def run_online(
-    name: str, hands: int, url: str | None, record: Path | None, replay: Path | None, pause: float, json: bool
+def online(
+    agent: str,
+    *,
+    url: str | None = None,
+    hands: PositiveCount = 100,
+    record: Path | None = None,
+    replay: Path | None = None,
+    pause: str = "0s",
+    json: bool = False,
 ) -> None:
-    """Play hands against a web bot, or replay recorded ones, and print the result."""
+    """Play an agent against a bot behind a web API.
+
+    Parameters
+    ----------
+    url
+        URL of the bot's web API, such as https://bot.example/api.
+    hands
+        Number of hands.
+    record
+        Record every request and reply in this file.
+    replay
+        Replay hands from such a file, without a network.
+    pause
+        Pause before each request: 1s.
+    """
     if (url is None) == (replay is None):
         raise InputError("online: give --url URL of the bot, or --replay FILE with recorded exchanges")
     if record is not None and record.exists():
         raise InputError(f"--record {record}: exists already; choose another name")
-    agent = make_agent(name)
-    exchange = web_bot.replay_exchange(replay) if replay is not None else web_bot.http_exchange(url or "", pause=pause)
+    player = make_agent(agent)
+    if replay is not None:
+        exchange = web_bot.replay_exchange(replay)
+    else:
+        exchange = web_bot.http_exchange(url or "", pause=0.0 if pause == "0s" else parse_duration(pause))
     exchange = exchange if record is None else web_bot.recording_exchange(exchange, record)
 
     def report(done: int, chips: int) -> None:
         if done % 10 == 0 and not json:
             say(f"{done:,} hands, {chips:+,} chips")
 
-    played = web_bot.play_online(agent, exchange, hands, report)
-    if json:
-        emit(played.to_dict())
-        return
-    plain_console().print(str(played))
+    played = web_bot.play_online(player, exchange, hands, report)
+    emit(played.to_dict()) if json else plain_console().print(str(played))

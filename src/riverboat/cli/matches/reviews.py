@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riverboat.api.agent import agent as make_agent
+from riverboat.api.review import review_match
 from riverboat.cards.notation import format_cards
-from riverboat.cli.matches.match import hands_progress
+from riverboat.cli.matches.match import describe_variance_reduction, match_table, print_reviews
+from riverboat.cli.progress import DeferredProgressBar
+from riverboat.cli.tables import figure, make_table
 from riverboat.cli.terminal import emit, plain_console
 from riverboat.core.errors import InputError
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportColumn
 from riverboat.formats.hand_files import read_hands_in_file_units
 from riverboat.games.holdem.rules import read_game
 from riverboat.practice.evaluators import make_evaluator
@@ -22,10 +25,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _EV_LOST_COLUMNS = (
-    ReportColumn("street"), ReportColumn("line"), ReportColumn("pot", FIGURE), ReportColumn("action"),
-    ReportColumn("frequency", FIGURE),
-    ReportColumn("EV lost", FIGURE), ReportColumn("best"), ReportColumn("source", rank=1),
-)  # fmt: skip
+    "street",
+    "line",
+    figure("pot"),
+    "action",
+    figure("frequency"),
+    figure("EV lost"),
+    "best",
+    ReportColumn("source", rank=1),
+)
 EV_LOST_NOTE = (
     "EV lost in chips: EV of the best action minus EV of the one played. Frequencies are those of the reference."
 )
@@ -41,7 +49,7 @@ def print_hand_reviews(console: Console, hands: Sequence[HandReview]) -> None:
             f"{hand.ev_lost:,.1f}",
             highlight=False,
         )
-        console.print(ReportTable("", _EV_LOST_COLUMNS, tuple(map(_ev_lost_row, hand.decisions))))
+        console.print(make_table(_EV_LOST_COLUMNS, map(_ev_lost_row, hand.decisions)))
     if hands:
         console.print(EV_LOST_NOTE, highlight=False)
 
@@ -60,12 +68,12 @@ def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
 
 def print_session_review(console: Console, session: PracticeSession) -> None:
     """Print the decisions of all finished hands of a session, and its results with luck removed."""
-    with hands_progress("reviews") as progress:
+    count = len(session.finished)
+    with DeferredProgressBar("reviews") as progress:
         hands = []
-        count = len(session.finished)
         for number in range(count):
             hands.append(session.review(number))
-            progress(number + 1, count)
+            progress.update_count(number + 1, count)
     print_hand_reviews(console, hands)
     for line in describe_results(session_results(session.finished, session.table.agent), total_ev_lost(hands)):
         console.print(line, highlight=False)
@@ -81,29 +89,64 @@ def describe_results(results: SessionResults, lost: float) -> list[str]:
     return lines
 
 
-def review_decisions(file: Path, player: str, judge: str, worst: int, game: str | None, json: bool) -> None:
-    """Review the decisions of a player in a hand history: all as JSON, or print the most expensive hands."""
+def review(
+    log: Path,
+    *,
+    player: str | None = None,
+    judge: str = "default",
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Review a recorded match with AIVAT, or the decisions of one player by EV lost.
+
+    Parameters
+    ----------
+    log
+        A recorded match with all cards: FILE.log (ACPC) or FILE.phhs.
+    player
+        Review the decisions of this player by EV lost; any recorded hands will do.
+    judge
+        With --player: agent whose values and solutions are the reference.
+    """
+    if player is not None:
+        _review_decisions(log, player, judge, options.get("worst", 5), options.get("game"), json)
+        return
+    with DeferredProgressBar("values for AIVAT, once") as values, DeferredProgressBar("hands") as bar:
+        result = review_match(log, **options, preparing=values, progress=bar.update_count)
+    if json:
+        emit(result.to_dict())
+        return
+    console = plain_console()
+    console.print(match_table([result.match]))
+    console.print(describe_variance_reduction(result.match))
+    print_reviews(console, result.reviews, result.rules.big_blind)
+
+
+def _review_decisions(file: Path, player: str, judge: str, worst: int, game: str | None, json: bool) -> None:
     record = read_hands_in_file_units(file, None if game is None else read_game(game)).hands
     if player not in record.names:
         raise InputError(f"--player {player!r}: not a player in {file}; players: {', '.join(record.names[:8])}")
     hands, evaluator = hands_of_player(record, player), make_evaluator(make_agent(judge))
     reviews = []
-    with hands_progress(f"{len(hands):,} hands") as progress:
+    with DeferredProgressBar(f"{len(hands):,} hands") as progress:
         for number, hand in enumerate(hands, 1):
             reviews.append(review_hand(evaluator, hand))
-            progress(number, len(hands))
+            progress.update_count(number, len(hands))
     num_judged = sum(decision.cost is not None for hand in reviews for decision in hand.decisions)
     num_decisions = sum(len(hand.decisions) for hand in reviews)
     if json:
-        facts = {"file": str(file), "player": player, "judge": judge, "hands": [hand.to_dict() for hand in reviews]}
-        sums = {
+        facts = {
+            "file": str(file),
+            "player": player,
+            "judge": judge,
+            "hands": [hand.to_dict() for hand in reviews],
             "decisions": num_decisions,
             "judged": num_judged,
             "ev_lost": total_ev_lost(reviews),
             "unit": "chips",
             "scale": record.scale,
         }
-        emit({**facts, **sums})
+        emit(facts)
         return
     console = plain_console()
     print_hand_reviews(console, sorted(reviews, key=lambda hand: -hand.ev_lost)[:worst])

@@ -1,24 +1,57 @@
-"""Output of `riverboat continuous`: thresholds as a table."""
+"""`riverboat continuous`: games with continuous signals."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from rich.console import Console
 
-from riverboat.api.continuous import ContinuousResult, RiverThresholds
-from riverboat.core.tables import PROSE, ReportColumn, ReportTable
+from riverboat.api.continuous import ContinuousResult, RiverThresholds, solve_continuous
+from riverboat.cli.progress import ProgressLine
+from riverboat.cli.tables import make_table, prose
+from riverboat.cli.terminal import emit, say
+from riverboat.core.tables import ReportColumn
 
-_COLUMNS = ReportColumn("situation"), ReportColumn("player"), ReportColumn("actions, weak to strong")
+
+def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **options: Any) -> bool:
+    """Solve a game with continuous signals: certified thresholds.
+
+    Parameters
+    ----------
+    game
+        A .toml file with signals and actions, or a river spot.
+    plot
+        Plot the thresholds as bars.
+    """
+    with ProgressLine(f"{game.stem}: models and thresholds"):
+        result = solve_continuous(game, **options)
+    profile = result.river.profile if isinstance(result, RiverThresholds) else result.best.profile
+    if plot is not None and profile is not None:
+        from riverboat.reports.plots.continuous import plot_profile
+
+        plot_profile(profile, plot)
+        say(f"picture: {plot}")
+    if json:
+        emit(result.to_dict())
+    elif isinstance(result, RiverThresholds):
+        _print_river(result)
+    else:
+        _print_solutions(result)
+    return result.solved
 
 
-def print_river(result: RiverThresholds) -> None:
+_COLUMNS = "situation", "player", "actions, weak to strong"
+
+
+def _print_river(result: RiverThresholds) -> None:
     """Print the thresholds of a river as hands, their exploitability, and that of the exact solution."""
     river, hands, rows = result.river, result.river.threshold_hands(), []
     for name, row in river.profile.to_dict().items():
         shares = " ".join(f"{share:.3f}" for share in row["shares"])
         rows.append((name, ("oop", "ip")[row["player"]], " ".join(row["moves"]), shares, "; ".join(hands[name])))
-    columns = *_COLUMNS, ReportColumn("shares", rank=1), ReportColumn("hands at the thresholds", PROSE)
     console = Console()
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(make_table([*_COLUMNS, ReportColumn("shares", rank=1), prose("hands at the thresholds")], rows))
     console.print(
         f"with independent hand ranks: certified ε {100 * river.certificate.epsilon_share:.3g} % of pot; in the actual "
         f"river: exploitability {river.exploitability:.3g} % of pot; exact solution {result.exact_exploitability:.3g} % "
@@ -27,7 +60,7 @@ def print_river(result: RiverThresholds) -> None:
     )
 
 
-def print_solutions(result: ContinuousResult) -> None:
+def _print_solutions(result: ContinuousResult) -> None:
     """Print the verdict of every model, and the thresholds of the best one."""
     console, unit = Console(), result.game.unit
     for solution in result.solutions:
@@ -46,7 +79,6 @@ def print_solutions(result: ContinuousResult) -> None:
     for name, row in best.profile.to_dict().items():
         numbers = [" ".join(f"{x:.9g}" for x in row[key]) for key in ("thresholds", "shares")]
         rows.append((name, str(row["player"]), " ".join(row["moves"]), *numbers))
-    columns = *_COLUMNS, ReportColumn("thresholds", PROSE), ReportColumn("shares", PROSE, rank=1)
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(make_table([*_COLUMNS, prose("thresholds"), prose("shares", 1)], rows))
     values = ", ".join(f"{value:.9g}" for value in best.certificate.values)
     console.print(f"values {values} {unit}; certified ε {best.certificate.epsilon:.3g} {unit}", highlight=False)

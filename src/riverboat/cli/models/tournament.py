@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from riverboat.api import tournaments
 from riverboat.api.tournaments import IcmResult, PushFoldDecision, PushFoldResult, TournamentResult
-from riverboat.cli.terminal import plain_console, say
+from riverboat.cli.progress import DeferredProgressBar, ProgressLine
+from riverboat.cli.tables import figure, make_table
+from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.termination import defer_signals
 from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.formatting import format_bytes, format_seconds
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportColumn, ReportTable
 
 MAX_LINES_SHOWN = 64  # more decisions are shown only behind at most one all-in
 
@@ -30,48 +34,153 @@ def parse_numbers(text: str, what: str) -> tuple[float, ...]:
     return tuple(values)
 
 
-def parse_blinds(text: str) -> tuple[float, float]:
-    """Parse the small and the big blind."""
-    pair = parse_numbers(text, "--blinds")
+def _check_line(plot: Path | None, line: str | None) -> None:
+    if plot is not None and line is None:
+        raise InputError("--plot: name the decision with --line, such as --line F")
+
+
+def icm(*, stacks: str, payouts: str, json: bool = False) -> None:
+    """Compute the ICM value of stacks, and the equity that a call needs.
+
+    Parameters
+    ----------
+    stacks
+        Chips of each player, such as 10,10,15.
+    payouts
+        Prizes from the first place down, such as 50,30,20.
+    """
+    result = tournaments.icm(parse_numbers(stacks, "--stacks"), parse_numbers(payouts, "--payouts"))
+    emit(result.to_dict()) if json else _print_icm(result)
+
+
+def pushfold(
+    *,
+    stacks: str,
+    blinds: str = "0.5,1",
+    payouts: str | None = None,
+    line: str | None = None,
+    plot: Path | None = None,
+    csv: Path | None = None,
+    json: bool = False,
+    **options: Any,
+) -> bool:
+    """Solve a push/fold game: an equilibrium with its ε.
+
+    Parameters
+    ----------
+    stacks
+        Two to nine stacks in the order of action, blinds last.
+    blinds
+        Small and big blind.
+    payouts
+        Prizes; without them chips count as money.
+    line
+        Show the grid of one decision: '', J, FF, …
+    plot
+        Draw the grid of --line.
+    csv
+        Write all decisions as a table.
+    """
+    _check_line(plot, line)
+    chips, pair = parse_numbers(stacks, "--stacks"), parse_numbers(blinds, "--blinds")
     if len(pair) != 2:
-        raise InputError(f"--blinds {short_repr(text)}: give the small and the big blind, such as 0.5,1")
-    return pair[0], pair[1]
+        raise InputError(f"--blinds {short_repr(blinds)}: give the small and the big blind, such as 0.5,1")
+    prizes = None if payouts is None else parse_numbers(payouts, "--payouts")
+    with DeferredProgressBar("equities, once") as preparing, DeferredProgressBar("push or fold") as progress:
+        result = tournaments.push_fold(
+            chips, blinds=pair, payouts=prizes, line=line, preparing=preparing, progress=progress, **options
+        )
+    _save_decisions(result.decisions, line, plot, csv)
+    emit(result.to_dict()) if json else _print_push_fold(result, line)
+    return result.reached
 
 
-def check_plot(plot: Path | None, line: str | None) -> None:
-    """Raise an error for a picture without a decision, or with an unknown suffix."""
-    if plot is not None:
-        files.check_image_path(plot)
-        if line is None:
-            raise InputError("--plot: name the decision with --line, such as --line F")
+def tournament(
+    source: Path | None = None,
+    *,
+    state: str | None = None,
+    line: str | None = None,
+    plot: Path | None = None,
+    csv: Path | None = None,
+    estimate: bool = False,
+    json: bool = False,
+    **options: Any,
+) -> bool:
+    """Solve a push/fold tournament as a stochastic game: an equilibrium with its ε.
+
+    Parameters
+    ----------
+    source
+        A .toml file, or the folder of a run to show; by default the paper's tournament.
+    state
+        Show a state: units of button, small and big blind.
+    line
+        Show the grid of one decision of that state: '', J, FF, …
+    plot
+        Draw the grid of --line.
+    csv
+        Write the decisions of --state as a table.
+    estimate
+        Print the number of states, memory and time.
+    """
+    _check_line(plot, line)
+    shown: dict[str, Any] = {"state": None if state is None else parse_numbers(state, "--state"), "line": line}
+    if source is not None and source.is_dir():
+        if options["small"] or options["out"] is not None:
+            raise InputError(f"{source}: contains a run: --small and --out are for new runs")
+        result = tournaments.load_tournament(source, **shown)
+    elif estimate:
+        facts = tournaments.estimate_tournament(source, small=options["small"], threads=options["threads"])
+        emit(facts) if json else _print_estimate(facts, options["threads"])
+        return True
+    else:
+        with DeferredProgressBar("equities, once") as bar, ExitStack() as lines, defer_signals() as signal:
+            opened: list[ProgressLine] = []  # appears with the first report
+
+            def prepare(share: float) -> None:
+                if (received := signal()) is not None:
+                    raise received  # nothing to save yet
+                bar(share)
+
+            def report(step: int, share: float, epsilon: float | None) -> None:
+                if not opened:
+                    opened.append(lines.enter_context(ProgressLine("tournament")))
+                opened[0].update(share, "" if epsilon is None else f"ε {epsilon:.3g} % of the fee", f"step {step}")
+
+            options |= {"preparing": prepare, "progress": report, "stop": lambda: signal() is not None}
+            result = tournaments.solve_tournament(source, **shown, **options)
+            if (received := signal()) is not None:
+                raise received
+    if result.state is not None:
+        _save_decisions(result.state.decisions, line, plot, csv)
+    emit(result.to_dict()) if json else print_tournament(result, line)
+    return result.solved.epsilon_percent <= float(options["until"])
 
 
-def print_icm(result: IcmResult) -> None:
+def _print_icm(result: IcmResult) -> None:
     """Print values, finish probabilities, bubble factors and call-off equities."""
     paid, total = range(len(result.payouts)), sum(result.payouts)
-    columns = (ReportColumn("player"), *(ReportColumn(n, FIGURE) for n in ("stack", "chips", "value", "prizes")))
-    columns += tuple(ReportColumn(f"place {k + 1}", FIGURE, rank=1) for k in paid)
+    columns: list[str | ReportColumn] = ["player", *map(figure, ("stack", "chips", "value", "prizes"))]
+    columns += [figure(f"place {k + 1}", 1) for k in paid]
     rows = []
     for i, (stack, value) in enumerate(zip(result.stacks, result.values, strict=True)):
         share, prizes = stack / sum(result.stacks), value / total if total else 0.0
         figures = f"{stack:g}", f"{share:.2%}", f"{value:.4g}", f"{prizes:.2%}"
         rows.append((str(i + 1), *figures, *(f"{result.finish_probabilities[i, k]:.2%}" for k in paid)))
     console = plain_console()
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(make_table(columns, rows))
     if len(result.bubble_factors) > 1:
         players = range(len(result.stacks))
-        heads = (ReportColumn("all-in"), *(ReportColumn(f"against {j + 1}", FIGURE) for j in players))
+        heads: list[str | ReportColumn] = ["all-in", *(figure(f"against {j + 1}") for j in players)]
         for title, table, form in (
             ("bubble factors", result.bubble_factors, "{:.3f}"),
             ("equity needed to call", result.call_off_equities, "{:.1%}"),
         ):
-            lines = tuple(
-                (str(i + 1), *("–" if x is None else form.format(x) for x in row)) for i, row in enumerate(table)
-            )
-            console.print(ReportTable(title, heads, lines))
+            lines = ((str(i + 1), *("–" if x is None else form.format(x) for x in row)) for i, row in enumerate(table))
+            console.print(make_table(heads, lines, title))
 
 
-def save_decisions(
+def _save_decisions(
     decisions: Sequence[PushFoldDecision], line: str | None, plot: Path | None, csv: Path | None
 ) -> None:
     """Write a table of all decisions, and draw the grid of one of them."""
@@ -83,17 +192,18 @@ def save_decisions(
         say(f"picture: {plot}")
 
 
-def decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> ReportTable:
+def _decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> ReportTable:
     """Return a table with one row per decision."""
-    columns = (ReportColumn("line"), ReportColumn("player"), ReportColumn("move"), ReportColumn("% of hands", FIGURE))
-    rows = tuple((d.line or "–", d.position, d.move, f"{100 * d.share:.1f}") for d in decisions)
-    return ReportTable(title, columns, rows)
+    rows = ((d.line or "–", d.position, d.move, f"{100 * d.share:.1f}") for d in decisions)
+    return make_table(["line", "player", "move", figure("% of hands")], rows, title)
 
 
-def print_push_fold(result: PushFoldResult, line: str | None) -> None:
+def _print_push_fold(result: PushFoldResult, line: str | None) -> None:
     """Print the decisions, the grid of one line, values and ε."""
     console, decisions, unit = plain_console(), result.decisions, result.spot.unit
-    console.print(decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1]))
+    console.print(
+        _decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1])
+    )
     if line is not None:
         console.print(result.grid(line))
     pairs = zip(result.spot.positions, result.solution.values, strict=True)
@@ -105,7 +215,7 @@ def print_push_fold(result: PushFoldResult, line: str | None) -> None:
     )
 
 
-def print_estimate(facts: dict[str, Any], threads: int) -> None:
+def _print_estimate(facts: dict[str, Any], threads: int) -> None:
     """Print the size of a tournament and the estimated time."""
     console = plain_console()
     size, memory = format_bytes(facts["bytes_on_disk"]), format_bytes(facts["bytes_in_memory"])
@@ -128,14 +238,9 @@ def print_tournament(result: TournamentResult, line: str | None = None) -> None:
     state = result.state
     if state is None:
         return
-    console.print(decision_table(state.decisions, f"stacks {', '.join(map(str, state.stacks))} units"))
-    columns = (ReportColumn("player"), *(ReportColumn(name, FIGURE) for name in ("units", "value", "ICM")))
-    rows = [
-        (position, str(units), f"{value:.3f}", f"{model:.3f}")
-        for position, units, value, model in zip(
-            state.positions, state.stacks, state.values, state.icm_values, strict=True
-        )
-    ]
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(_decision_table(state.decisions, f"stacks {', '.join(map(str, state.stacks))} units"))
+    figures = zip(state.positions, state.stacks, state.values, state.icm_values, strict=True)
+    rows = ((position, str(units), f"{value:.3f}", f"{model:.3f}") for position, units, value, model in figures)
+    console.print(make_table(["player", *map(figure, ("units", "value", "ICM"))], rows))
     if line is not None:
         console.print(state.grid(line))

@@ -1,23 +1,27 @@
-"""The commands `riverboat show`, `respond`, `games`, `trace` and `cache`."""
+"""The commands `riverboat show`, `export`, `respond`, `games`, `trace` and `cache`."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 from riverboat.api import artifacts, tournaments
 from riverboat.api import respond as respond_api
 from riverboat.api import show as show_api
+from riverboat.api.options import Count, Flag, Limits
 from riverboat.cli.models import tournament
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.show import blueprint, card_abstraction, spot
 from riverboat.cli.show.spot import ShowOptions
+from riverboat.cli.tables import make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
-from riverboat.core.tables import PROSE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportColumn
 from riverboat.games import registry
 
 if TYPE_CHECKING:
@@ -26,92 +30,174 @@ if TYPE_CHECKING:
 
 
 def load_strategy(folder: Path, game: str | None) -> Strategy | Solution:
-    """Load a strategy; `game` names its game if the folder cannot recreate it."""
+    """Load the strategy of a run; for hold'em its solution, with EVs."""
     with ProgressLine(f"reading {folder}"):
         return artifacts.load_solved(folder, game)
 
 
-def show_artifact(
+def show(
     folder: Path,
-    infoset: str | None,
-    view: ShowOptions,
-    json: bool,
+    line: str | None = None,
+    *,
+    limit: Count = 60,
+    hand: str | None = None,
+    table: str | None = None,
+    player: str | None = None,
+    range_text: Annotated[bool, Flag("--range")] = False,
+    runouts: bool = False,
+    values: bool = False,
+    picture: Path | None = None,
+    sort: str | None = None,
+    board: str | None = None,
     abstraction: Path | None = None,
     game: str | None = None,
+    json: bool = False,
 ) -> None:
-    """Print the description of an artifact, and its strategy, one information set, or one node of hold'em."""
+    """Show an artifact: its description, its strategy, one information set or one node.
+
+    Parameters
+    ----------
+    folder
+        Folder of a run or a strategy; or an agent with its options: demo?purify.
+    line
+        Information set hand:line; spots: b94-c/8h, * for any card; blueprints: preflop or cr300c/; root.
+    limit
+        Rows to print at most.
+    hand
+        Spots: one hand, KsJs; a class, AK, AKs, QQ; or a range.
+    table
+        Spots: combos, classes, made, draws, groups or equity.
+    player
+        Spots: oop or ip; by default the player to act.
+    range_text
+        Hold'em: print the range of --player as text.
+    runouts
+        Spots: EVs and frequencies for each next card.
+    values
+        Blueprints: EVs of hands and of best responses.
+    picture
+        Spots: draw the grid.
+    sort
+        Spots: sort the table by a column, such as ev.
+    board
+        Blueprints, agents and card abstractions: the board, AsKd2c.
+    abstraction
+        Blueprints: current folder of the card abstraction.
+    game
+        The game that was solved, if it was module:object.
+    """
+    view = ShowOptions(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
     found = artifacts.describe(folder)
     if found.type == "agent":
         if abstraction is not None:
             raise InputError(f"agent {str(folder)!r} and --abstraction: write '{folder}?abstraction={abstraction}'")
-        blueprint.show_agent(str(folder), infoset, view, json, game)
+        blueprint.show_agent(str(folder), line, view, json, game)
         return
     if found.type == "abstraction":
-        card_abstraction.show_abstraction(folder, infoset, view, json)
+        card_abstraction.show_abstraction(folder, line, view, json)
         return
     if found.type == "tournament":
-        state = None if infoset is None else tournament.parse_numbers(infoset, "state")
+        state = None if line is None else tournament.parse_numbers(line, "state")
         result = tournaments.load_tournament(folder, state=state)
         emit(result.to_dict()) if json else tournament.print_tournament(result)
         return
     if found.type == "blueprint":
-        blueprint.show_blueprint(folder, infoset, view, json, abstraction)
+        blueprint.show_blueprint(folder, line, view, json, abstraction)
         return
     kind = "strategy" if found.entries is None else found.entries["kind"]
     if abstraction is not None:
         raise InputError(f"{folder}: contains a {kind}; --abstraction is for blueprints")
-    strategy, limit = load_strategy(folder, game), view.limit
+    strategy = load_strategy(folder, game)
     assert found.entries is not None  # a folder of many boards holds no strategy and raises an error above
     entries = found.entries
     if artifacts.is_solution(strategy):
-        spot.show_solution(strategy, entries, infoset, view, json)
+        spot.show_solution(strategy, entries, line, view, json)
         return
     if view.needs_node or view.sort is not None:
         options = "--hand, --table, --sort, --range, --runouts, --values and pictures"
         raise InputError(f"{folder}: contains {entries['game']}; {options} are for hold'em")
-    if infoset is not None:
-        row = strategy[infoset]
+    if line is not None:
+        row = strategy[line]
         if json:
-            emit({"infoset": infoset, "player": strategy.tree.infoset(infoset).player, "strategy": row})
+            emit({"infoset": line, "player": strategy.tree.infoset(line).player, "strategy": row})
         else:
-            _print_infosets(strategy, [infoset], 1)
+            _print_infosets(strategy, {line: row})
         return
     facts = {"kind": entries["kind"], "game": entries["game"], "unit": strategy.tree.unit, "infosets": len(strategy)}
     facts |= entries.plain_table("provenance", 1)
+    rows = dict(islice(strategy.items(), limit))
     if json:
-        emit(facts | {"strategy": _first_rows(strategy, limit)})
+        emit(facts | {"strategy": rows})
         return
     console = plain_console()
     for key, value in facts.items():
         console.print(f"{key:>12}  {value}")
-    _print_infosets(strategy, None, limit)
-
-
-def _first_rows(strategy: Strategy, limit: int) -> dict[str, dict[str, float]]:
-    rows: dict[str, dict[str, float]] = {}
-    for name, row in strategy.items():
-        if len(rows) >= limit:
-            break
-        rows[name] = row
-    return rows
-
-
-def _print_infosets(strategy: Strategy, names: list[str] | None, limit: int) -> None:
-    rows = {name: strategy[name] for name in names} if names is not None else _first_rows(strategy, limit)
-    table_rows = [
-        (name, str(strategy.tree.infoset(name).player), "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
-        for name, row in rows.items()
-    ]
-    columns = ReportColumn("information set"), ReportColumn("player", rank=1), ReportColumn("strategy", PROSE)
-    plain_console().print(ReportTable("", columns, tuple(table_rows)))
-    if names is None and len(strategy) > len(rows):
+    _print_infosets(strategy, rows)
+    if len(strategy) > len(rows):
         say(f"… {len(strategy) - len(rows):,} more; name one, or increase --limit")
 
 
-def show_best_responses(
-    folder: Path, player: int | None, out: Path | None, limit: int, json: bool, game: str | None = None
+def _print_infosets(strategy: Strategy, rows: Mapping[str, Mapping[str, float]]) -> None:
+    cells = (
+        (name, str(strategy.tree.infoset(name).player), "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
+        for name, row in rows.items()
+    )
+    columns = "information set", ReportColumn("player", rank=1), prose("strategy")
+    plain_console().print(make_table(columns, cells))
+
+
+def export(
+    folder: Path,
+    *,
+    csv: bool = False,
+    json: bool = False,
+    line: str | None = None,
+    depth: Annotated[int, Limits(1)] | None = None,
+    out: Path | None = None,
+    game: str | None = None,
 ) -> None:
-    """Print best responses to a strategy."""
+    """Export strategies, EVs, equities and reach probabilities of every hand.
+
+    Parameters
+    ----------
+    csv
+        Comma-separated values.
+    json
+        One JSON object.
+    line
+        The node, such as b94-c/8h; the root by default.
+    depth
+        Export all nodes below it, over this many streets.
+    out
+        File to write; stdout by default.
+    game
+        The game that was solved, if it was module:object.
+    """
+    spot.export_strategy(load_strategy(folder, game), line, depth, out, csv=csv, json=json)
+
+
+def respond(
+    folder: Path,
+    *,
+    player: int | None = None,
+    out: Path | None = None,
+    limit: Count = 30,
+    game: str | None = None,
+    json: bool = False,
+) -> None:
+    """Compute a best response to a strategy, and its value.
+
+    Parameters
+    ----------
+    player
+        Seat of the responder; all by default.
+    out
+        Save the best response as a strategy (needs --player).
+    limit
+        Rows to print at most.
+    game
+        The game that was solved, if it was module:object.
+    """
     if out is not None and player is None:
         raise InputError("--out saves one response: name the responder with --player")
     responses = respond_api.respond(folder, player, out=out, game=game)
@@ -120,23 +206,17 @@ def show_best_responses(
     if json:
         emit(responses.to_dict())
         return
-    console = plain_console()
     for p, best in responses.items():
-        console.print(f"{best.claim}, a gain of {best.gain:.3g} over the strategy")
-        infosets = [i.name for i in best.strategy.tree.infosets() if i.player == p][:limit]
-        _print_infosets(best.strategy, infosets, limit)
+        plain_console().print(f"{best.claim}, a gain of {best.gain:.3g} over the strategy")
+        infosets = [each.name for each in best.strategy.tree.infosets() if each.player == p][:limit]
+        _print_infosets(best.strategy, {name: best.strategy[name] for name in infosets})
 
 
-def list_games(json: bool) -> None:
-    """Print the registered games."""
+def games(*, json: bool = False) -> None:
+    """List the games with their options."""
     if json:
-        emit(
-            {
-                "games": {
-                    n: {"about": e.description, "options": registry.game_options(n)} for n, e in registry.GAMES.items()
-                }
-            }
-        )
+        known = registry.GAMES.items()
+        emit({"games": {n: {"about": e.description, "options": registry.game_options(n)} for n, e in known}})
         return
     rows = [
         (name, entry.description, ", ".join(f"{k}={v}" for k, v in registry.game_options(name).items()))
@@ -148,39 +228,43 @@ def list_games(json: bool) -> None:
         ("open_spiel:NAME(...)", "an OpenSpiel game (install riverboat[openspiel])", ""),
         ("module:object", "your own game (docs/your-own-game.md)", ""),
     ]
-    columns = ReportColumn("game"), ReportColumn("description", PROSE), ReportColumn("options", PROSE)
-    plain_console().print(ReportTable("", columns, tuple(rows)))
+    plain_console().print(make_table(["game", prose("description"), prose("options")], rows))
 
 
-def show_trace(spec: str, deal: str | None, schedule: str, iteration: int, svg: Path | None, json: bool) -> None:
-    """Print one iteration of CFR, node by node."""
-    traced = show_api.trace(spec, deal=deal, schedule=schedule, iteration=iteration, svg=svg)
+def trace(game: str = "kuhn", *, svg: Path | None = None, json: bool = False, **options: Any) -> None:
+    """Show one iteration of CFR, node by node.
+
+    Parameters
+    ----------
+    game
+        A small game.
+    svg
+        Draw the tree of the deal as SVG.
+    """
+    traced = show_api.trace(game, svg=svg, **options)
     if svg is not None:
         say(f"picture: {svg}")
-    if json:
-        emit(traced.to_dict())
-    else:
-        plain_console().print(traced)
+    emit(traced.to_dict()) if json else plain_console().print(traced)
 
 
-def show_cache(clear: bool, json: bool) -> None:
-    """Print or clear the cached tables."""
+def cache(*, clear: bool = False, json: bool = False) -> None:
+    """Show or clear the tables that are cached between runs.
+
+    Parameters
+    ----------
+    clear
+        Delete the cached tables.
+    """
     folder = cache_folder()
     cached = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
     size = sum(p.stat().st_size for p in cached)
     if clear and folder.is_dir():
         shutil.rmtree(folder)
+    names = [str(p.relative_to(folder)) for p in cached]
     if json:
-        emit(
-            {
-                "folder": str(folder),
-                "files": [str(p.relative_to(folder)) for p in cached],
-                "bytes": size,
-                "cleared": clear,
-            }
-        )
+        emit({"folder": str(folder), "files": names, "bytes": size, "cleared": clear})
         return
     console = plain_console()
     console.print(f"{folder}: {len(cached)} files, {format_bytes(size)}" + (", deleted" if clear else ""))
-    for path in cached:
-        console.print(f"  {path.relative_to(folder)}")
+    for name in names:
+        console.print(f"  {name}")

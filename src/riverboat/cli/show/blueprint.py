@@ -11,7 +11,7 @@ from riverboat.api.artifacts import agent_blueprint, describe, load_blueprint, l
 from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import format_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.show.spot import ROOT, ShowOptions
+from riverboat.cli.show.spot import ROOT, ShowOptions, print_rows
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
@@ -91,12 +91,7 @@ def show_preflop(
 
     `extra_fields` come first in JSON.
     """
-    unsupported = (
-        (f"--board {view.board}", view.board is not None), (f"--table {view.table}", view.table is not None),
-        ("--range", view.range), ("--values", view.values),
-    )  # fmt: skip
-    option = next((name for name, is_set in unsupported if is_set), None)
-    if option is not None:
+    if option := view.first_of("board", "table", "range", "values"):
         raise InputError(f"preflop and {option}: name one line instead, such as {_example_line(strategy)!r} or root")
     nodes = list(report.first_street_nodes(strategy))
     if view.player is not None:
@@ -115,9 +110,7 @@ def show_preflop(
         emit({**(extra_fields or {}), "game": strategy.rules.name, **table.to_dict(), "nodes": node_fields})
         return
     console = plain_console()
-    console.print(table.top(view.limit))
-    if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
+    print_rows(console, table, view.limit)
     if view.hand is not None:
         return
     for node in main:
@@ -168,9 +161,7 @@ def show_decision(
                 console.print(grid)
                 console.print()
     table = _hand_table(node, view.table, view.player, view.sort)
-    console.print(table.top(view.limit))
-    if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
+    print_rows(console, table, view.limit)
 
 
 def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
@@ -197,9 +188,7 @@ def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
     console.print(report.headline(node), style="bold")
     console.print(values.seats)
     console.print()
-    console.print(table.top(view.limit))
-    if len(table) > view.limit:
-        say(f"… {len(table) - view.limit:,} more rows; increase --limit")
+    print_rows(console, table, view.limit)
 
 
 def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:

@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 def show_abstraction(folder: Path, part: str | None, view: ShowOptions, json: bool) -> None:
     """Print the quality of an abstraction, of one street (`flop`) or of its public buckets; or the buckets of one hand."""
-    for name, value in (("--table", view.table), ("--player", view.player), ("--sort", view.sort)):
-        if value is not None:
-            raise InputError(f"{folder}: contains a card abstraction; {name} is for spots")
-    for name, is_set in (("--runouts", view.runouts), ("--range", view.range), ("--values", view.values)):
-        if is_set:
-            raise InputError(f"{folder}: contains a card abstraction; {name} is for spots")
+    if name := view.first_of("table", "player", "sort", "runouts", "range", "values").partition(" ")[0]:
+        raise InputError(f"{folder}: contains a card abstraction; {name} is for spots")
     cards = show_api.load_abstraction(folder)
     if view.hand is not None:
         if part is not None:

@@ -47,11 +47,18 @@ class ShowOptions(NamedTuple):
     range: bool = False
     values: bool = False
 
+    def first_of(self, *names: str) -> str:
+        """Return the first of these options that was given, such as `--board AsKd2c`; empty if none was."""
+        for name in names:
+            value = getattr(self, name)
+            if value not in (None, False):
+                return f"--{name}" if value is True else f"--{name} {value}"
+        return ""
+
     @property
     def needs_node(self) -> bool:
         """Whether an option needs a node."""
-        values = self.hand, self.table, self.player, self.picture, self.board
-        return self.runouts or self.range or self.values or any(x is not None for x in values)
+        return bool(self.first_of("hand", "table", "player", "picture", "board", "runouts", "range", "values"))
 
 
 def node_at(solution: Solution, line: str | None) -> SolutionNode:
@@ -152,12 +159,8 @@ def _show_range(node: SolutionNode, view: ShowOptions, json: bool) -> None:
 
 def _show_all_cards(solution: Solution, line: str, view: ShowOptions, json: bool) -> None:
     """Print a row for every card that `*` stands for, and the means."""
-    for name, value in (("--hand", view.hand), ("--table", view.table), ("--player", view.player),
-                        ("--picture", view.picture), ("--range", view.range or None)):  # fmt: skip
-        if value is not None:
-            raise InputError(
-                f"line {line!r} and {name}: '*' stands for any card, but {name} needs one node; name the card"
-            )
+    if name := view.first_of("hand", "table", "player", "picture", "range").partition(" ")[0]:
+        raise InputError(f"line {line!r} and {name}: '*' stands for any card, but {name} needs one node; name the card")
     with ProgressLine(f"{FIGURES_TITLE} on every card"):
         table = sort_rows(comparison_report.line_runouts(solution, line), view.sort)
     if json:

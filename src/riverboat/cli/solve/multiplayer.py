@@ -6,24 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from riverboat.api.solve import team_values
 from riverboat.cli.display import StageDisplay
+from riverboat.cli.tables import figure, make_table
 from riverboat.cli.terminal import emit, plain_console
 from riverboat.core.claims import to_dicts
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
+from riverboat.core.tables import ReportTable
 
 if TYPE_CHECKING:
     from riverboat.evaluation.quality import StrategyQuality
     from riverboat.solvers.result import Result
 
-_PLAYER_COLUMNS = (
-    ReportColumn("player"), ReportColumn("value", FIGURE), ReportColumn("best response", FIGURE, rank=2),
-    ReportColumn("gain", FIGURE),
-)  # fmt: skip
-
 
 def _player_table(values: tuple[float, ...], gains: tuple[float, ...]) -> ReportTable:
     players = enumerate(zip(values, gains, strict=True))
     rows = [(str(p), f"{value:.9f}", f"{value + gain:.9f}", f"{gain:.3e}") for p, (value, gain) in players]
-    return ReportTable("", _PLAYER_COLUMNS, tuple(rows))
+    return make_table(["player", figure("value"), figure("best response", 2), figure("gain")], rows)
 
 
 def print_multiplayer_results(results: list[Result]) -> None:
@@ -63,42 +59,30 @@ def print_multiplayer_exploitability(name: str, quality: StrategyQuality, json: 
     console.print(_player_table(quality.values, quality.gains))
 
 
-_TEAM_COLUMNS = (
-    ReportColumn("against player"), ReportColumn("with correlation", FIGURE), ReportColumn("plans", FIGURE, rank=2),
-    ReportColumn("without, lower bound", FIGURE), ReportColumn("upper bound", FIGURE),
-    ReportColumn("seconds", FIGURE, rank=3),
-)  # fmt: skip
+def team(game: str, *, json: bool = False, **options: Any) -> None:
+    """Compute team-maxmin values against each player, with and without correlation.
 
-
-def solve_team_maxmin(spec: str, adversary: int | None, seconds: float, seed: int, json: bool) -> None:
-    """Compute team-maxmin values: what one player, or each in turn, gets against a team of all others."""
+    Parameters
+    ----------
+    game
+        A small game of three players or more, such as kuhn:players=3.
+    """
     with StageDisplay() as display:
-        solved = team_values(spec, adversary, seconds=seconds, seed=seed, observer=display)
+        solved = team_values(game, observer=display, **options)
     if json:
-        teams = [
-            {
-                "adversary": result.adversary, "correlated_low": result.correlated[0],
-                "correlated_high": result.correlated[1],
-                "plans": result.plans, "alone_low": result.uncorrelated[0], "alone_high": result.uncorrelated[1],
-                "boxes": result.boxes,
-                "seconds": result.seconds,
-            }
-            for result in solved.teams
-        ]  # fmt: skip
-        emit({"game": solved.game, "unit": solved.unit, "values_are": "what the adversary earns", "teams": teams})
+        emit(solved.to_dict())
         return
-    rows = [
-        (
-            str(result.adversary), f"{sum(result.correlated) / 2:.9f}", str(result.plans), f"{result.uncorrelated[0]:.9f}",
-            f"{result.uncorrelated[1]:.9f}", f"{result.seconds:.1f}",
+    rows = []
+    for each in solved.teams:
+        mean, (low, high) = sum(each.correlated) / 2, each.uncorrelated
+        rows.append(
+            (str(each.adversary), f"{mean:.9f}", str(each.plans), f"{low:.9f}", f"{high:.9f}", f"{each.seconds:.1f}")
         )
-        for result in solved.teams
-    ]  # fmt: skip
+    columns = "against player", figure("with correlation"), figure("plans", 2), figure("without, lower bound")
     console = plain_console()
     console.print(f"{solved.game}: value of each player against a team of all others, in {solved.unit}")
-    console.print(ReportTable("", _TEAM_COLUMNS, tuple(rows)))
+    console.print(make_table([*columns, figure("upper bound"), figure("seconds", 3)], rows))
     console.print(
         "with correlation: the team samples a joint plan in secret; without: members randomize independently, and the "
-        "value is "
-        "between the proved bound and the value of the best profile found"
+        "value is between the proved bound and the value of the best profile found"
     )

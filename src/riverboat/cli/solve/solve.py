@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riverboat.api.boards import solve_boards
-from riverboat.api.estimate import estimate
+from riverboat.api.estimate import estimate as estimate_solve
 from riverboat.api.solve import (
     CompiledGame,
     SolveInterrupted,
@@ -18,14 +18,16 @@ from riverboat.api.solve import (
 )
 from riverboat.api.solve import solve as solve_game
 from riverboat.api.spots import spot_from_match_state, spot_from_texts
+from riverboat.cli.command import given, options_for
 from riverboat.cli.display import StageDisplay
-from riverboat.cli.solve import estimates, multiplayer
 from riverboat.cli.solve.display import SolveDisplay
+from riverboat.cli.solve.estimates import print_estimate
+from riverboat.cli.solve.multiplayer import print_multiplayer_results
+from riverboat.cli.tables import figure, make_table
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core import files
 from riverboat.core.errors import InputError, UnsavedError
 from riverboat.core.formatting import format_bytes, shell_quote
-from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 from riverboat.games.base import Game
 from riverboat.games.holdem.match_state import TAG
 from riverboat.games.registry import SPOT, game_from_spec
@@ -34,6 +36,11 @@ from riverboat.strategies.reports.node import node_summary
 
 if TYPE_CHECKING:
     from riverboat.solvers.result import Result
+
+
+SOLVE = "riverboat.api.solve:solve"
+SPOT_FROM_TEXTS = "riverboat.api.spots:spot_from_texts"
+SPOT_FROM_MATCH_STATE = "riverboat.api.spots:spot_from_match_state"
 
 
 def is_match_state(name: str) -> bool:
@@ -46,73 +53,95 @@ def is_spot(name: str) -> bool:
     return name == SPOT or Path(name).suffix.lower() == ".toml" or is_match_state(name)
 
 
-class SolveCommand(NamedTuple):
-    """A call of `riverboat solve`, with its options in groups."""
+def solve(
+    game: str,
+    *,
+    schedule: list[str] | None = None,
+    plot: Path | None = None,
+    estimate: bool = False,
+    boards: str | None = None,
+    keep: bool = False,
+    line: str | None = None,
+    json: bool = False,
+    **options: Any,
+) -> bool:
+    """Solve a game and certify the solution.
 
-    name: str
-    schedules: list[str | None]
-    options: dict[str, Any]  # of `rb.solve`
-    spot_options: dict[str, Any]  # of `spot_from_texts`, those given
-    state_options: dict[str, Any]  # of `spot_from_match_state`, those given
-    boards: str | None
-    keep: bool
-    line: str | None
-    estimate: bool
-    plot: Path | None
-    json: bool
-
-
-def run_solve(call: SolveCommand) -> bool:
-    """Solve, print and plot; return False if a target was missed."""
-    _check_boards_options(call)
-    is_about_spots = is_spot(call.name) or bool(call.spot_options or call.state_options or call.boards)
-    if call.estimate:
-        check_choices(*(call.options[name] for name in ("method", "traversal", "device", "dtype")))
-        game = read_spot(call) if is_about_spots else call.name
-        with StageDisplay() as display:
-            facts = estimate(
-                game, schedule=call.schedules[0], threads=call.options["threads"],
-                traversal=call.options["traversal"], observer=display,
-            )  # fmt: skip
-        estimates.print_estimate(facts, call.json)
-        return True
-    if not is_about_spots:
-        return _solve_and_print(call, call.name)
-    spot = read_spot(call)
-    if call.options["method"] == "cfr" and len(call.schedules) > 1:
-        raise InputError("--schedule: give only one for spots")
-    return _solve_and_print(call, spot) if call.boards is None else _solve_boards(call, spot, call.boards)
-
-
-def _check_boards_options(call: SolveCommand) -> None:
-    for flag, given in (("--keep", call.keep), ("--line", call.line is not None)):
-        if given and call.boards is None:
-            raise InputError(f"{flag} needs --boards")
-    if call.keep and call.options["out"] is None:
+    Parameters
+    ----------
+    game
+        Name with options, a .toml, .efg or .nfg file, module:object, spot, or MATCHSTATE:….
+    schedule
+        CFR schedule, dcfr by default; repeat to compare.
+    plot
+        Plot the convergence to an image file.
+    estimate
+        Print the sizes of tree and tables only.
+    boards
+        Spots: a file with one board per line, all, or sample:25.
+    keep
+        With --boards: keep every solution under --out.
+    line
+        With --boards: report this line instead of the root: b50, x-x/*.
+    """
+    of_spot, of_state = (given(options_for(source, options)) for source in (SPOT_FROM_TEXTS, SPOT_FROM_MATCH_STATE))
+    options = options_for(SOLVE, options)
+    schedules: list[str | None] = [*schedule] if schedule else [None]
+    if boards is None and (keep or line is not None):
+        raise InputError(f"{'--keep' if keep else '--line'} needs --boards")
+    if keep and options["out"] is None:
         raise InputError("--keep needs --out, the folder of the solutions")
-    if call.boards is not None and is_match_state(call.name):
+    if boards is not None and is_match_state(game):
         raise InputError("--boards is for spots; a match state has its own board, and its ranges depend on it")
-    if call.plot is not None and call.boards is not None:
+    if plot is not None and boards is not None:
         raise InputError("--plot draws one run, but --boards makes many; leave one out")
-
-
-def read_spot(call: SolveCommand) -> Spot:
-    """Return the spot of a file, of flags, or of a match state."""
-    given, of_state = [_flag(name) for name in call.spot_options], [_flag(name) for name in call.state_options]
-    if is_match_state(call.name):
-        if given:
-            raise InputError(f"{given[0]} is for 'riverboat solve spot'; give bet sizes for a match state with --menu")
+    if estimate:
+        check_choices(*(options[name] for name in ("method", "traversal", "device", "dtype")))
+    solved: str | Spot = game
+    if is_spot(game) or of_spot or of_state or boards:
+        solved = read_spot(game, of_spot, of_state)
+    if estimate:
         with StageDisplay() as display:
-            return spot_from_match_state(call.name, observer=display, **call.state_options)
+            facts = estimate_solve(
+                solved,
+                schedule=schedules[0],
+                threads=options["threads"],
+                traversal=options["traversal"],
+                observer=display,
+            )
+        print_estimate(facts, json)
+        return True
+    if isinstance(solved, Spot) and options["method"] == "cfr" and len(schedules) > 1:
+        raise InputError("--schedule: give only one for spots")
+    if isinstance(solved, Spot) and boards is not None:
+        return _solve_boards(solved, boards, schedules[0], keep, line, json, options)
+    results = _solve_all(solved, schedules, options)
+    state = {}
+    if is_match_state(game):
+        assert isinstance(solved, Spot)
+        state = {"match_state": game.strip(), "ranges": of_state.get("ranges"), "behind": list(solved.behind)}
+        state["played"] = solved.played
+    return _print_solved(results, isinstance(solved, Spot), state, plot, json)
+
+
+def read_spot(name: str, of_spot: Mapping[str, Any], of_state: Mapping[str, Any]) -> Spot:
+    """Return the spot of a file, of flags, or of a match state."""
+    if is_match_state(name):
+        if of_spot:
+            flag = _flag(next(iter(of_spot)))
+            raise InputError(f"{flag} is for 'riverboat solve spot'; give bet sizes for a match state with --menu")
+        with StageDisplay() as display:
+            return spot_from_match_state(name, observer=display, **of_state)
     if of_state:
-        raise InputError(f"{of_state[0]} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
-    if call.name == SPOT:
-        return spot_from_texts(**call.spot_options)
-    if not is_spot(call.name):
-        raise InputError(f"{call.name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
-    if given:
-        raise InputError(f"{given[0]} is for 'riverboat solve spot'; {call.name} defines it already")
-    spot = game_from_spec(call.name)
+        flag = _flag(next(iter(of_state)))
+        raise InputError(f"{flag} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
+    if name == SPOT:
+        return spot_from_texts(**of_spot)
+    if not is_spot(name):
+        raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
+    if of_spot:
+        raise InputError(f"{_flag(next(iter(of_spot)))} is for 'riverboat solve spot'; {name} defines it already")
+    spot = game_from_spec(name)
     assert isinstance(spot, Spot)
     return spot
 
@@ -132,28 +161,24 @@ class Solved(NamedTuple):
     unsaved: UnsavedError | None  # raised after the result is printed
 
 
-def _solve_and_print(call: SolveCommand, game: str | Game) -> bool:
-    solved = _solve_all(game, call.schedules, call.options)
+def _print_solved(
+    solved: Sequence[Solved], is_spot: bool, state: Mapping[str, Any], plot: Path | None, json: bool
+) -> bool:
     results = [each.result for each in solved]
     facts = [each.result.to_dict() | {"reason": each.reason} for each in solved]
     best = min(facts, key=lambda entry: float(entry["exploitability"]))
-    if is_match_state(call.name):
-        assert isinstance(game, Spot)
-        best |= {
-            "match_state": call.name.strip(), "ranges": call.state_options.get("ranges"),
-            "behind": list(game.behind), "played": game.played,
-        }  # fmt: skip
-    if call.json:
+    best |= state
+    if json:
         emit(best | ({"runs": facts} if len(facts) > 1 else {}))
-    elif isinstance(game, Spot) and results[0].method == "cfr":
+    elif is_spot and results[0].method == "cfr":
         _print_spot_result(results[0], best)
     else:
         _print_results(results)
-    if call.plot is not None:
+    if plot is not None:
         from riverboat.reports.plots.results import plot_convergence
 
-        plot_convergence(results, call.plot)
-        say(f"picture: {call.plot}")
+        plot_convergence(results, plot)
+        say(f"picture: {plot}")
     for each in solved:
         if each.unsaved is not None:
             raise each.unsaved
@@ -198,35 +223,28 @@ def _solve_one(game: str | Game | CompiledGame, schedule: str | None, options: M
         return Solved(result, missed_target_reason(result, display.current.limits, options["until"]), unsaved)
 
 
-def _solve_boards(call: SolveCommand, spot: Spot, boards: str) -> bool:
+def _solve_boards(
+    spot: Spot, boards: str, schedule: str | None, keep: bool, line: str | None, json: bool, options: Mapping[str, Any]
+) -> bool:
     with SolveDisplay() as display:
-        solved = solve_boards(
-            spot, boards, schedule=call.schedules[0], keep=call.keep, line=call.line or "", observer=display,
-            **call.options,
-        )  # fmt: skip
-    if call.json:
+        solved = solve_boards(spot, boards, schedule=schedule, keep=keep, line=line or "", observer=display, **options)
+    if json:
         emit(solved.to_dict())
     else:
         plain_console().print(solved.table)
-        if call.options["out"] is not None:
-            say(f"written to {Path(call.options['out']) / 'aggregate.csv'} and aggregate.json")
+        if options["out"] is not None:
+            say(f"written to {Path(options['out']) / 'aggregate.csv'} and aggregate.json")
     return solved.reached
 
 
 # --- printing ---
-
-_RESULT_COLUMNS = (
-    ReportColumn("method"), ReportColumn("iterations", FIGURE, rank=2), ReportColumn("seconds", FIGURE, rank=3),
-    ReportColumn("value (certified)", FIGURE), ReportColumn("exploitability", FIGURE),
-    ReportColumn("NashConv", FIGURE, rank=4),
-)  # fmt: skip
 
 
 def _print_results(results: list[Result]) -> None:
     """Print the results as a table."""
     first = results[0]
     if not first.certified:
-        multiplayer.print_multiplayer_results(results)
+        print_multiplayer_results(results)
         return
     rows = []
     for r in results:
@@ -234,12 +252,13 @@ def _print_results(results: list[Result]) -> None:
         assert r.value_low is not None
         assert r.value_high is not None
         half = (r.value_high - r.value_low) / 2
-        name = f"{method}" + (f" {r.traversal}" if r.traversal not in (None, "full") else "")
+        name = method if r.traversal in (None, "full") else f"{method} {r.traversal}"
         figures = f"{r.value:.9f} ± {half:.1e}", f"{r.exploitability:.3e}", f"{r.nash_conv:.3e}"
         rows.append((name, f"{r.iterations:,}", f"{r.seconds:.2f}", *figures))
     console = plain_console()
     console.print(f"{first.game}: {first.infosets:,} information sets; values in {first.unit}")
-    console.print(ReportTable("", _RESULT_COLUMNS, tuple(rows)))
+    columns = "method", figure("iterations", 2), figure("seconds", 3), figure("value (certified)")
+    console.print(make_table([*columns, figure("exploitability"), figure("NashConv", 4)], rows))
 
 
 def _print_spot_result(result: Result, facts: Mapping[str, Any]) -> None:

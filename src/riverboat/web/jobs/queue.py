@@ -23,11 +23,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from riverboat.api import boards as many_boards
 from riverboat.api.options import parse_target
 from riverboat.api.solve import check_schedule
-from riverboat.cli.terminal import parse_duration
 from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_toml_text
-from riverboat.core.formatting import format_bytes
+from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
 from riverboat.web.log_files import last_line

@@ -1,39 +1,32 @@
-"""Commands about databases of solved river endgames."""
+"""`riverboat endgames`: databases of solved river endgames."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from riverboat.cli.command import command
-from riverboat.cli.options import JsonOption
+from riverboat.api import endgames
+from riverboat.api.devices import note_cpu_fallback
+from riverboat.cli.display import StageDisplay
 from riverboat.cli.progress import ProgressBar
+from riverboat.cli.tables import figure, make_table, prose
 from riverboat.cli.terminal import emit, plain_console, say
 from riverboat.core.formatting import format_bytes, format_seconds
-from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
-
-app = typer.Typer(help="Databases of solved river endgames.", no_args_is_help=True)
-DatabaseFolder = Annotated[Path, typer.Argument(help="Folder of the database.")]
 
 
-@app.command("build")
-@command("riverboat.api.endgames:build_endgames")
-def build(
-    folder: DatabaseFolder,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Solve twenty and print the estimated time and memory of all.")
-    ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the build in that folder.")] = False,
-    json: JsonOption = False,
-    **options: Any,
-) -> None:
-    """Solve rivers that a blueprint reaches, and index them by the equities of both ranges."""
-    from riverboat.api import endgames
-    from riverboat.cli.device_notes import report_cpu_fallback
+def build(folder: Path, *, estimate: bool = False, resume: bool = False, json: bool = False, **options: Any) -> None:
+    """Solve rivers that a blueprint reaches, and index them by the equities of both ranges.
 
-    report_cpu_fallback(options.get("device", ""))
+    Parameters
+    ----------
+    folder
+        Folder of the database.
+    estimate
+        Solve twenty and print the estimated time and memory of all.
+    resume
+        Continue the build in that folder.
+    """
+    note_cpu_fallback(StageDisplay(), options.get("device", ""))
     if estimate:
         facts = endgames.estimate_endgames(folder, **options)
         if json:
@@ -68,32 +61,36 @@ def build(
     )
 
 
-@app.command("show")
-def show(folder: DatabaseFolder, json: JsonOption = False) -> None:
-    """Show the contents of a database."""
-    from riverboat.api.endgames import describe_endgames
+def show(folder: Path, *, json: bool = False) -> None:
+    """Show the contents of a database.
 
-    facts = describe_endgames(folder)
+    Parameters
+    ----------
+    folder
+        Folder of the database.
+    """
+    facts = endgames.describe_endgames(folder)
     if json:
         emit(facts)
         return
-    columns = tuple(ReportColumn(name, FIGURE) for name in ("stack in pots", "endgames", "distance to nearest"))
-    rows = [
+    rows = (
         (f"{row['stack_in_pots']:g}", f"{row['endgames']:,}", "" if (d := row["nearest_other"]) is None else f"{d:.4f}")
         for row in facts["rungs"]
-    ]
+    )
     console = plain_console()
-    console.print(ReportTable("", columns, tuple(rows)))
+    console.print(make_table(map(figure, ("stack in pots", "endgames", "distance to nearest")), rows))
     console.print(f"{facts['endgames']:,} endgames of {', '.join(map(str, facts['agents']))}; distances are medians")
 
 
-@app.command("query")
-@command("riverboat.api.endgames:query_endgames")
-def query(folder: DatabaseFolder, json: JsonOption = False, **options: Any) -> None:
-    """Find the nearest endgame, and print its values and first action."""
-    from riverboat.api.endgames import query_endgames
+def query(folder: Path, *, json: bool = False, **options: Any) -> None:
+    """Find the nearest endgame, and print its values and first action.
 
-    match = query_endgames(folder, **options)
+    Parameters
+    ----------
+    folder
+        Folder of the database.
+    """
+    match = endgames.query_endgames(folder, **options)
     if json:
         emit(match.to_dict())
         return
@@ -108,4 +105,4 @@ def query(folder: DatabaseFolder, json: JsonOption = False, **options: Any) -> N
     if match.exact is not None:
         rows.append(("solved", ", ".join(f"{name} {value:.3f}" for name, value in match.exact.items()) + " pots"))
     rows.append(("first", ", ".join(f"{move} {share:.0%}" for move, share in match.first.items())))
-    plain_console().print(ReportTable("", (ReportColumn("endgame"), ReportColumn("", PROSE)), tuple(rows)))
+    plain_console().print(make_table(["endgame", prose("")], rows))
