@@ -124,7 +124,7 @@ class SweepResult:
         return trials
 
     def table(self) -> ReportTable:
-        """Return a table with a row for each game and schedule: means over seeds, with the standard deviation."""
+        """Return a table of exploitability by game and schedule: means over seeds, with the standard deviation."""
         columns = (
             ReportColumn("game"), ReportColumn("schedule"), ReportColumn("seeds", COUNT, rank=1),
             ReportColumn("iterations", COUNT), ReportColumn("seconds", COUNT, rank=2), ReportColumn("exploitability", COUNT),

@@ -309,7 +309,7 @@ def _exceptions(decisions: DecisionTable, rows: Array, distances: Array, ev_loss
 
 
 def _distinct_groups(decisions: DecisionTable, order: Array, limit: int) -> list[int]:
-    """Return the first decisions of different groups."""
+    """Return the first decision of each group in the given order, at most `limit` of them."""
     _, first = np.unique(decisions.group[order], return_index=True)
     return [int(k) for k in order[np.sort(first)[:limit]]]
 

@@ -202,7 +202,7 @@ def certain_gift(game, end, pays):
 
 
 class SpendingRule(NamedTuple):
-    """Rule for spending the bank k."""
+    """Rule of safe exploitation: how much of the bank k of gifts so far may be risked in a hand."""
 
     rule: int  # SPEND, IF_AFFORDABLE, TO_THE_END, NEVER, ALWAYS
     realised: bool  # k counts realized winnings, instead of certain gifts

@@ -308,7 +308,7 @@ class PracticeSession:
 
     @staticmethod
     def read_agent_and_seed(path: str | Path) -> tuple[str, int]:
-        """Read the name of the agent and the seed from a file.
+        """Read the name of the agent and the seed of a saved session.
 
         Parameters
         ----------

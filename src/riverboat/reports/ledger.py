@@ -138,7 +138,7 @@ def measurement_table(entries: Iterable[LedgerEntry], names: Mapping[str, str]) 
 
 
 def _sorted_agents(book: Ledger) -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Return name, fingerprint and facts of each agent, by name."""
+    """Return name, fingerprint and recorded properties of each agent of the ledger, sorted by name."""
     names = book.names()
     return sorted(((names[mark], mark, facts) for mark, facts in book.agents.items()), key=lambda agent: agent[:2])
 

@@ -71,7 +71,7 @@ class StageGame(Protocol):
 
     @property
     def initial_strategy(self) -> Array:
-        """Initial strategy of iterations."""
+        """Strategy of all seats before the first iteration of fictitious play or policy iteration."""
         ...
 
     def response_problem(self, strategy: Array) -> ResponseProblem:

@@ -71,7 +71,7 @@ class AivatEstimates:
 
     @property
     def total(self) -> Array:
-        """Sum of terminal value and corrections. float64 [n]"""
+        """AIVAT estimate of each hand: terminal value plus all corrections. float64 [n]"""
         sums: Array = self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1)
         return sums
 

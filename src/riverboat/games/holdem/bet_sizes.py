@@ -67,7 +67,7 @@ class MenuThresholds:
 
     @cached_property
     def ratios(self) -> tuple[tuple[int, int], ...]:
-        """The three thresholds as fractions."""
+        """Thresholds of adding all-in, forcing it, and merging sizes: numerators and denominators of pot shares."""
         return tuple((Fraction(t) / 100).as_integer_ratio() for t in (self.add_all_in, self.force_all_in, self.merge))
 
 

@@ -70,7 +70,7 @@ class NormalForm:
         return len(self.labels)
 
     def root(self) -> _NormalFormState:
-        """Return the state before player 0's choice, which is hidden."""
+        """Return the initial state: player 0 chooses a row, which player 1 does not see."""
         return _NormalFormState(self, ())
 
 

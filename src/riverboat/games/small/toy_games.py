@@ -262,7 +262,7 @@ class Negotiation:
 
     @cached_property
     def deal(self) -> PrivateDeal:
-        """Distribution of independent cost and value."""
+        """Distribution of the seller's cost and the buyer's value: independent, all equally likely."""
         return PrivateDeal.independent([1.0] * self.limits, [1.0] * self.limits)
 
     def root(self) -> _NegotiationState:

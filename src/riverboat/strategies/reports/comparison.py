@@ -35,7 +35,7 @@ MAX_DEALS = 5_000  # deals per table; two cards of a spot are 49 × 48
 
 
 def has_wildcard(line: str) -> bool:
-    """Return whether a line has `*` for a card."""
+    """Return whether a line has `*` in place of a dealt card, which stands for every card."""
     return WILDCARD in line
 
 
