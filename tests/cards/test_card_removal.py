@@ -76,5 +76,5 @@ def test_samples_report_progress_and_do_not_depend_on_chunks(monkeypatch: pytest
 @pytest.mark.parametrize("options", [{"samples": 0}, {"samples": 10**12}, {"threads": 0}, {"threads": 10**6}])
 def test_numbers_out_of_range(options: dict[str, int]) -> None:
     ((name, value),) = options.items()
-    with pytest.raises(InputError, match=f"{name}={value:,}: "):
+    with pytest.raises(InputError, match=f"{name}=({value}|{value:,}): "):
         equities.equity("AA", "22+", "A2s+", **options)

@@ -425,7 +425,7 @@ def test_zero_spread_changes_nothing() -> None:
     assert isinstance(plain.gadget, ResolvingGadget)
     assert replace(plain, gadget=ResolvingGadget(0, plain.gadget.payoffs, np.zeros(NUM_HANDS))) == plain
     assert replace(plain, gadget=ResolvingGadget(0, plain.gadget.payoffs, 1.0)) != plain
-    with pytest.raises(InputError, match="spread -1"):
+    with pytest.raises(InputError, match=r"gadget: spreads? -1\b"):
         ResolvingGadget(0, plain.gadget.payoffs, -1.0)
-    with pytest.raises(InputError, match=r"forced 0 to 1\.5"):
+    with pytest.raises(InputError, match=r"forced.* 0 to 1\.5"):
         ResolvingGadget(0, plain.gadget.payoffs, forced=np.linspace(0, 1.5, NUM_HANDS))

@@ -142,6 +142,11 @@ def located_errors(where: object) -> Iterator[None]:
     where
         Path of the file, or number of the line.
 
+    Returns
+    -------
+    Iterator[None]
+        Context of a `with` block.
+
     Raises
     ------
     InputError

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -23,6 +22,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.claims import to_dicts
 from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.files import parse_toml
 from riverboat.papers.rows import ComparisonRow
 
 
@@ -82,7 +82,7 @@ class ExperimentReport:
 @cache
 def experiment_descriptions() -> dict[str, dict[str, Any]]:
     """Read `experiments.toml`: title, source, cost, function, options and notes of each experiment by its id."""
-    return tomllib.loads(resources.files("riverboat.papers").joinpath("experiments.toml").read_text(encoding="utf-8"))
+    return parse_toml(resources.files("riverboat.papers").joinpath("experiments.toml").read_text(encoding="utf-8"))
 
 
 def load_figures(experiment: str, table: str = "printed") -> dict[str, Any]:

@@ -254,7 +254,27 @@ def _query_tabular(strategy: Strategy, line: str, board: tuple[int, ...]) -> Str
 
 
 def tabular_ranges(strategy: Strategy, node: int) -> tuple[Array, Array]:
-    """Return both players' ranges at a node of a public tree: deal weight × own reach, zero for impossible hands."""
+    """Return both players' ranges at a node of a public tree: deal weight × own reach, zero for impossible hands.
+
+    Parameters
+    ----------
+    strategy
+        Strategy profile of a game with public actions.
+    node
+        Index of the node in the tree, 0 for the root.
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Weights of both players' hands, float64 [hands] each.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> tabular_ranges(Strategy.uniform(compile_game(kuhn())), 0)[0]
+    array([1., 1., 1.])
+    """
     tree = strategy.tree
     assert isinstance(tree, PublicTree)
     reach, tables = [np.array(w, float) for w in tree.deal.weights], tree.player_tables(strategy.probabilities)

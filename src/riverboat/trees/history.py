@@ -205,7 +205,13 @@ class HistoryTree(PreorderTree):
         return {**self.__dict__, "_info": self._info, "_infoset_info": None, "game": None}
 
     def spread(self, numbers: Array) -> Array:
-        """Repeat a number of each information set for each of its actions. [table]"""
+        """Repeat a number of each information set for each of its actions. [table]
+
+        Parameters
+        ----------
+        numbers
+            One number for each information set.
+        """
         return np.repeat(numbers, self.action_counts)
 
     # --- names ------------------------------------------------------------------------------
@@ -748,6 +754,17 @@ def assemble_tree(
     -------
     tuple[HistoryTree, Array]
         The tree, and the key of each information set.
+
+    Examples
+    --------
+    One decision between payoffs of 1 and -1:
+
+    >>> node = {"actor": [0, -2, -2], "end": [3, 2, 3], "width": [2, 0, 0], "data": [0, 0, 1], "key": [7, -1, -1]}
+    >>> columns = {name: np.array(column) for name, column in node.items()}
+    >>> payoffs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> tree, keys = assemble_tree("bet", "chips", columns, payoffs, np.zeros(0), lambda keys: [("root", ("l", "r"))], ())
+    >>> tree.infoset_count, tree.action_count, keys
+    (1, 2, array([7]))
     """
     keys, infoset, first = number_by_first_visit(columns["key"])
     ends = np.cumsum(columns["width"][first], dtype=np.int64)

@@ -69,7 +69,27 @@ class Infoset(NamedTuple):
 
 
 def child_nodes(nodes: Any, node: int) -> Iterator[int]:
-    """Yield the children of a node, where `nodes` has the width and the end of the subtree of each node in preorder."""
+    """Yield the children of a node.
+
+    Parameters
+    ----------
+    nodes
+        Number of children (`width`) and end of the subtree (`end`) of each node, in preorder.
+    node
+        Index of the node.
+
+    Returns
+    -------
+    Iterator[int]
+        Indices of the children, in order.
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> list(child_nodes(compile_game(kuhn()).nodes, 0))
+    [1, 6]
+    """
     child = node + 1
     for _ in range(int(nodes.width[node])):
         yield child

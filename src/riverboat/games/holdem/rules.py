@@ -93,7 +93,23 @@ class Rake:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is an integer or a float, and not a bool."""
+    """Return whether a value is an integer or a float, and not a bool.
+
+    Parameters
+    ----------
+    value
+        Entry of a file.
+
+    Returns
+    -------
+    bool
+        True for numbers.
+
+    Examples
+    --------
+    >>> is_number(2.5), is_number(True)
+    (True, False)
+    """
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from math import comb
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
+from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.games.holdem.menus import SEATS
@@ -103,7 +103,7 @@ def spot_routes(server: Server) -> APIRouter:
     @router.get("/ranges/presets")
     async def preset_ranges() -> list[RangePreset]:
         """Return the range presets."""
-        presets = tomllib.loads(RANGE_PRESETS.read_text(encoding="utf-8"))
+        presets = files.parse_toml(RANGE_PRESETS.read_text(encoding="utf-8"))
         return [
             RangePreset(group=group, name=name, text=text)
             for group, ranges in presets.items()
