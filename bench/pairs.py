@@ -60,7 +60,7 @@ def spots() -> Iterator[Work]:
     ):
         spot = registry.game_from_spec(str(SPOTS / f"{name}.toml"))
         if dtype == "compact":
-            yield f"{name}: tree", lambda spot=spot: BoardTree(spot)
+            yield f"{name}: tree", lambda spot=spot: BoardTree(spot).boards
         cfr = BoardCFR(BoardTree(spot), "dcfr", dtype=dtype)
         yield f"{name} {dtype}: iterations", lambda cfr=cfr, steps=steps: cfr.step(steps)
         yield (

@@ -25,7 +25,7 @@ from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.parallel import submit_in_order
 from riverboat.evaluation.matches._kernels import match as kernels
 from riverboat.evaluation.matches.duel import draw_deals
-from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, compact_rules_arrays
+from riverboat.games.holdem.actions import END_OF_LINE, compact_rules_arrays
 from riverboat.games.holdem.betting_rules import FOLDED
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.observations import Observations
@@ -117,14 +117,12 @@ class DuplicatePairs:
 
     def _observations(self, tables: kernels.MatchTables, chosen: Array, numbers: Array) -> Observations:
         """Return the observations of the players to act in the chosen hands. Both hands of a pair have its number."""
-        rules, (_, _, turn, street) = self.rules, tables.states[chosen, :4].T
-        cards, hole, size = tables.cards[chosen >> 1], rules.hole, rules.board_sizes[-1]
-        shown = np.arange(size) < np.array(rules.board_sizes)[street, None]
-        own = np.take_along_axis(cards, turn[:, None] * hole + np.arange(hole), axis=1)
-        board = np.where(shown, cards[:, 2 * hole :], np.uint8(HIDDEN_CARD))
-        length = tables.length[chosen]
-        moves = np.take(tables.moves[:, : max(1, int(length.max()))], chosen, axis=0)
-        return Observations(rules, numbers[chosen >> 1], turn.astype(np.int8), own, board, moves, length)
+        n, columns, shown = len(chosen), max(1, int(tables.length[chosen].max())), self.rules.board_sizes
+        shapes = (n,), (n, self.rules.hole), (n, shown[-1]), (n, columns), (n,)
+        kinds = np.int8, np.uint8, np.uint8, np.int32, np.int32
+        parts = [np.empty(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+        kernels.observe_tables(np.array(shown, np.int64), tables, chosen, *parts)
+        return Observations(self.rules, numbers[chosen >> 1], *parts)
 
 
 def _agent_actions(agent: Agent, observations: Observations) -> Array:

@@ -53,6 +53,31 @@ def draw_deals(
 
 
 @kernel
+def observe_tables(
+    shown,  # int64 [streets]: board cards
+    tables,  # MatchTables
+    chosen,  # int64 [n]: hands
+    seat,  # int8 [n] OUT
+    hole,  # uint8 [n, hole] OUT
+    board,  # uint8 [n, board] OUT: 255 if not dealt
+    moves,  # int32 [n, columns] OUT
+    length,  # int32 [n] OUT
+):
+    """Write the observations of the players to act."""
+    own = hole.shape[1]
+    for i in range(len(chosen)):
+        t = chosen[i]
+        turn, street = np.int64(tables.states[t, 2]), np.int64(tables.states[t, 3])
+        seat[i], length[i] = turn, tables.length[t]
+        for k in range(own):
+            hole[i, k] = tables.cards[t >> 1, turn * own + k]
+        for k in range(board.shape[1]):
+            board[i, k] = tables.cards[t >> 1, 2 * own + k] if k < shown[street] else 255
+        for k in range(moves.shape[1]):
+            moves[i, k] = tables.moves[t, k]
+
+
+@kernel
 def apply_actions(
     book,  # CompactBettingRules
     chosen,  # int64 [n]: hands
