@@ -57,7 +57,7 @@ class ContinuousResult:
 
 
 @dataclass(frozen=True, eq=False)
-class RiverThresholds:
+class RiverThresholdsResult:
     """A river spot solved by thresholds over hand ranks, next to its exact solution.
 
     Attributes
@@ -69,7 +69,7 @@ class RiverThresholds:
 
     Examples
     --------
-    >>> RiverThresholds.solved
+    >>> RiverThresholdsResult.solved
     True
     """
 
@@ -95,7 +95,7 @@ def solve_continuous(
     models: str | Path | None = None,
     method: str = "auto",
     steps: Annotated[int, Limits(2, 1000)] = 60,
-) -> ContinuousResult | RiverThresholds:
+) -> ContinuousResult | RiverThresholdsResult:
     """Solve a game with continuous signals, or a river spot by thresholds.
 
     Parameters
@@ -111,7 +111,7 @@ def solve_continuous(
 
     Returns
     -------
-    ContinuousResult or RiverThresholds
+    ContinuousResult or RiverThresholdsResult
         Certified thresholds; of a spot also their exploitability.
 
     Raises
@@ -147,8 +147,8 @@ def solve_continuous(
     return ContinuousResult(loaded, tuple(solve_models(loaded, game_file.load_models(models, loaded), method, steps)))
 
 
-def _solve_river(path: Path, steps: int) -> RiverThresholds:
+def _solve_river(path: Path, steps: int) -> RiverThresholdsResult:
     from riverboat.api.solve import solve
 
     spot = load(path)
-    return RiverThresholds(solve_river(spot, steps), solve(spot, until=0.5).exploitability)
+    return RiverThresholdsResult(solve_river(spot, steps), solve(spot, until=0.5).exploitability)

@@ -648,7 +648,7 @@ def _make_trainer(
 
 
 def _strength_record(claim: Claim, key: str = "exploitability", **more: Any) -> dict[str, Any]:
-    """Return an evaluation in the form of the log, with its claim."""
+    """Return the log entry of a measured strength: value, unit, half-width, and whether it is exact or an estimate."""
     record = {key: claim.value, "unit": claim.unit, "is": claim.to_dict()["is"], **more}
     if claim.half_width is not None:
         record["ci95"] = claim.half_width

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from riverboat.api.continuous import ContinuousResult, RiverThresholds, solve_continuous
+from riverboat.api.continuous import ContinuousResult, RiverThresholdsResult, solve_continuous
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.tables import make_table, prose
 from riverboat.cli.terminal import emit, say
@@ -26,7 +26,7 @@ def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **op
     """
     with ProgressLine(f"{game.stem}: models and thresholds"):
         result = solve_continuous(game, **options)
-    profile = result.river.profile if isinstance(result, RiverThresholds) else result.best.profile
+    profile = result.river.profile if isinstance(result, RiverThresholdsResult) else result.best.profile
     if plot is not None and profile is not None:
         from riverboat.reports.plots.continuous import plot_profile
 
@@ -34,7 +34,7 @@ def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **op
         say(f"picture: {plot}")
     if json:
         emit(result.to_dict())
-    elif isinstance(result, RiverThresholds):
+    elif isinstance(result, RiverThresholdsResult):
         _print_river(result)
     else:
         _print_solutions(result)
@@ -44,7 +44,7 @@ def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **op
 _COLUMNS = "situation", "player", "actions, weak to strong"
 
 
-def _print_river(result: RiverThresholds) -> None:
+def _print_river(result: RiverThresholdsResult) -> None:
     """Print the thresholds of a river as hands, their exploitability, and that of the exact solution."""
     river, hands, rows = result.river, result.river.threshold_hands(), []
     for name, row in river.profile.to_dict().items():

@@ -401,6 +401,7 @@ class ThreadTeam:
 
     @cached_property
     def pool(self) -> ThreadPoolExecutor:
+        """The threads, started on first use and kept between steps."""
         return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")
 
     def discount(self, tables: BucketTables, factors: tuple[float, float, float], seed: int) -> None:

@@ -53,7 +53,7 @@ def json_response(body: bytes, **headers: str) -> Response:
 
 
 def table_response(table: ReportTable) -> TableResponse:
-    """Return a table with its columns."""
+    """Convert a report table to a response: its title, its columns and the rows of rounded cells."""
     columns = [{"name": c.name, "title": c.title or c.name, "kind": c.kind} for c in table.columns]
     rows = [[cell if isinstance(cell, str) else round_or_none(cell, 6) for cell in row] for row in table.rows]
     return TableResponse.model_validate({"title": table.title, "columns": columns, "rows": rows})
