@@ -64,7 +64,7 @@ def solve(run, name):
     """Return the exit code, the last line, and whether it was the only line apart from progress."""
     code, out, err = run("solve", f"open_spiel:{name}", *BRIEFLY, "--json")
     assert "Traceback" not in err
-    progress = re.compile(r"building the tree of|\S+ dcfr: ")
+    progress = re.compile(r"building the tree of|\S+ dcfr(:|  )")
     lines = [line for line in err.splitlines() if not progress.match(line)]
     assert len(lines) == (code != 0), (name, lines)
     return code, lines[0] if lines else out

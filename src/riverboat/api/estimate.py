@@ -169,10 +169,10 @@ def _exact_estimate(game: Game, schedule: str | None) -> dict[str, Any]:
 
 
 DEFAULT_TARGET = DEFAULT_SPOT_TARGET  # target if no limit is given
-# Measured in core-seconds on a server (2026), with compact tables and the default schedule, on the spots of
-# examples/spots: 3.3 to 4.2 ns for each information set and action, from 10,000 to 95 million of them.
-SECONDS_PER_ACTION = 3.8e-9  # per infoset-action and iteration
-SECONDS_PER_NODE = 6e-8  # per betting node, board and iteration
+# Between the rates of two machines, in core-seconds, with compact tables and the default schedule: on the spots of
+# examples/spots a server needed 3.3 to 4.2 ns for each information set and action, a newer machine 1.3 to 2 ns.
+SECONDS_PER_ACTION = 2.4e-9  # per infoset-action and iteration
+SECONDS_PER_NODE = 4e-8  # per betting node, board and iteration
 SECONDS_PER_ITERATION = 3e-6  # overhead
 TYPICAL_ITERATIONS, TYPICAL_CHECKS = (
     100,
