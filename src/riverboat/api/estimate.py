@@ -266,6 +266,6 @@ def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str 
         "seconds_to_target": expected.target,
         "target_pct": DEFAULT_TARGET,
         "threads": threads,
-        "seconds_are": "an estimate from rates of one machine: a factor of three off at most is usual",
+        "seconds_are": "an estimate from rates of two machines: a factor of three off at most is usual",
         "menus": lines,
     }
