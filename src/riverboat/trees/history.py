@@ -467,7 +467,7 @@ def _compile_histories(
     game: HistoryGame, root: HistoryState, grown: BuildMonitor, *, constant_sum: bool
 ) -> HistoryTree:
     """Traverse the states of a game in preorder and build its tree."""
-    actor, end, width, infoset, data = (column(kind) for kind in "bihiq")
+    actor, width, infoset, data = (column(kind) for kind in "bhiq")
     numbers: dict[str, int] = {}
     info: list[tuple[str, tuple[str, ...]]] = []
     owner: list[int] = []
@@ -502,13 +502,7 @@ def _compile_histories(
             )
         return number
 
-    # An explicit stack: imported trees may be deeper than Python's recursion allows.
-    work: list[tuple[HistoryState | None, int]] = [(root, -1)]
-    while work:
-        state, closing = work.pop()
-        if state is None:
-            end[closing] = len(actor)
-            continue
+    def visit(state: HistoryState) -> list[HistoryState]:
         node, who = len(actor), state.actor
         grown(node)
         labels = tuple(state.actions()) if who != TERMINAL else ()
@@ -517,7 +511,6 @@ def _compile_histories(
         if not TERMINAL <= who < game.players:
             raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
         actor.append(who)
-        end.append(0)
         width.append(len(labels))
         infoset.append(-1)
         data.append(0)
@@ -530,8 +523,7 @@ def _compile_histories(
             data[node] = payoffs.setdefault(pay, len(payoffs))
             if constant_sum and data[node]:
                 check_same_payoff_sum(game.name, next(iter(payoffs)), pay)
-            end[node] = node + 1
-            continue
+            return []
         if not labels:
             raise InputError(f"{game.name}: no actions at node {node}, which is not terminal")
         if len(set(labels)) != len(labels):
@@ -540,9 +532,9 @@ def _compile_histories(
             data[node] = at_chance(state, node, labels)
         else:
             infoset[node] = at_decision(state, who, labels)
-        work.append((None, node))
-        work.extend((state.child(k), -1) for k in reversed(range(len(labels))))
+        return [state.child(k) for k in range(len(labels))]
 
+    end = tree_layout.traverse_preorder(root, visit)
     lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
     columns = {name: np.asarray(numbers) for name, numbers in lists}
     pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)
