@@ -56,12 +56,9 @@ class PublicSubgame:
 
 def _state_at(tree: PublicTree, node: int) -> PublicState:
     """Return the public state of a node."""
-    state, here = tree.game.root(), 0
-    while here != node:
-        for k, child in enumerate(tree.children(here)):
-            if child <= node < tree.nodes.end[child]:
-                state, here = state.child(k), child
-                break
+    state = tree.game.root()
+    for _, k in tree.path(node):
+        state = state.child(k)
     return state
 
 

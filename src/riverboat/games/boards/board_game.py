@@ -97,8 +97,12 @@ class BettingTree:
     def parents(self) -> Array:
         """Parent of each node; -1 at the root. int64 [nodes]"""
         parents = np.full(len(self.end), -1)
-        for node in range(len(self.end)):
-            parents[list(self.children(node))] = node
+        parent = np.flatnonzero(self.actor != TERMINAL)
+        child = parent + 1
+        while len(child):  # the first children, then the second ones, …
+            parents[child] = parent
+            following = self.end[child] < self.end[parent]
+            child, parent = self.end[child[following]], parent[following]
         return parents
 
     def path(self, node: int) -> list[int]:
