@@ -128,18 +128,6 @@ class PublicTreeLayout:
 
 def layout_from_states(game: PublicGame) -> PublicTreeLayout:
     """Traverse a public game once; equal action lists, chance events and payoffs are stored once."""
-    root = game.root()
-    with BuildMonitor(
-        game.name,
-        "building the tree of",
-        "public states",
-        BYTES_PER_PUBLIC_NODE,
-        partial(estimate_num_nodes, root),
-    ) as monitor:
-        return _build_layout(game, root, monitor)
-
-
-def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> PublicTreeLayout:
     actor, index = column("b"), column("i")
     menus: dict[tuple[str, ...], int] = {}
     chances: dict[tuple[Outcome, ...], int] = {}
@@ -148,7 +136,7 @@ def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> P
     def visit(node: tuple[PublicState, str]) -> list[tuple[PublicState, str]]:
         state, line = node
         who = state.actor
-        grown(len(actor))
+        monitor(len(actor))
         if who not in (0, 1, CHANCE, TERMINAL):
             raise InputError(
                 f"{game.name}: actor {short_repr(who)} at {short_repr(line)}: must be 0, 1, CHANCE or TERMINAL"
@@ -170,6 +158,9 @@ def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> P
             raise InputError(f"{game.name}: duplicate action labels at {short_repr(line)}: {labels}")
         return [(state.child(k), append_label(line, game.joiner, label)) for k, label in enumerate(labels)]
 
-    end = traverse_preorder((root, ""), visit)
-    arrays = np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(index, np.int32)
-    return PublicTreeLayout(*arrays, tuple(menus), tuple(chances), tuple(payoffs))
+    root = game.root()
+    estimate = partial(estimate_num_nodes, root)
+    with BuildMonitor(game.name, "building the tree of", "public states", BYTES_PER_PUBLIC_NODE, estimate) as monitor:
+        end = traverse_preorder((root, ""), visit)
+        arrays = np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(index, np.int32)
+        return PublicTreeLayout(*arrays, tuple(menus), tuple(chances), tuple(payoffs))

@@ -21,7 +21,7 @@ from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, format_cards, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, MemoryLimitError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
 from riverboat.games.boards.betting_tree import build_betting_tree
 from riverboat.games.boards.board_game import BettingTree, UnrolledStatesMixin
@@ -594,10 +594,8 @@ def _parse_board(board: Cards) -> tuple[int, ...]:
 def _parse_range(given: str | Range, name: str) -> Range:
     if isinstance(given, Range):
         return given
-    try:
+    with located_errors(f"range of {name}"):
         return Range.parse(given)
-    except InputError as error:
-        raise InputError(f"range of {name}: {error}") from None
 
 
 def _parse_player(name: str | None) -> int | None:
