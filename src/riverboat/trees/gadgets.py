@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, PrivateDeal, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, NoPublicChance, Payoff, PrivateDeal, PublicState
 from riverboat.games.tree_layout import PublicTreeLayout
 from riverboat.trees._kernels.tree import TreeNodes
 from riverboat.trees.compile import to_history_tree
@@ -325,7 +325,7 @@ def _resolve_tree(tree: PublicTree, node: int, weights: tuple[Array, Array], pla
 
 
 @dataclass(frozen=True, eq=False)
-class _ResolveState:
+class _ResolveState(NoPublicChance):
     """The state in which a player may stop or enter a subgame."""
 
     player: int
@@ -339,9 +339,6 @@ class _ResolveState:
 
     def actions(self) -> tuple[str, ...]:
         return ("stop", "enter")
-
-    def outcomes(self) -> tuple[()]:
-        return ()
 
     def child(self, index: int) -> PublicState:
         return self.enter() if index else replace(self, stopped=True)

@@ -706,12 +706,13 @@ def unroll(tree: PublicTree) -> HistoryTree:
     boards, (live0, live1) = tree.board_of_node, tree.possible_hands
     actor0, end0 = tree.nodes.actor, tree.nodes.end
     side, first_hands = tree.player_arrays[0], np.flatnonzero(marginal > 0)
-    build, payoffs = HistoryTreeBuilder(), []
+    build = HistoryTreeBuilder()
+    payoffs: list[Array] = []
     top = build.add_chance_node(marginal[first_hands], [tree.hands[0][h] for h in first_hands])
-    for h0 in first_hands:
+    for h0 in first_hands.tolist():
         second_hands = np.flatnonzero(joint[h0] > 0)
         deal = build.add_chance_node(joint[h0][second_hands] / marginal[h0], [tree.hands[1][h] for h in second_hands])
-        for h1 in second_hands:
+        for h1 in second_hands.tolist():
             keep = live0[boards, h0] & live1[boards, h1]
             end = np.concatenate([[0], np.cumsum(keep)])[end0[keep]] + build.size
             who = actor0[keep].astype(np.int64)

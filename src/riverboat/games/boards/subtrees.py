@@ -120,8 +120,8 @@ def extract_action_subtree(tree: ActionTree, root: int, street: int | None = Non
     actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source])).astype(np.int8)
     showdown = tree.showdown[source] & ~dealing
     payoffs = _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None]
-    street, spent = (on[source] - deals - begin).astype(np.int8), tree.spent[source].astype(np.float64)
-    return BettingSubtree(BettingTree(actor, end, street, label, showdown, payoffs, spent), source)
+    since_root, spent = (on[source] - deals - begin).astype(np.int8), tree.spent[source].astype(np.float64)
+    return BettingSubtree(BettingTree(actor, end, since_root, label, showdown, payoffs, spent), source)
 
 
 def _payoffs(tree: ActionTree, source: Array, showdown: Array) -> Array:

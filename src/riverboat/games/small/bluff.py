@@ -21,7 +21,7 @@ from math import factorial
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import TERMINAL, ComparisonPayoff, Continuation, Outcome, Payoff, PrivateDeal
+from riverboat.games.base import TERMINAL, ComparisonPayoff, Continuation, NoPublicChance, Payoff, PrivateDeal
 from riverboat.games.tree_layout import PublicTreeLayout
 
 FACES = "12345*"
@@ -195,7 +195,7 @@ class Bluff:
 
 
 @dataclass(frozen=True)
-class _BluffState:
+class _BluffState(NoPublicChance):
     game: Bluff
     last: int
     actor_to_move: int
@@ -207,9 +207,6 @@ class _BluffState:
 
     def actions(self) -> tuple[str, ...]:
         return self.game.legal_actions(self.last)
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        return ()
 
     def child(self, index: int) -> _BluffState:
         if self.last >= 0 and index == 0:
