@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,13 +30,13 @@ T = TypeVar("T")
 def traverse_preorder(root: T, visit: Callable[[T], Sequence[T]]) -> column[int]:
     """Visit the nodes of a tree in preorder; `visit` returns the children of a node.
 
-    Returns one past the last node of each subtree. Nodes are any objects but integers.
+    Returns one past the last node of each subtree. Nodes are any objects but plain integers.
     """
     end = column("i")
-    work: list[T | int] = [root]  # an explicit stack, since lines may exceed Python's recursion limit
+    work: list[Any] = [root]  # an explicit stack, since lines may exceed Python's recursion limit
     while work:
         node = work.pop()
-        if isinstance(node, int):  # the subtree of this index is complete
+        if type(node) is int:  # the subtree of this index is complete; states may be of subclasses
             end[node] = len(end)
             continue
         index = len(end)

@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck, card_masks
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.cards.notation import format_cards
 from riverboat.core.budget import BuildMonitor
@@ -126,7 +126,7 @@ def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
                 masks.append(masks[b] | new)
                 groups.append(np.array([g for g in groups[b] if mask_of(card_maps[g][list(cards_of(new))]) == new]))
                 parents.append(b)
-                member_masks += [mask_of(dealt[i]) for i in members]
+                member_masks += card_masks(dealt[members]).tolist()
                 member_by += groups[b][symmetry[members]].tolist()
                 member.append(len(member_masks))
                 chance.append(1.0 / comb(len(left) - 4, count))
