@@ -468,9 +468,7 @@ def _compile_histories(
 ) -> HistoryTree:
     """Traverse the states of a game in preorder and build its tree."""
     actor, width, infoset, data = (column(kind) for kind in "bhiq")
-    numbers: dict[str, int] = {}
-    info: list[tuple[str, tuple[str, ...]]] = []
-    owner: list[int] = []
+    infosets: dict[str, tuple[int, int, tuple[str, ...]]] = {}  # number, player and actions by name
     chances: dict[tuple[tuple[str, ...], tuple[float, ...]], int] = {}
     chance: list[float] = []
     outcome_labels: list[str] = []
@@ -490,15 +488,11 @@ def _compile_histories(
 
     def at_decision(state: HistoryState, who: int, labels: tuple[str, ...]) -> int:
         name = state.infoset()
-        if name not in numbers:
-            numbers[name] = len(info)
-            info.append((name, labels))
-            owner.append(who)
-        number = numbers[name]
-        if owner[number] != who or info[number][1] != labels:
+        number, owner, actions = infosets.setdefault(name, (len(infosets), who, labels))
+        if owner != who or actions != labels:
             raise InputError(
-                f"{game.name}: information set {name!r} belongs to player {owner[number]} with actions "
-                f"{info[number][1]} at one node and to player {who} with {labels} at another"
+                f"{game.name}: information set {name!r} belongs to player {owner} with actions "
+                f"{actions} at one node and to player {who} with {labels} at another"
             )
         return number
 
@@ -535,6 +529,7 @@ def _compile_histories(
         return [state.child(k) for k in range(len(labels))]
 
     end = tree_layout.traverse_preorder(root, visit)
+    info = [(name, actions) for name, (_, _, actions) in infosets.items()]
     lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
     columns = {name: np.asarray(numbers) for name, numbers in lists}
     pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)

@@ -12,11 +12,12 @@ arrays are filled by doubling, without a traversal.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import factorial
+from math import factorial, prod
 
 import numpy as np
 
@@ -32,13 +33,8 @@ VALUE_INTERVAL_WIDTH = {2: 1e-5, 3: 5e-4}
 def _distinct_rolls(dice: int) -> tuple[tuple[str, ...], list[float]]:
     """Return the distinct rolls of `dice` dice and the number of permutations of each."""
     rolls = ["".join(r) for r in combinations_with_replacement(FACES, dice)]
-    multiplicities = []
-    for roll in rolls:
-        count = factorial(dice)
-        for face in set(roll):
-            count //= factorial(roll.count(face))
-        multiplicities.append(float(count))
-    return tuple(rolls), multiplicities
+    multiplicities = [factorial(dice) // prod(map(factorial, Counter(roll).values())) for roll in rolls]
+    return tuple(rolls), list(map(float, multiplicities))
 
 
 @dataclass(frozen=True)
