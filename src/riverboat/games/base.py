@@ -248,6 +248,20 @@ class PublicState(Protocol):
         """Return the payoffs of all pairs of hands, at a terminal."""
 
 
+class NoPublicChance:
+    """Base of public states of games without public chance.
+
+    Examples
+    --------
+    >>> NoPublicChance().outcomes()
+    ()
+    """
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Return no outcomes."""
+        return ()
+
+
 @runtime_checkable
 class PublicGame(Protocol):
     """A game defined by its public states and private hands.

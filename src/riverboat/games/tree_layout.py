@@ -13,16 +13,40 @@ import random
 import time as clock
 from array import array as column
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, append_label
+
+T = TypeVar("T")
+
+
+def traverse_preorder(root: T, visit: Callable[[T], Sequence[T]]) -> column[int]:
+    """Visit the nodes of a tree in preorder; `visit` returns the children of a node.
+
+    Returns one past the last node of each subtree. Nodes are any objects but plain integers.
+    """
+    end = column("i")
+    work: list[Any] = [root]  # an explicit stack, since lines may exceed Python's recursion limit
+    while work:
+        node = work.pop()
+        if type(node) is int:  # the subtree of this index is complete; states may be of subclasses
+            end[node] = len(end)
+            continue
+        index = len(end)
+        end.append(index + 1)
+        children = visit(node)
+        if children:
+            work.append(index)
+            work += reversed(children)
+    return end
+
 
 # --- estimates of tree sizes ---
 
@@ -104,55 +128,39 @@ class PublicTreeLayout:
 
 def layout_from_states(game: PublicGame) -> PublicTreeLayout:
     """Traverse a public game once; equal action lists, chance events and payoffs are stored once."""
-    root = game.root()
-    with BuildMonitor(
-        game.name,
-        "building the tree of",
-        "public states",
-        BYTES_PER_PUBLIC_NODE,
-        partial(estimate_num_nodes, root),
-    ) as monitor:
-        return _build_layout(game, root, monitor)
-
-
-def _build_layout(game: PublicGame, root: PublicState, grown: BuildMonitor) -> PublicTreeLayout:
-    actor, end, index = (column(kind) for kind in "bii")
+    actor, index = column("b"), column("i")
     menus: dict[tuple[str, ...], int] = {}
     chances: dict[tuple[Outcome, ...], int] = {}
     payoffs: dict[Payoff, int] = {}
 
-    # An explicit stack, since lines may exceed Python's recursion limit.
-    work: list[tuple[PublicState | None, int, str]] = [(root, -1, "")]
-    while work:
-        state, closing, line = work.pop()
-        if state is None:
-            end[closing] = len(actor)
-            continue
-        node, who = len(actor), state.actor
-        grown(node)
+    def visit(node: tuple[PublicState, str]) -> list[tuple[PublicState, str]]:
+        state, line = node
+        who = state.actor
+        monitor(len(actor))
         if who not in (0, 1, CHANCE, TERMINAL):
             raise InputError(
                 f"{game.name}: actor {short_repr(who)} at {short_repr(line)}: must be 0, 1, CHANCE or TERMINAL"
             )
         actor.append(who)
-        end.append(node + 1)
-        index.append(0)
         if who == TERMINAL:
-            index[node] = payoffs.setdefault(state.payoff(), len(payoffs))
-            continue
+            index.append(payoffs.setdefault(state.payoff(), len(payoffs)))
+            return []
         if who == CHANCE:
             outcomes = tuple(state.outcomes())
-            index[node] = chances.setdefault(outcomes, len(chances))
+            index.append(chances.setdefault(outcomes, len(chances)))
             labels = tuple(o.label for o in outcomes)
         else:
             labels = tuple(state.actions())
-            index[node] = menus.setdefault(labels, len(menus))
+            index.append(menus.setdefault(labels, len(menus)))
         if not labels:
             raise InputError(f"{game.name}: no actions at {short_repr(line)}, which is not terminal")
         if len(set(labels)) != len(labels):
             raise InputError(f"{game.name}: duplicate action labels at {short_repr(line)}: {labels}")
-        work.append((None, node, ""))
-        for k in reversed(range(len(labels))):
-            work.append((state.child(k), -1, append_label(line, game.joiner, labels[k])))
-    arrays = np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(index, np.int32)
-    return PublicTreeLayout(*arrays, tuple(menus), tuple(chances), tuple(payoffs))
+        return [(state.child(k), append_label(line, game.joiner, label)) for k, label in enumerate(labels)]
+
+    root = game.root()
+    estimate = partial(estimate_num_nodes, root)
+    with BuildMonitor(game.name, "building the tree of", "public states", BYTES_PER_PUBLIC_NODE, estimate) as monitor:
+        end = traverse_preorder((root, ""), visit)
+        arrays = np.asarray(actor, np.int8), np.asarray(end, np.int32), np.asarray(index, np.int32)
+        return PublicTreeLayout(*arrays, tuple(menus), tuple(chances), tuple(payoffs))

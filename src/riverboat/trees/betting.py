@@ -77,49 +77,41 @@ def make_shape(betting: BettingTree, streets: int, rows: int) -> BettingShape:
 
 def make_forest(betting: BettingTree, streets: int) -> BettingForest:
     """Cut a betting tree into streets."""
-    order = np.concatenate([np.flatnonzero(betting.street == s) for s in range(streets)]).astype(np.int32)
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
+    order = np.argsort(betting.street, kind="stable").astype(np.int32)
     first = np.searchsorted(betting.street[order], np.arange(streets + 1)).astype(np.int32)
-    actor = betting.actor[order]
-    # The nodes of a subtree that lie on the same street follow the node directly.
-    end = np.empty(len(order), np.int32)
-    for s in range(streets):
-        on_street = np.concatenate([[0], np.cumsum(betting.street == s)])
-        nodes = order[first[s] : first[s + 1]]
-        end[first[s] : first[s + 1]] = first[s] + on_street[betting.end[nodes]]
-    width = np.zeros(len(order), np.int8)
-    slot = np.zeros(len(order), np.int32)
+    actor, parents = betting.actor[order], betting.parents
+    width = np.where(actor >= 0, np.bincount(parents[1:], minlength=len(order))[order], 0)
+    too_many = width[width > MAX_ACTIONS]
+    if len(too_many):
+        raise InputError(
+            f"{too_many[0]} actions at one decision, at most {MAX_ACTIONS} are supported: use fewer bet sizes"
+        )
+    is_root = (parents[order] < 0) | (betting.actor[parents[order]] == CHANCE)
+    end, slot = np.empty(len(order), np.int32), np.zeros(len(order), np.int32)
     slots = np.zeros((streets, 2), np.int32)
-    roots: list[list[int]] = [[] for _ in range(streets)]
-    for s in range(streets):
-        exits = 0
-        root_end = first[s]  # end of the current root's subtree
-        for n in range(first[s], first[s + 1]):
-            if n == root_end:
-                roots[s].append(n)
-                root_end = end[n]
-            if actor[n] >= 0:
-                num_actions = sum(1 for _ in betting.children(int(order[n])))
-                if num_actions > MAX_ACTIONS:
-                    raise InputError(
-                        f"{num_actions} actions at one decision, at most {MAX_ACTIONS} are supported: use fewer bet sizes"
-                    )
-                width[n] = num_actions
-                slot[n] = slots[s, actor[n]]
-                slots[s, actor[n]] += width[n]
-            elif actor[n] == CHANCE:
-                slot[n] = exits
-                exits += 1
+    roots: list[list[int]] = []
     batch_at, batch, root_at, deal_at = [0], [], [0], [0]
     for s in range(streets):
+        nodes = np.arange(first[s], first[s + 1])
+        # The nodes of a subtree that lie on the same street follow the node directly.
+        on_street = np.concatenate([[0], np.cumsum(betting.street == s)])
+        end[nodes] = first[s] + on_street[betting.end[order[nodes]]]
+        for kind in (0, 1, CHANCE):
+            own = nodes[actor[nodes] == kind]
+            sizes = np.ones_like(own) if kind == CHANCE else width[own]
+            slot[own] = np.cumsum(sizes) - sizes
+            if kind != CHANCE:
+                slots[s, kind] = sizes.sum()
+        roots.append(nodes[is_root[nodes]].tolist())
         for group in _batch_roots(roots[s], end, actor, last=s == streets - 1):
             batch.append((group[0], int(end[group[-1]])))
             root_at.append(root_at[-1] + len(group))
             deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
         batch_at.append(len(batch))
     lists = tuple(np.array(numbers, np.int32) for numbers in (batch_at, batch, deal_at, root_at, np.concatenate(roots)))
-    return BettingForest._make((first, order, actor, end, width, slot, *lists, slots, _stake_ratios(betting)[order]))
+    return BettingForest._make(
+        (first, order, actor, end, width.astype(np.int8), slot, *lists, slots, _stake_ratios(betting)[order])
+    )
 
 
 def checkdown_pots(betting: BettingTree) -> Array:

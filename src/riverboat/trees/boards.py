@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, STANDARD_RULES
+from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, STANDARD_RULES, card_masks
 from riverboat.cards.notation import format_cards, format_hand
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import rank_tables as ranking_tables
@@ -432,9 +432,8 @@ def _view_for_both_players(numbers: Array) -> Array:
 def _hand_keys(cards: int, rules: str) -> HandKeys:
     """Return the ranking keys of all hands for `cards` cards in total, board included."""
     ranks = ranking_tables(cards, rules)
-    mask = np.bitwise_or.reduce(np.uint64(1) << HAND_CARDS.astype(np.uint64), axis=1)
     key, suits = (part[HAND_CARDS].sum(axis=1, dtype=np.uint64) for part in (ranks.key, ranks.mask))
-    return HandKeys(ranks, mask, key, suits)
+    return HandKeys(ranks, card_masks(HAND_CARDS), key, suits)
 
 
 def _offsets(sizes: Array) -> Array:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations
 from math import comb
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, SUITS, hand_index
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck, card_masks
+from riverboat.cards.isomorphism import suit_permutations
 from riverboat.cards.notation import format_cards
 from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError
@@ -72,8 +73,9 @@ class BoardDeals:
                 )
             member = first + int(matches[0])
             boards.append(int(np.searchsorted(self.member_start, member, "right")) - 1)
-            cards = self.card_maps[self.member_symmetry[member]][cards]
-            maps.append(_hand_map(cards))
+            symmetry = self.member_symmetry[member]
+            cards = self.card_maps[symmetry][cards]
+            maps.append(self.hand_maps[symmetry][maps[-1]])
         return boards, maps
 
 
@@ -124,7 +126,7 @@ def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
                 masks.append(masks[b] | new)
                 groups.append(np.array([g for g in groups[b] if mask_of(card_maps[g][list(cards_of(new))]) == new]))
                 parents.append(b)
-                member_masks += [mask_of(dealt[i]) for i in members]
+                member_masks += card_masks(dealt[members]).tolist()
                 member_by += groups[b][symmetry[members]].tolist()
                 member.append(len(member_masks))
                 chance.append(1.0 / comb(len(left) - 4, count))
@@ -148,7 +150,6 @@ def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
 
 def _symmetries(game: BoardGame) -> tuple[Array, Array]:
     """Return the permutations of suits that change nothing at the root, as maps of cards and of hands."""
-    suits = sorted(SUITS.index(s) for s in game.deck.suits)
     invariants = list(game.weights)  # vectors over hands that a symmetry must not change
     fixed: set[int] = set()  # cards that a symmetry must fix
     parts = getattr(game, "board_parts", (game.board,))  # cards of the board by street, if the order matters
@@ -157,7 +158,7 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
         invariants += [lock.hands.weights] if lock.hands is not None else []
     gadget = getattr(game, "gadget", None)
     invariants += [] if gadget is None else [np.where(game.weights[gadget.player] > 0, v, 0.0) for v in gadget.vectors]
-    card_maps, hand_maps = _suit_maps(tuple(suits))
+    card_maps, hand_maps = _suit_maps(game.deck)
     is_symmetry = np.ones(len(card_maps), np.bool_)
     for part in (*parts, *((c,) for c in fixed)):
         cards = np.array(sorted(part), np.int64)
@@ -167,15 +168,10 @@ def _symmetries(game: BoardGame) -> tuple[Array, Array]:
 
 
 @cache
-def _suit_maps(suits: tuple[int, ...]) -> tuple[Array, Array]:
-    """Return all permutations of some suits, as maps of cards and of hands. uint8 [n, 52], int [n, hands]"""
-    maps = []
-    for image in permutations(suits):
-        suit = np.arange(4)
-        suit[list(suits)] = image
-        cards = np.array([4 * (c // 4) + suit[c % 4] for c in range(52)], np.uint8)
-        maps.append((cards, _hand_map(cards)))
-    return np.array([cards for cards, _ in maps]), np.array([hands for _, hands in maps])
+def _suit_maps(deck: Deck) -> tuple[Array, Array]:
+    """Return all permutations of a deck's suits, as maps of cards and of all hands. uint8 [n, 52], int16 [n, 1326]"""
+    card_maps, _ = suit_permutations(deck)
+    return card_maps, np.array([FULL_DECK.hand_indices(image[HAND_CARDS]) for image in card_maps], np.int16)
 
 
 def mask_of(cards: Array | tuple[int, ...]) -> int:
@@ -186,20 +182,6 @@ def mask_of(cards: Array | tuple[int, ...]) -> int:
 def cards_of(mask: int) -> tuple[int, ...]:
     """Return the cards of a bit mask, ascending."""
     return tuple(c for c in range(52) if mask >> c & 1)
-
-
-@cache
-def _hand_numbers() -> Array:
-    table = np.zeros((52, 52), np.int16)
-    for a, b in combinations(range(52), 2):
-        table[a, b] = table[b, a] = hand_index(a, b)
-    return table
-
-
-def _hand_map(cards: Array) -> Array:
-    """Return the image of each hand under a map of cards. int16 [1326]"""
-    numbers: Array = _hand_numbers()[cards[HAND_CARDS[:, 0]], cards[HAND_CARDS[:, 1]]]
-    return numbers
 
 
 @cache

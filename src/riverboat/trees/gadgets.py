@@ -24,11 +24,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, Payoff, PrivateDeal, PublicState
+from riverboat.games.base import CHANCE, TERMINAL, Array, MatrixPayoff, NoPublicChance, Payoff, PrivateDeal, PublicState
 from riverboat.games.tree_layout import PublicTreeLayout
 from riverboat.trees._kernels.tree import TreeNodes
 from riverboat.trees.compile import to_history_tree
-from riverboat.trees.history import HistoryTree, assemble_tree
+from riverboat.trees.history import HistoryTree, HistoryTreeBuilder
 from riverboat.trees.public import PublicTree
 
 # --- subgames: a subtree of a `PublicTree` is a slice of its arrays --------------------------
@@ -56,12 +56,9 @@ class PublicSubgame:
 
 def _state_at(tree: PublicTree, node: int) -> PublicState:
     """Return the public state of a node."""
-    state, here = tree.game.root(), 0
-    while here != node:
-        for k, child in enumerate(tree.children(here)):
-            if child <= node < tree.nodes.end[child]:
-                state, here = state.child(k), child
-                break
+    state = tree.game.root()
+    for _, k in tree.path(node):
+        state = state.child(k)
     return state
 
 
@@ -237,10 +234,10 @@ def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values:
         return GadgetTree(tree, _public_origin(subgame, tree, (2, 0) if opponent == 0 else (0, 2)))
     hand, names = subgame.hand_at_roots(opponent), subgame.hands(opponent)
     build = _GadgetTreeBuilder(subgame.tree)
-    infosets = {h: build.add_infoset(f"stop:{names[h]}", opponent, ("stop", "enter")) for h in range(len(names))}
-    top, reached = build.add_chance_node(subgame.roots, reach)
+    infosets = {h: build.add_infoset(f"stop:{names[h]}", ("stop", "enter")) for h in range(len(names))}
+    top, reached = build.add_chance_over_roots(subgame.roots, reach)
     for k in reached:
-        decision = build.add_decision(infosets[int(hand[k])], opponent, 2)
+        decision = build.add_node(opponent, 2, key=infosets[int(hand[k])])
         build.add_terminal(_zero_sum_payoffs(opponent, float(stop_values[hand[k]])))
         build.add_subtree(int(subgame.roots[k]))
         build.close_node(decision)
@@ -293,9 +290,8 @@ def _choose_hand(
     if not len(reached):
         raise InputError(f"{tree.name}: no part of the subgame is reached, so there is no hand to choose")
     build = _GadgetTreeBuilder(tree)
-    top = build.add_decision(
-        build.add_infoset("choose", opponent, tuple(names[h] for h in reached)), opponent, len(reached)
-    )
+    choice = build.add_infoset("choose", tuple(names[h] for h in reached))
+    top = build.add_node(opponent, len(reached), key=choice)
     for h in reached:
         held = (root_hand == h) & (reach > 0)
         build.add_chance_with_subtrees(roots[held], reach[held], _zero_sum_payoffs(opponent, -float(shifts[h])))
@@ -329,7 +325,7 @@ def _resolve_tree(tree: PublicTree, node: int, weights: tuple[Array, Array], pla
 
 
 @dataclass(frozen=True, eq=False)
-class _ResolveState:
+class _ResolveState(NoPublicChance):
     """The state in which a player may stop or enter a subgame."""
 
     player: int
@@ -343,9 +339,6 @@ class _ResolveState:
 
     def actions(self) -> tuple[str, ...]:
         return ("stop", "enter")
-
-    def outcomes(self) -> tuple[()]:
-        return ()
 
     def child(self, index: int) -> PublicState:
         return self.enter() if index else replace(self, stopped=True)
@@ -381,63 +374,46 @@ def _public_origin(subgame: TreeSubgame, sub: PublicTree, gadget_rows: tuple[int
 # --- history trees ----------------------------------------------------------------------------
 
 
-class _GadgetTreeBuilder:
+class _GadgetTreeBuilder(HistoryTreeBuilder):
     """Builder of a history tree from single nodes and from subtrees of another tree."""
 
     def __init__(self, tree: HistoryTree, other: tuple[TreeNodes, Array] | None = None) -> None:
         self.source = tree
         self.nodes, more = other or (tree.nodes, np.zeros(0))
+        labels = tree.outcome_labels or map(str, range(len(tree.chance)))
+        super().__init__([tree.chance, more], [*labels, *map(str, range(len(more)))])
         self.infoset_keys = np.where(self.nodes.actor >= 0, tree.node_infoset, -1)
-        self.parts: dict[str, list[Array]] = {k: [] for k in ("actor", "end", "width", "data", "key", "pay")}
-        self.size = 0
-        self.closed_ends: dict[int, int] = {}  # ends of single nodes
-        self.gadget_infosets: list[tuple[str, tuple[str, ...], int]] = []  # information sets of the gadget
-        self.outcomes: list[Array] = [tree.chance, more]
-        self.labels = [*(tree.outcome_labels or map(str, range(len(tree.chance)))), *map(str, range(len(more)))]
+        self.payoffs: list[Array] = []
+        self.num_terminals = 0
+        self.gadget_infosets: list[tuple[str, tuple[str, ...]]] = []  # information sets of the gadget
 
-    def _append(self, *columns: Array) -> None:
-        """Append nodes: actor, end, width, data, key and pay-offs of each."""
-        for part, column in zip(self.parts.values(), columns, strict=True):
-            part.append(column)
-        self.size += len(columns[0])
-
-    def _append_node(
-        self, actor: int, width: int, data: int = 0, key: int = -1, pay: tuple[float, float] = (0, 0)
-    ) -> int:
-        here = self.size
-        self._append(*(np.array([x]) for x in (actor, here + 1, width, data, key)), np.array([pay], float))
-        return here
-
-    def add_infoset(self, name: str, player: int, actions: tuple[str, ...]) -> int:
+    def add_infoset(self, name: str, actions: tuple[str, ...]) -> int:
         """Add an information set and return its index."""
-        self.gadget_infosets.append((name, actions, player))
+        self.gadget_infosets.append((name, actions))
         return self.source.infoset_count + len(self.gadget_infosets) - 1
 
-    def add_decision(self, infoset: int, player: int, width: int) -> int:
-        """Add a decision node of the gadget; call `close_node` after its subtrees."""
-        return self._append_node(player, width, key=infoset)
+    def _add_payoffs(self, payoffs: Array) -> int:
+        """Add the pay-offs of terminals and return the index of the first."""
+        first = self.num_terminals
+        self.payoffs.append(payoffs)
+        self.num_terminals += len(payoffs)
+        return first
 
     def add_terminal(self, pay: tuple[float, float]) -> None:
         """Add a terminal of the gadget."""
-        self._append_node(TERMINAL, 0, pay=pay)
+        self.add_node(TERMINAL, 0, self._add_payoffs(np.array([pay], float)))
 
-    def add_chance_node(self, roots: Array, reach: Array) -> tuple[int, Array]:
+    def add_chance_over_roots(self, roots: Array, reach: Array) -> tuple[int, Array]:
         """Add a chance node over the reached roots, and return it with their indices; close it after its subtrees."""
         reached = np.flatnonzero(reach > 0)
         if not len(reached):
             raise InputError(f"{self.source.name}: no part of the subgame is reached, so there is nothing to solve")
-        first = sum(map(len, self.outcomes))
-        self.outcomes.append(np.asarray(reach[reached] / reach[reached].sum(), float))
-        self.labels += [f"{root}" for root in roots[reached]]
-        return self._append_node(CHANCE, len(reached), data=first), reached
-
-    def close_node(self, node: int) -> None:
-        """Close a node after its subtrees have been added."""
-        self.closed_ends[node] = self.size
+        shares = reach[reached] / reach[reached].sum()
+        return self.add_chance_node(shares, [f"{root}" for root in roots[reached]]), reached
 
     def add_chance_with_subtrees(self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0)) -> None:
         """Add a chance node with its subtrees."""
-        top, reached = self.add_chance_node(roots, reach)
+        top, reached = self.add_chance_over_roots(roots, reach)
         for root in roots[reached]:
             self.add_subtree(int(root), shift)
         self.close_node(top)
@@ -445,28 +421,21 @@ class _GadgetTreeBuilder:
     def add_subtree(self, root: int, shift: tuple[float, float] = (0, 0)) -> None:
         """Add a subtree of the source tree, with `shift` added to all pay-offs."""
         nodes, span = self.nodes, slice(root, int(self.nodes.end[root]))
-        actor, data = nodes.actor[span], nodes.data[span]
-        pay = np.zeros((len(actor), 2))
-        ends = actor == TERMINAL
-        pay[ends] = self.source.payoffs[data[ends]] + np.array(shift)
-        self._append(actor, nodes.end[span] - root + self.size, nodes.width[span], data, self.infoset_keys[span], pay)
+        data, ends = nodes.data[span].copy(), nodes.actor[span] == TERMINAL
+        payoffs = self.source.payoffs[data[ends]] + np.array(shift)
+        data[ends] = self._add_payoffs(payoffs) + np.arange(len(payoffs))
+        end = nodes.end[span] - root + self.size
+        self.append(nodes.actor[span], end, nodes.width[span], data, self.infoset_keys[span])
 
     def build(self, name: str) -> GadgetTree:
         """Build the tree, with information sets numbered by their first visit."""
-        joined = {name: np.concatenate(arrays) for name, arrays in self.parts.items()}
-        for node, end in self.closed_ends.items():
-            joined["end"][node] = end
-        ends, source = np.flatnonzero(joined["actor"] == TERMINAL), self.source
-        joined["data"][ends] = np.arange(len(ends))
+        source = self.source
 
         def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
-            old = [(i.name, i.actions) for i in source.infosets()]
-            infosets = [*old, *((label, actions) for label, actions, _ in self.gadget_infosets)]
+            infosets = [*((i.name, i.actions) for i in source.infosets()), *self.gadget_infosets]
             return [infosets[k] for k in keys]
 
-        tree, keys = assemble_tree(
-            name, source.unit, joined, joined["pay"][ends], np.concatenate(self.outcomes), info, self.labels
-        )
+        tree, keys = self.assemble(name, source.unit, np.concatenate(self.payoffs), info)
         own = keys >= source.infoset_count
         start = np.append(source.offsets, 0)[np.minimum(keys, source.infoset_count)]
         origin = tree.spread(start - tree.offsets) + np.arange(tree.table_size)

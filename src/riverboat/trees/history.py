@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from array import array as column
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -467,10 +467,8 @@ def _compile_histories(
     game: HistoryGame, root: HistoryState, grown: BuildMonitor, *, constant_sum: bool
 ) -> HistoryTree:
     """Traverse the states of a game in preorder and build its tree."""
-    actor, end, width, infoset, data = (column(kind) for kind in "bihiq")
-    numbers: dict[str, int] = {}
-    info: list[tuple[str, tuple[str, ...]]] = []
-    owner: list[int] = []
+    actor, width, infoset, data = (column(kind) for kind in "bhiq")
+    infosets: dict[str, tuple[int, int, tuple[str, ...]]] = {}  # number, player and actions by name
     chances: dict[tuple[tuple[str, ...], tuple[float, ...]], int] = {}
     chance: list[float] = []
     outcome_labels: list[str] = []
@@ -490,25 +488,15 @@ def _compile_histories(
 
     def at_decision(state: HistoryState, who: int, labels: tuple[str, ...]) -> int:
         name = state.infoset()
-        if name not in numbers:
-            numbers[name] = len(info)
-            info.append((name, labels))
-            owner.append(who)
-        number = numbers[name]
-        if owner[number] != who or info[number][1] != labels:
+        number, owner, actions = infosets.setdefault(name, (len(infosets), who, labels))
+        if owner != who or actions != labels:
             raise InputError(
-                f"{game.name}: information set {name!r} belongs to player {owner[number]} with actions "
-                f"{info[number][1]} at one node and to player {who} with {labels} at another"
+                f"{game.name}: information set {name!r} belongs to player {owner} with actions "
+                f"{actions} at one node and to player {who} with {labels} at another"
             )
         return number
 
-    # An explicit stack: imported trees may be deeper than Python's recursion allows.
-    work: list[tuple[HistoryState | None, int]] = [(root, -1)]
-    while work:
-        state, closing = work.pop()
-        if state is None:
-            end[closing] = len(actor)
-            continue
+    def visit(state: HistoryState) -> list[HistoryState]:
         node, who = len(actor), state.actor
         grown(node)
         labels = tuple(state.actions()) if who != TERMINAL else ()
@@ -517,7 +505,6 @@ def _compile_histories(
         if not TERMINAL <= who < game.players:
             raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
         actor.append(who)
-        end.append(0)
         width.append(len(labels))
         infoset.append(-1)
         data.append(0)
@@ -530,8 +517,7 @@ def _compile_histories(
             data[node] = payoffs.setdefault(pay, len(payoffs))
             if constant_sum and data[node]:
                 check_same_payoff_sum(game.name, next(iter(payoffs)), pay)
-            end[node] = node + 1
-            continue
+            return []
         if not labels:
             raise InputError(f"{game.name}: no actions at node {node}, which is not terminal")
         if len(set(labels)) != len(labels):
@@ -540,9 +526,10 @@ def _compile_histories(
             data[node] = at_chance(state, node, labels)
         else:
             infoset[node] = at_decision(state, who, labels)
-        work.append((None, node))
-        work.extend((state.child(k), -1) for k in reversed(range(len(labels))))
+        return [state.child(k) for k in range(len(labels))]
 
+    end = tree_layout.traverse_preorder(root, visit)
+    info = [(name, actions) for name, (_, _, actions) in infosets.items()]
     lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
     columns = {name: np.asarray(numbers) for name, numbers in lists}
     pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)
@@ -578,6 +565,118 @@ def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
     return Treeplex(infosets, np.array(parent, np.int32), np.array(first, np.int32), widths, table), last
 
 
+class HistoryTreeBuilder:
+    """Builder of a history tree in preorder, from single nodes and from blocks of nodes.
+
+    Parameters
+    ----------
+    chance
+        Probabilities of chance outcomes that the nodes refer to.
+    labels
+        Labels of these outcomes.
+
+    Examples
+    --------
+    >>> build = HistoryTreeBuilder()
+    >>> coin = build.add_chance_node(np.array([0.5, 0.5]), ["heads", "tails"])
+    >>> build.size, build.labels
+    (1, ['heads', 'tails'])
+    """
+
+    def __init__(self, chance: Sequence[Array] = (), labels: Iterable[str] = ()) -> None:
+        self.columns: dict[str, list[Array]] = {name: [] for name in ("actor", "end", "width", "data", "key")}
+        self.chance, self.labels = [*chance], [*labels]
+        self.size = 0
+        self.closed_ends: dict[int, int] = {}  # ends of single nodes
+
+    def append(self, *columns: Array) -> None:
+        """Append nodes.
+
+        Parameters
+        ----------
+        *columns
+            Actor, end, width, data and key of each node, see `assemble_tree`.
+        """
+        for parts, numbers in zip(self.columns.values(), columns, strict=True):
+            parts.append(numbers)
+        self.size += len(columns[0])
+
+    def add_node(self, actor: int, width: int, data: int = 0, key: int = -1) -> int:
+        """Add a single node, and return it; call `close_node` after its subtrees.
+
+        Parameters
+        ----------
+        actor
+            Player, CHANCE or TERMINAL.
+        width
+            Number of children.
+        data
+            First outcome of a chance node, payoff of a terminal.
+        key
+            Key of the information set; negative except at decisions.
+        """
+        node = self.size
+        self.append(*(np.array([number]) for number in (actor, node + 1, width, data, key)))
+        return node
+
+    def add_outcomes(self, probabilities: Array, labels: Sequence[str]) -> int:
+        """Add chance outcomes, and return the index of the first.
+
+        Parameters
+        ----------
+        probabilities
+            Probability of each outcome.
+        labels
+            Labels of the outcomes.
+        """
+        first = len(self.labels)
+        self.chance.append(np.asarray(probabilities, float))
+        self.labels += labels
+        return first
+
+    def add_chance_node(self, probabilities: Array, labels: Sequence[str]) -> int:
+        """Add a chance node, and return it; call `close_node` after its subtrees.
+
+        Parameters
+        ----------
+        probabilities
+            Probability of each outcome.
+        labels
+            Labels of the outcomes.
+        """
+        return self.add_node(CHANCE, len(labels), self.add_outcomes(probabilities, labels))
+
+    def close_node(self, node: int) -> None:
+        """Close a node after its subtrees have been added.
+
+        Parameters
+        ----------
+        node
+            Index of the node.
+        """
+        self.closed_ends[node] = self.size
+
+    def assemble(
+        self, name: str, unit: str, payoffs: Array, info: Callable[[Array], list[tuple[str, tuple[str, ...]]]]
+    ) -> tuple[HistoryTree, Array]:
+        """Build the tree by `assemble_tree`.
+
+        Parameters
+        ----------
+        name
+            Name of the game.
+        unit
+            Unit of the payoffs.
+        payoffs
+            Payoffs of the players at the terminals. float64 [payoffs, players]
+        info
+            Function that returns the name and the actions of the information sets with some keys.
+        """
+        columns = {part: np.concatenate(arrays) for part, arrays in self.columns.items()}
+        columns["end"][list(self.closed_ends)] = list(self.closed_ends.values())
+        return assemble_tree(name, unit, columns, payoffs, np.concatenate(self.chance), info, self.labels)
+
+
 def unroll(tree: PublicTree) -> HistoryTree:
     """Unroll a public tree into histories: chance deals player 0's hand, then player 1's, then play begins.
 
@@ -601,71 +700,43 @@ def unroll(tree: PublicTree) -> HistoryTree:
     marginal = joint.sum(axis=1)
     boards, (live0, live1) = tree.board_of_node, tree.possible_hands
     actor0, end0 = tree.nodes.actor, tree.nodes.end
-    pairs = [(h0, h1) for h0 in range(joint.shape[0]) for h1 in range(joint.shape[1]) if joint[h0, h1] > 0]
-    side = tree.player_arrays[0]
-    parts: dict[str, list[Array]] = {k: [] for k in ("actor", "end", "width", "data", "key")}
+    side, first_hands = tree.player_arrays[0], np.flatnonzero(marginal > 0)
+    build = HistoryTreeBuilder()
     payoffs: list[Array] = []
-    chance: list[Array] = []
-    labels: list[str] = []
-    used = {h0 for h0, _ in pairs}
-
-    def add(actor: Array, end: Array, width: Array, data: Array, key: Array) -> None:
-        for name, array in zip(parts, (actor, end, width, data, key), strict=True):
-            parts[name].append(array)
-
-    one = np.ones(1, np.int64)
-    add(one * CHANCE, one * 0, one * len(used), one * 0, one * -1)
-    chance.append(marginal[marginal > 0])
-    labels += [tree.hands[0][h0] for h0 in sorted(used)]
-    position, outcomes, previous = 1, len(used), -1
-    openings: list[int] = []  # nodes of the second deal, for each hand of player 0
-    for h0, h1 in pairs:
-        if h0 != previous:
-            row = joint[h0] > 0
-            add(one * CHANCE, one * 0, one * int(row.sum()), one * outcomes, one * -1)
-            chance.append(joint[h0][row] / marginal[h0])
-            labels += [tree.hands[1][k] for k in np.flatnonzero(row)]
-            outcomes += int(row.sum())
-            openings.append(position)
-            position += 1
-            previous = h0
-        keep = live0[boards, h0] & live1[boards, h1]
-        new_index = np.concatenate([[0], np.cumsum(keep)])
-        end = new_index[end0[keep]] + position
-        who = actor0[keep].astype(np.int64)
-        data = tree.nodes.data[keep].copy()
-        width = tree.nodes.width[keep].astype(np.int64)
-        key = np.select(
-            [who == 0, who == 1],
-            [data * tree.hand_counts[0] + h0, tree.player_offsets[1] + data * tree.hand_counts[1] + h1],
-            default=-1,
-        )
-        terminal = who == TERMINAL
-        data[terminal] += len(payoffs) * len(side.kind)
-        payoffs.append(_pair_payoffs(tree, h0, h1))
-        for node in np.flatnonzero(who == CHANCE):
-            first = int(tree.nodes.data[np.flatnonzero(keep)[node]])
-            span = slice(first, first + int(width[node]))
-            possible = (tree.player_arrays[0].live[span, h0] * tree.player_arrays[1].live[span, h1]) > 0
-            chance.append(side.chance[span][possible])
-            names = tree.labels(int(np.flatnonzero(keep)[node]))
-            labels += [names[k] for k in np.flatnonzero(possible)]
-            data[node], width[node] = outcomes, int(possible.sum())
-            outcomes += int(possible.sum())
-        add(who, end, width, data, key)
-        position += int(keep.sum())
-    joined = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-    joined["end"][0] = position
-    for here, following in zip(openings, [*openings[1:], position], strict=True):
-        joined["end"][here] = following
+    top = build.add_chance_node(marginal[first_hands], [tree.hands[0][h] for h in first_hands])
+    for h0 in first_hands.tolist():
+        second_hands = np.flatnonzero(joint[h0] > 0)
+        deal = build.add_chance_node(joint[h0][second_hands] / marginal[h0], [tree.hands[1][h] for h in second_hands])
+        for h1 in second_hands.tolist():
+            keep = live0[boards, h0] & live1[boards, h1]
+            end = np.concatenate([[0], np.cumsum(keep)])[end0[keep]] + build.size
+            who = actor0[keep].astype(np.int64)
+            data = tree.nodes.data[keep].copy()
+            width = tree.nodes.width[keep].astype(np.int64)
+            key = np.select(
+                [who == 0, who == 1],
+                [data * tree.hand_counts[0] + h0, tree.player_offsets[1] + data * tree.hand_counts[1] + h1],
+                default=-1,
+            )
+            data[who == TERMINAL] += len(payoffs) * len(side.kind)
+            payoffs.append(_pair_payoffs(tree, h0, h1))
+            for node in np.flatnonzero(who == CHANCE):
+                span = slice(int(data[node]), int(data[node] + width[node]))
+                possible = (tree.player_arrays[0].live[span, h0] * tree.player_arrays[1].live[span, h1]) > 0
+                names = tree.labels(int(np.flatnonzero(keep)[node]))
+                data[node] = build.add_outcomes(
+                    side.chance[span][possible], [names[k] for k in np.flatnonzero(possible)]
+                )
+                width[node] = int(possible.sum())
+            build.append(who, end, width, data, key)
+        build.close_node(deal)
+    build.close_node(top)
 
     def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
         by_offset = {i.offset: (i.name, i.actions) for i in tree.infosets()}
         return [by_offset[int(key)] for key in keys]
 
-    whole, keys = assemble_tree(
-        tree.name, tree.unit, joined, np.concatenate(payoffs), np.concatenate(chance), info, labels
-    )
+    whole, keys = build.assemble(tree.name, tree.unit, np.concatenate(payoffs), info)
     strides = np.where(whole.owner == 0, *tree.hand_counts)
     whole.origin = whole.spread(keys) + (np.arange(whole.table_size) - whole.spread(whole.offsets)) * whole.spread(
         strides

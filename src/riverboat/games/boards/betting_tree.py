@@ -39,10 +39,40 @@ def build_betting_tree(
     """
     if root.actor < 0:
         raise InputError(f"{name}: nobody acts at {root.line!r}: a betting tree must begin at a decision")
-    choices = MenuActions(root.rules, menu)
+    rules, book, choices = root.rules, root.rules.compact, MenuActions(root.rules, menu)
+    paid = root.spent if since_root else (0, 0)
+    actor: list[int] = []
+    street: list[int] = []
+    label: list[str] = []
+    showdown: list[bool] = []
+    pay: list[ShowdownPayoffs] = []
+    spent: list[tuple[int, int]] = []
+    no_payoffs: ShowdownPayoffs = ((0.0, 0.0),) * 3
+
+    def visit(node: tuple[CompactBettingState, str]) -> list[tuple[CompactBettingState, str]]:
+        s, move_label = node
+        who = current_actor(book, s)
+        monitor(len(actor))
+        _check_size(monitor)
+        over = who == TERMINAL
+        actor.append(who)
+        street.append(s.street - root.street)
+        label.append(move_label)
+        showdown.append(over and s.over != FOLDED)
+        pay.append(BettingState(rules, s).payoffs(paid) if over else no_payoffs)
+        spent.append((s.spent0 - paid[0], s.spent1 - paid[1]))
+        if over:
+            return []
+        if who == CHANCE:
+            return [(deal_street(book, s), "")]
+        return [(apply_action(book, s, move), notation.format(book, s, move)) for move in choices.actions(s)]
+
     estimate = partial(tree_layout.estimate_num_nodes, _BettingTreeState(choices, root.compact))
     with BuildMonitor(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, estimate) as monitor:
-        return _build_tree(root, choices, notation, root.spent if since_root else (0, 0), monitor)
+        end = tree_layout.traverse_preorder((root.compact, ""), visit)
+        nodes = np.array(actor, np.int8), np.array(end, np.int32), np.array(street, np.int8)
+        chips = np.array(showdown, np.bool_), np.array(pay, np.float64), np.array(spent, np.float64)
+        return BettingTree(*nodes, tuple(label), *chips)
 
 
 @dataclass(frozen=True)
@@ -72,46 +102,3 @@ def _check_size(grown: BuildMonitor) -> None:
     if grown.count > MAX_BETTING_NODES or estimate > MAX_OVERESTIMATE * MAX_BETTING_NODES:
         count = f"more than {grown.count:,}" if grown.expected is None else format_estimate(estimate)
         raise MemoryLimitError(f"{grown.name}: {count} betting nodes, and at most {MAX_BETTING_NODES:,} are allowed")
-
-
-def _build_tree(
-    root: BettingState, choices: MenuActions, notation: ActionNotation, paid: tuple[int, int], grown: BuildMonitor
-) -> BettingTree:
-    """Build the arrays with an explicit stack, since lines may exceed Python's recursion limit."""
-    rules, book = root.rules, root.rules.compact
-    actor: list[int] = []
-    end: list[int] = []
-    street: list[int] = []
-    label: list[str] = []
-    showdown: list[bool] = []
-    pay: list[ShowdownPayoffs] = []
-    spent: list[tuple[int, int]] = []
-    no_payoffs: ShowdownPayoffs = ((0.0, 0.0),) * 3
-    work: list[tuple[CompactBettingState | None, int, str]] = [(root.compact, -1, "")]
-    while work:
-        s, closing, move_label = work.pop()
-        if s is None:
-            end[closing] = len(actor)
-            continue
-        node, who = len(actor), current_actor(book, s)
-        grown(node)
-        _check_size(grown)
-        over = who == TERMINAL
-        actor.append(who)
-        end.append(node + 1)
-        street.append(s.street - root.street)
-        label.append(move_label)
-        showdown.append(over and s.over != FOLDED)
-        pay.append(BettingState(rules, s).payoffs(paid) if over else no_payoffs)
-        spent.append((s.spent0 - paid[0], s.spent1 - paid[1]))
-        if over:
-            continue
-        work.append((None, node, ""))
-        if who == CHANCE:
-            work.append((deal_street(book, s), -1, ""))
-        else:
-            moves = reversed(choices.actions(s))
-            work += [(apply_action(book, s, move), -1, notation.format(book, s, move)) for move in moves]
-    nodes = np.array(actor, np.int8), np.array(end, np.int32), np.array(street, np.int8)
-    chips = np.array(showdown, np.bool_), np.array(pay, np.float64), np.array(spent, np.float64)
-    return BettingTree(*nodes, tuple(label), *chips)

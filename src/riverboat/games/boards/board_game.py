@@ -97,8 +97,12 @@ class BettingTree:
     def parents(self) -> Array:
         """Parent of each node; -1 at the root. int64 [nodes]"""
         parents = np.full(len(self.end), -1)
-        for node in range(len(self.end)):
-            parents[list(self.children(node))] = node
+        parent = np.flatnonzero(self.actor != TERMINAL)
+        child = parent + 1
+        while len(child):  # the first children, then the second ones, …
+            parents[child] = parent
+            following = self.end[child] < self.end[parent]
+            child, parent = self.end[child[following]], parent[following]
         return parents
 
     def path(self, node: int) -> list[int]:
@@ -331,20 +335,13 @@ class _BoardCache:
         return tuple(np.flatnonzero(np.isin(HAND_CARDS[self.game.hand_indices[player]], cards).any(axis=1)).tolist())
 
     def _strengths(self, board: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        first, second = (self._rank_hands(HAND_CARDS[held], board) for held in self.game.hand_indices)
-        return first, second
+        """Return the classes of both players' hands on a board; zero for blocked hands."""
+        from riverboat.cards.ranking import hand_strengths  # loads compiled loops, which are not needed to name a game
 
-    def _rank_hands(self, hands: Array, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the classes of hands on a board; zero for blocked hands."""
-        from riverboat.cards.ranking import rank_batch  # loads compiled loops, which are not needed to name a game
-
-        live = ~np.isin(hands, board).any(axis=1)
-        cards = np.concatenate(
-            [hands[live], np.broadcast_to(np.array(board, np.uint8), (live.sum(), len(board)))], axis=1
-        )
-        out = np.zeros(len(hands), np.int64)
-        out[live] = rank_batch(cards, self.game.deck.rules, check=False)
-        return tuple(out.tolist())
+        deck = self.game.deck
+        strength = hand_strengths(board, deck)
+        first, second = (strength[deck.hand_indices(HAND_CARDS[held])].tolist() for held in self.game.hand_indices)
+        return tuple(first), tuple(second)
 
 
 @dataclass(frozen=True)

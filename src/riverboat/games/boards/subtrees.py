@@ -19,6 +19,7 @@ from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.boards.board_game import BettingTree, BoardGame, UnrolledStatesMixin
 from riverboat.games.boards.root_gadgets import RootGadget
 from riverboat.games.holdem.action_tree import ActionTree
+from riverboat.games.tree_layout import traverse_preorder
 
 
 class BettingSubtree(NamedTuple):
@@ -101,53 +102,26 @@ def extract_action_subtree(tree: ActionTree, root: int, street: int | None = Non
     remaining deals are part of the subtree.
     """
     begin = int(tree.street[root]) if street is None else street
-    source, streets, deals, end = _preorder(tree, root, begin)
+    on = np.where(tree.showdown, tree.rules.rounds - 1, tree.street)  # hands are compared on the complete board
+    entries: list[tuple[int, int, str]] = []  # node, number of deals still before it, label
+
+    def visit(entry: tuple[int, int, str]) -> list[tuple[int, int, str]]:
+        entries.append(entry)
+        node, left, _ = entry
+        if left:
+            return [(node, left - 1, "")]
+        children = tree.children(node) if tree.count[node] else ()
+        return [(child, int(on[child] - on[node]), tree.label(child)) for child in children]
+
+    end = np.array(traverse_preorder((root, int(on[root]) - begin, ""), visit), np.int32)
+    nodes, lefts, label = zip(*entries, strict=True)
+    source, deals = np.array(nodes, np.int32), np.array(lefts)
     over, dealing = tree.actor[source] < 0, deals > 0
-    actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source]))
+    actor = np.where(dealing, CHANCE, np.where(over, TERMINAL, tree.actor[source])).astype(np.int8)
     showdown = tree.showdown[source] & ~dealing
     payoffs = _payoffs(tree, source, showdown) * (actor == TERMINAL)[:, None, None]
-    deal_count, label, spent = streets - begin, _labels(tree, source), tree.spent[source].astype(np.float64)
-    nodes = actor.astype(np.int8), end, deal_count.astype(np.int8)
-    return BettingSubtree(BettingTree(*nodes, label, showdown, payoffs, spent), source)
-
-
-def _preorder(tree: ActionTree, root: int, begin: int) -> tuple[Array, Array, Array, Array]:
-    """List nodes in preorder, with the deals of a later street before the node.
-
-    Returns the node of the action tree, the street, the number of deals still before the node, and the end of the
-    subtree.
-    """
-    showdown, parent, first, count = tree.showdown, tree.parent, tree.first, tree.count
-    on = np.where(showdown, tree.rules.rounds - 1, tree.street)  # hands are compared on the complete board
-    source: list[int] = []
-    street: list[int] = []
-    deals: list[int] = []
-    end: list[int] = []
-    begun: list[int] = []  # nodes whose subtrees are not finished
-    work = [root]
-    while work:
-        node = work.pop()
-        if node < 0:
-            for _ in range(-node):
-                end[begun.pop()] = len(source)
-            continue
-        before = int(on[node]) - (begin if node == root else int(on[parent[node]]))
-        for left in range(before, -1, -1):
-            begun.append(len(source))
-            source.append(node)
-            street.append(int(on[node]) - left)
-            deals.append(left)
-            end.append(0)
-        work.append(-1 - before)
-        work += range(int(first[node] + count[node]) - 1, int(first[node]) - 1, -1) if count[node] else ()
-    return np.array(source, np.int32), np.array(street), np.array(deals), np.array(end, np.int32)
-
-
-def _labels(tree: ActionTree, source: Array) -> tuple[str, ...]:
-    """Return the action labels: the first entry of a node, which may be a deal, has the label of its action."""
-    is_first = np.diff(source, prepend=-1) != 0
-    is_first[0] = False
-    return tuple(tree.label(node) if first else "" for node, first in zip(source.tolist(), is_first, strict=True))
+    since_root, spent = (on[source] - deals - begin).astype(np.int8), tree.spent[source].astype(np.float64)
+    return BettingSubtree(BettingTree(actor, end, since_root, label, showdown, payoffs, spent), source)
 
 
 def _payoffs(tree: ActionTree, source: Array, showdown: Array) -> Array:

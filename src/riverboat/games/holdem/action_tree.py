@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +27,7 @@ from riverboat.games.holdem.betting_rules import (
     FOLDED,
     IN_PROGRESS,
     NOBODY,
+    SHOWDOWN,
     CompactBettingState,
     apply_action,
     deal_street,
@@ -259,119 +260,88 @@ class ActionTree:
 # --- graph of betting states ---
 
 
-@dataclass
-class _BettingGraphBuilder:
+class _BettingGraph:
     """Betting states and the actions between them. The tree has a node for each path from the first state."""
 
-    actor: array[int] = field(default_factory=lambda: array("b"))
-    street: array[int] = field(default_factory=lambda: array("b"))
-    spent: array[int] = field(default_factory=lambda: array("i"))  # two per state
-    folded: array[int] = field(default_factory=lambda: array("b"))
-    start: array[int] = field(default_factory=lambda: array("q"))
-    moves: array[int] = field(default_factory=lambda: array("B"))
-    target: array[int] = field(default_factory=lambda: array("i"))
-    kind: array[int] = field(default_factory=lambda: array("b"))
-    total: array[int] = field(default_factory=lambda: array("i"))
-    paths: list[int] = field(default_factory=list)  # number of lines that lead to each state, as exact integers
-    depth: int = 0
+    def __init__(self, root: BettingState, menu: ActionMenu | None) -> None:
+        """Build the graph street by street and action by action, so that every state comes after its predecessors."""
+        self.rules, self.choices = root.rules, MenuActions(root.rules, menu)
+        self.states = array("i")  # of each state: chips of both seats, turn, street, over
+        self.start, self.moves = array("q"), array("B")  # first edge of each state, and their number
+        self.target, self.kind, self.total = array("i"), array("b"), array("i")  # of each edge
+        self.paths: list[int] = []  # number of lines that lead to each state, as exact integers
+        streets = range(self.rules.rounds)
+        self.num_decisions, self.num_actions = [[0, 0] for _ in streets], [[0, 0] for _ in streets]
+        self.num_folds, self.num_showdowns = [0 for _ in streets], [0 for _ in streets]
+        self.ends: dict[CompactBettingState, int] = {}
+        first = self._representative(root.compact)
+        level, self.depth = {first: self._add(first)}, 0
+        self.paths[0] = 1
+        while level:
+            self.roots: dict[CompactBettingState, int] = {}
+            while level:
+                self.below: dict[CompactBettingState, int] = {}
+                for s, index in level.items():
+                    self._add_actions(s, index)
+                level = self.below
+                self.depth += 1
+            level = self.roots
 
-    def add(self, s: CompactBettingState) -> int:
-        if len(self.actor) >= MAX_STATES:
+    def _add(self, s: CompactBettingState) -> int:
+        if len(self.paths) >= MAX_STATES:
             raise MemoryLimitError(
                 f"more than {MAX_STATES:,} different betting states: use fewer sizes, or set most_raises"
             )
-        self.actor.append(s.turn if s.over == IN_PROGRESS else TERMINAL_ACTOR)
-        self.street.append(s.street)
-        self.spent.extend(s[:2])
-        self.folded.append(s.turn if s.over == FOLDED else -1)
+        self.states.extend((s.spent0, s.spent1, s.turn, s.street, s.over))
         self.start.append(0)
         self.moves.append(0)
         self.paths.append(0)
-        return len(self.actor) - 1
+        return len(self.paths) - 1
 
-
-def _build_graph(root: BettingState, menu: ActionMenu | None) -> _BettingGraphBuilder:
-    """Build the graph street by street and action by action, so that every state comes after its predecessors."""
-    rules, choices, graph = root.rules, MenuActions(root.rules, menu), _BettingGraphBuilder()
-    level = {_drop_aggressor(root.compact, choices): graph.add(root.compact)}
-    graph.paths[0] = 1
-    ends: dict[tuple[int, ...], int] = {}
-    for _ in range(root.street, rules.rounds):
-        dealt: dict[tuple[int, int], int] = {}
-        roots: dict[CompactBettingState, int] = {}
-        while level:
-            below: dict[CompactBettingState, int] = {}
-            for s, index in level.items():
-                _add_actions(graph, choices, s, index, below, dealt, roots, ends)
-            level = below
-            graph.depth += 1
-        level = roots
-    return graph
-
-
-def _drop_aggressor(s: CompactBettingState, choices: MenuActions) -> CompactBettingState:
-    """Remove the aggressor of the previous street from a state if no action depends on it."""
-    return s if choices.depends_on_aggressor else s._replace(led=NOBODY)
-
-
-def _add_actions(
-    graph: _BettingGraphBuilder,
-    choices: MenuActions,
-    s: CompactBettingState,
-    index: int,
-    below: dict[CompactBettingState, int],
-    dealt: dict[tuple[int, int], int],
-    roots: dict[CompactBettingState, int],
-    ends: dict[tuple[int, ...], int],
-) -> None:
-    """Add the actions of a state, and the states that they lead to."""
-    rules, paths, me = choices.rules, graph.paths, s.turn
-    book, num_lines = rules.compact, paths[index]
-    actions = choices.actions(s)
-    if len(actions) > MAX_ACTIONS:
-        raise InputError(
-            f"{len(actions)} actions at one decision on the {rules.streets[s.street]}: at most {MAX_ACTIONS}; use fewer sizes"
-        )
-    graph.start[index], graph.moves[index] = len(graph.target), len(actions)
-    for action in actions:
-        after = apply_action(book, s, action)
-        if after.over == IN_PROGRESS:
-            number = below.get(after)
+    def _add_actions(self, s: CompactBettingState, index: int) -> None:
+        """Add the actions of a state, and the states that they lead to."""
+        rules, book, num_lines = self.rules, self.rules.compact, self.paths[index]
+        actions = self.choices.actions(s)
+        if len(actions) > MAX_ACTIONS:
+            raise InputError(
+                f"{len(actions)} actions at one decision on the {rules.streets[s.street]}: at most {MAX_ACTIONS}; "
+                "use fewer sizes"
+            )
+        self.start[index], self.moves[index] = len(self.target), len(actions)
+        self.num_decisions[s.street][s.turn] += num_lines
+        self.num_actions[s.street][s.turn] += num_lines * len(actions)
+        for action in actions:
+            after = apply_action(book, s, action)
+            if after.over != IN_PROGRESS:
+                after = self._representative(after)
+            if after.over != IN_PROGRESS:
+                known = self.ends
+                (self.num_folds if after.over == FOLDED else self.num_showdowns)[after.street] += num_lines
+            else:
+                known = self.below if after.acted else self.roots
+            number = known.get(after)
             if number is None:
-                number = below[after] = graph.add(after)
-        elif after.over == DEAL_DUE:  # both seats have put in the same
-            key = after.spent0, after.turn if after.raises and choices.depends_on_aggressor else NOBODY
-            number = dealt.get(key)
-            if number is None:
-                street_root = _drop_aggressor(deal_street(book, after), choices)
-                number = dealt[key] = roots[street_root] = graph.add(street_root)
-        else:
-            end_key = after.spent0, after.spent1, after.street, after.turn if after.over == FOLDED else NOBODY
-            number = ends.get(end_key)
-            if number is None:
-                number = ends[end_key] = graph.add(after)
-        graph.target.append(number)
-        graph.kind.append(action + 1 if action <= 0 else RAISE)  # as numbers of actions FOLD and CALL are -1 and 0
-        graph.total.append(after[me])
-        paths[number] += num_lines
+                number = known[after] = self._add(after)
+            self.target.append(number)
+            self.kind.append(action + 1 if action <= 0 else RAISE)  # as numbers of actions FOLD and CALL are -1 and 0
+            self.total.append(after[s.turn])
+            self.paths[number] += num_lines
 
+    def _representative(self, s: CompactBettingState) -> CompactBettingState:
+        """Return the state that stands for all with the same subtree, after the deal that is due."""
+        if s.over in (FOLDED, SHOWDOWN):
+            loser = s.turn if s.over == FOLDED else NOBODY
+            return CompactBettingState(s.spent0, s.spent1, loser, s.street, 0, 0, 0, 0, s.over, NOBODY)
+        if s.over == DEAL_DUE:
+            s = deal_street(self.rules.compact, s)
+        return s if self.choices.depends_on_aggressor else s._replace(led=NOBODY)
 
-def _measure_graph(rules: PokerRules, graph: _BettingGraphBuilder) -> BettingTreeSize:
-    rounds = range(rules.rounds)
-    decisions, actions = [[0, 0] for _ in rounds], [[0, 0] for _ in rounds]
-    folds, showdowns = [0 for _ in rounds], [0 for _ in rounds]
-    for actor, street, folded, moves, paths in zip(
-        graph.actor, graph.street, graph.folded, graph.moves, graph.paths, strict=True
-    ):
-        if actor >= 0:
-            decisions[street][actor] += paths
-            actions[street][actor] += paths * moves
-        elif folded >= 0:
-            folds[street] += paths
-        else:
-            showdowns[street] += paths
-    pairs = [tuple((both[0], both[1]) for both in table) for table in (decisions, actions)]
-    return BettingTreeSize(rules.name, rules.streets, pairs[0], pairs[1], tuple(folds), tuple(showdowns))
+    @property
+    def size(self) -> BettingTreeSize:
+        """Size of the tree."""
+        decisions, actions = (tuple((a, b) for a, b in each) for each in (self.num_decisions, self.num_actions))
+        ends = tuple(self.num_folds), tuple(self.num_showdowns)
+        return BettingTreeSize(self.rules.name, self.rules.streets, decisions, actions, *ends)
 
 
 # --- tree ---
@@ -379,8 +349,7 @@ def _measure_graph(rules: PokerRules, graph: _BettingGraphBuilder) -> BettingTre
 
 def measure_action_tree(root: PokerRules | BettingState, menu: ActionMenu | None = None) -> BettingTreeSize:
     """Return the exact size of the tree of a game and a menu without building it. A limit game needs no menu."""
-    state = _check_root(root)
-    return _measure_graph(state.rules, _build_graph(state, menu))
+    return _BettingGraph(_check_root(root), menu).size
 
 
 def _check_root(root: PokerRules | BettingState) -> BettingState:
@@ -400,36 +369,35 @@ def compile_action_tree(
 ) -> ActionTree:
     """Build the tree of a game and a menu of sizes, from the deal or from any state. A limit game needs no menu."""
     root_state = _check_root(root)
-    rules, graph = root_state.rules, _build_graph(root_state, menu)
-    shape = _measure_graph(rules, graph)
+    rules, graph = root_state.rules, _BettingGraph(root_state, menu)
+    shape = graph.size
     if shape.nodes > max_nodes:
         raise MemoryLimitError(
             f"the betting tree has {shape.nodes:,} nodes ({format_bytes(shape.nodes * _NODE_BYTES)}), more than the "
             f"{max_nodes:,} allowed: use fewer sizes, set most_raises, or pass a larger max_nodes"
         )
+    columns = graph.start, graph.target, graph.kind, graph.total, graph.states
+    start, target, kinds, totals, states = (np.frombuffer(column, column.typecode) for column in columns)
     nodes, moves = shape.nodes, np.frombuffer(graph.moves, np.uint8).astype(np.int8)
-    start, target, kinds, totals, actor, street, folded, spent = map(
-        _to_array,
-        (graph.start, graph.target, graph.kind, graph.total, graph.actor, graph.street, graph.folded, graph.spent),
-    )
     state, first, parent, total = (np.empty(nodes, np.int32) for _ in range(4))
     kind, stack = np.empty(nodes, np.int8), np.empty(graph.depth * int(moves.max()) + 1, np.int32)
-    states = _kernels.BettingGraph(start, moves, target, kinds, totals)
-    end = _unroll(states, stack, _kernels.UnrolledBetting(state, first, parent, kind, total))
+    edges = _kernels.BettingGraph(start, moves, target, kinds, totals)
+    end = _unroll(edges, stack, _kernels.UnrolledBetting(state, first, parent, kind, total))
     assert end == nodes
-    spent, over = spent.reshape(-1, 2), actor < 0
-    stake = spent.min(axis=1)
-    payoff = np.where(over, np.where(folded == 0, -stake, stake), 0).astype(np.int32)
-    by_state = {"actor": actor, "street": street, "count": moves, "spent": spent, "payoff": payoff}
-    of_nodes = {name: values[state] for name, values in (by_state | {"showdown": over & (folded < 0)}).items()}
+    spent0, spent1, turn, street, over = states.reshape(-1, 5).T
+    stake, folded = np.minimum(spent0, spent1), over == FOLDED
+    by_state = {
+        "actor": np.where(over == IN_PROGRESS, turn, TERMINAL_ACTOR).astype(np.int8),
+        "street": street.astype(np.int8),
+        "count": moves,
+        "spent": np.stack([spent0, spent1], axis=1),
+        "payoff": np.where(over == IN_PROGRESS, 0, np.where(folded & (turn == 0), -stake, stake)),
+        "showdown": over == SHOWDOWN,
+    }
+    of_nodes = {name: values[state] for name, values in by_state.items()}
     slot, width = _slots(of_nodes["actor"], of_nodes["street"], of_nodes["count"], rules.rounds)
-    of_nodes |= {"first": first, "parent": parent, "kind": kind, "total": total, "slot": slot, "width": width}
-    return ActionTree(rules=rules, menu=menu, shape=shape, root=root_state, **of_nodes)
-
-
-def _to_array(column: array[int]) -> Array:
-    """Return a column of the graph as an array of the same type."""
-    return np.frombuffer(column, column.typecode)
+    of_nodes |= {"first": first, "parent": parent, "kind": kind, "total": total}
+    return ActionTree(rules=rules, menu=menu, shape=shape, root=root_state, slot=slot, width=width, **of_nodes)
 
 
 def _unroll(graph: _kernels.BettingGraph, stack: Array, out: _kernels.UnrolledBetting) -> int:

@@ -211,9 +211,8 @@ class MenuActions:
         s
             Betting state, `state.compact`.
         """
-        return (
-            (FOLD, CALL, *self.raise_totals(s)) if call_amount(self.rules.compact, s) else (CALL, *self.raise_totals(s))
-        )
+        totals = self.raise_totals(s)
+        return (FOLD, CALL, *totals) if call_amount(self.rules.compact, s) else (CALL, *totals)
 
     def raise_totals(self, s: CompactBettingState) -> tuple[int, ...]:
         """Return the totals over the whole hand that the actor may raise to, ascending.

@@ -12,16 +12,17 @@ arrays are filled by doubling, without a traversal.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import factorial
+from math import factorial, prod
 
 import numpy as np
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import TERMINAL, ComparisonPayoff, Continuation, Outcome, Payoff, PrivateDeal
+from riverboat.games.base import TERMINAL, ComparisonPayoff, Continuation, NoPublicChance, Payoff, PrivateDeal
 from riverboat.games.tree_layout import PublicTreeLayout
 
 FACES = "12345*"
@@ -32,13 +33,8 @@ VALUE_INTERVAL_WIDTH = {2: 1e-5, 3: 5e-4}
 def _distinct_rolls(dice: int) -> tuple[tuple[str, ...], list[float]]:
     """Return the distinct rolls of `dice` dice and the number of permutations of each."""
     rolls = ["".join(r) for r in combinations_with_replacement(FACES, dice)]
-    multiplicities = []
-    for roll in rolls:
-        count = factorial(dice)
-        for face in set(roll):
-            count //= factorial(roll.count(face))
-        multiplicities.append(float(count))
-    return tuple(rolls), multiplicities
+    multiplicities = [factorial(dice) // prod(map(factorial, Counter(roll).values())) for roll in rolls]
+    return tuple(rolls), list(map(float, multiplicities))
 
 
 @dataclass(frozen=True)
@@ -195,7 +191,7 @@ class Bluff:
 
 
 @dataclass(frozen=True)
-class _BluffState:
+class _BluffState(NoPublicChance):
     game: Bluff
     last: int
     actor_to_move: int
@@ -207,9 +203,6 @@ class _BluffState:
 
     def actions(self) -> tuple[str, ...]:
         return self.game.legal_actions(self.last)
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        return ()
 
     def child(self, index: int) -> _BluffState:
         if self.last >= 0 and index == 0:

@@ -258,8 +258,8 @@ class SmallBettingState:
         """
         me, high, raised = self.actor, max(self.spent), 0
         if label.startswith("r"):
-            sizes = self.rules.sizes
-            raised = self.rules.units(float(label[1:]), "raise") - high if sizes is None else self._raise_size
+            units, sizes = self.rules.units, self.rules.sizes
+            raised = units(float(label[1:]), "raise") - high if sizes is None else units(sizes[self.round], "bet size")
         total, live = (self.spent[me], False) if label == "f" else (high + raised, True)
         remaining = (*self.live[:me], live, *self.live[me + 1 :])
         order = (*range(me + 1, len(remaining)), *range(me + 1))
@@ -267,11 +267,6 @@ class SmallBettingState:
         waiting, raises = sum(remaining) - 1 if raised else self.waiting - 1, self.raises + (raised > 0)
         last_raise = raised or self.last_raise
         return SmallBettingState(self.rules, spent, remaining, waiting, self.round, actor, raises, last_raise)
-
-    @property
-    def _raise_size(self) -> int:
-        assert self.rules.sizes is not None
-        return self.rules.units(self.rules.sizes[self.round], "bet size")
 
     def stakes(self) -> float:
         """Return the chips that the loser has put in."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, Outcome, Payoff, PrivateDeal
+from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, NoPublicChance, Payoff, PrivateDeal
 from riverboat.games.small.poker import MAX_MENU_SIZES
 
 HALF_STREET_ANTE = 0.5  # each: the pot is 1
@@ -104,7 +104,7 @@ class HalfStreet:
 
 
 @dataclass(frozen=True)
-class _HalfStreetState:
+class _HalfStreetState(NoPublicChance):
     game: HalfStreet
     bet: float | None
     called: bool | None
@@ -125,9 +125,6 @@ class _HalfStreetState:
         if self.bet is None:
             return ((0.0, False), *((bet, bet == self.game.bets[-1]) for bet in self.game.bets))
         return (None, (0.0, False))
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        return ()
 
     def child(self, index: int) -> _HalfStreetState:
         if self.bet is None:
@@ -294,7 +291,7 @@ class Negotiation:
 
 
 @dataclass(frozen=True)
-class _NegotiationState:
+class _NegotiationState(NoPublicChance):
     game: Negotiation
     made: int  # number of offers so far
     price: int | None  # the last
@@ -309,9 +306,6 @@ class _NegotiationState:
         if self.price is None:
             return prices
         return (ACCEPT, *prices) if self.made < self.game.offers else (ACCEPT, WALK_AWAY)
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        return ()
 
     def child(self, index: int) -> _NegotiationState:
         move = self.actions()[index]
@@ -399,7 +393,7 @@ class CoinToss:
 
 
 @dataclass(frozen=True)
-class _CoinTossState:
+class _CoinTossState(NoPublicChance):
     game: CoinToss
     line: tuple[str, ...]
 
@@ -411,9 +405,6 @@ class _CoinTossState:
 
     def actions(self) -> tuple[str, ...]:
         return ("left", "right") if not self.line else ("heads", "tails", "forfeit")
-
-    def outcomes(self) -> tuple[Outcome, ...]:
-        return ()
 
     def child(self, index: int) -> _CoinTossState:
         return _CoinTossState(self.game, (*self.line, self.actions()[index]))

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
-from riverboat.cards.notation import Cards, format_cards, parse_cards
-from riverboat.cards.ranges import Range
+from riverboat.cards.notation import Cards, as_cards, format_cards
+from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, MemoryLimitError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
 from riverboat.games.boards.betting_tree import build_betting_tree
 from riverboat.games.boards.board_game import BettingTree, UnrolledStatesMixin
@@ -499,7 +499,8 @@ class Spot(UnrolledStatesMixin):
                 raise InputError(
                     f"range of {name}, {abbreviate_range(self.ranges[player])!r}: {by} blocks every hand in it"
                 )
-        if not _has_compatible_pair(self.weights):
+        unblocked = compatible_weights((self.weights[1] > 0).astype(float))  # number of hands that each hand can meet
+        if not unblocked[self.weights[0] > 0].any():
             raise InputError(
                 f"ranges oop {abbreviate_range(self.ranges[0])!r} and ip {abbreviate_range(self.ranges[1])!r}: "
                 "every hand of one shares a card with every hand of the other; no deal is possible"
@@ -584,7 +585,7 @@ class Spot(UnrolledStatesMixin):
 
 
 def _parse_board(board: Cards) -> tuple[int, ...]:
-    cards = parse_cards(board, "board") if isinstance(board, str) else tuple(int(c) for c in board)
+    cards = as_cards(board, "board")
     if len(cards) not in (3, 4, 5):
         written = board if isinstance(board, str) else format_cards(cards)
         raise InputError(f"board {short_repr(written)}: {len(cards)} cards; a flop has 3, a turn 4, a river 5")
@@ -594,10 +595,8 @@ def _parse_board(board: Cards) -> tuple[int, ...]:
 def _parse_range(given: str | Range, name: str) -> Range:
     if isinstance(given, Range):
         return given
-    try:
+    with located_errors(f"range of {name}"):
         return Range.parse(given)
-    except InputError as error:
-        raise InputError(f"range of {name}: {error}") from None
 
 
 def _parse_player(name: str | None) -> int | None:
@@ -620,10 +619,3 @@ def _check_board(board: tuple[int, ...], deck: Deck) -> None:
             raise InputError(f"board {short_repr(format_cards(board))}: {name} is not in this deck")
     if len(deck.cards) < 9:
         raise InputError(f"deck of {len(deck.cards)} cards: two hands and a board of five need 9")
-
-
-def _has_compatible_pair(weights: tuple[Array, Array]) -> bool:
-    """Return whether some hand of one range shares no card with some hand of the other."""
-    first, second = (HAND_CARDS[np.flatnonzero(w)] for w in weights)
-    # A hand that blocks the whole other range is rare: a few tries find a compatible pair.
-    return any(not np.isin(second, hand).any(axis=1).all() for hand in first)
