@@ -6,19 +6,20 @@ Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
-from riverboat.api.options import options_of
+from riverboat.api.options import OptionInfo, options_of
 from riverboat.api.solve import solve
 
 LongText = Annotated[str, Field(max_length=200_000)]
 ShortText = Annotated[str, Field(max_length=200)]
+OptionText = Annotated[str, Field(max_length=2_000)]
 LineText = Annotated[str, Field(max_length=500)]
-Count = Annotated[int, Field(ge=1, le=10**15)]
+Number = int | float  # a count stays an integer in JSON
 
 
 class RequestBody(BaseModel):
@@ -28,7 +29,18 @@ class RequestBody(BaseModel):
 
 
 Model = TypeVar("Model", bound=BaseModel)
-FIELD_NAMES = {"checkpoint_seconds": "checkpoint"}  # parameters that have the name of their flag in requests
+
+
+def option_field(option: OptionInfo, minimum: float | None = None) -> FieldInfo:
+    """Return the field of an option that may be absent: its description and limits; `minimum` replaces the smallest value."""
+    least = option.minimum if minimum is None else minimum
+    limits = {name: value for name, value in (("ge", least), ("le", option.maximum)) if value is not None}
+    return Field(None, description=option.help, **limits)
+
+
+def request_name(option: OptionInfo) -> str:
+    """Return the name of an option in requests and job files: its long name in the terminal."""
+    return option.flag_name.removeprefix("--").replace("-", "_")
 
 
 def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type[Model]], type[Model]]:
@@ -39,19 +51,32 @@ def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type
 
     def decorate(model: type[Model]) -> type[Model]:
         for option in options_of(function).values():
-            field = model.model_fields.get(FIELD_NAMES.get(option.name, option.name))
-            if field is None:
-                continue
-            field.description = field.description or option.help
-            least = minimum.get(option.name, option.minimum)
-            if least is not None:
-                field.metadata.append(Ge(least))
-            if option.maximum is not None:
-                field.metadata.append(Le(option.maximum))
+            field = model.model_fields.get(request_name(option))
+            if field is not None:
+                derived = option_field(option, minimum.get(option.name))
+                field.description = field.description or derived.description
+                field.metadata += derived.metadata
         model.model_rebuild(force=True)
         return model
 
     return decorate
+
+
+def options_model(
+    name: str, description: str, *sources: tuple[Callable[..., Any], Iterable[str]], **minimum: int
+) -> type[RequestBody]:
+    """Return a model of options of API functions, all of which may be absent; a flag can only be true.
+
+    Each source is a function and the names of its options in requests. `minimum` is as in `options_from`.
+    """
+    fields: dict[str, Any] = {}
+    for function, names in sources:
+        options = {request_name(option): option for option in options_of(function).values()}
+        for option_name in names:
+            option = options[option_name]
+            kind = {bool: Literal[True], str: OptionText}.get(option.type, option.type)
+            fields[option_name] = kind | None, option_field(option, minimum.get(option.name))
+    return create_model(name, __base__=RequestBody, __doc__=description, **fields)
 
 
 # --- Requests ---
