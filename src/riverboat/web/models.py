@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic.fields import FieldInfo
 
 from riverboat.api.options import OptionInfo, options_of
@@ -419,3 +419,347 @@ class SeriesResponse(BaseModel):
     memory: int | None = Field(description="resident memory of its process in bytes, if the system reports it")
     seconds_left: float | None
     snapshots: list[str] = Field(description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER")
+
+
+# --- Spots: estimates ---
+
+
+class EstimateResponse(BaseModel):
+    """The estimated cost of a solve, as `riverboat solve --estimate --json` prints it."""
+
+    solves: int = Field(description="number of boards")
+    game: str
+    streets: list[dict[str, Any]]
+    infosets: int
+    infoset_actions: int
+    bytes_32: int
+    bytes_16: int
+    bytes: dict[str, int] = Field(description="memory by table format")
+    bytes_tree: int
+    schedule: str
+    seconds_per_iteration: float
+    iterations_to_target: Number
+    seconds_to_target: float
+    target_pct: float
+    threads: int
+    seconds_are: str
+    menus: list[dict[str, Any]]
+
+
+class EquityGraphs(RootModel[dict[str, list[tuple[float | None, float | None]]]]):
+    """Equity graphs of oop and ip: points (share of the range with less equity, equity)."""
+
+
+# --- Play and hand histories ---
+
+
+class OpponentResponse(BaseModel):
+    """An opponent of sessions."""
+
+    name: str
+    kind: Literal["blueprint", "search", "spot", "tournament", "yardstick"]
+    about: str
+
+
+class SessionSummary(BaseModel):
+    """A stored session."""
+
+    name: str
+    changed: float
+    agent: str
+    game: str
+    hands: int
+
+
+class TableAction(BaseModel):
+    """An action at a table, also in words."""
+
+    move: str
+    words: str
+
+
+class TableBet(TableAction):
+    """A bet or raise of a common size."""
+
+    name: str
+
+
+class TableRaises(BaseModel):
+    """Range of legal raises; totals include the chips of earlier streets, `before`."""
+
+    least: int
+    most: int
+    before: int
+
+
+class PublicEvent(BaseModel):
+    """A deal, or a showdown."""
+
+    kind: str
+    street: str
+    pot: Number
+
+
+class ActionEvent(PublicEvent):
+    """An action of a player."""
+
+    you: bool
+    move: str
+    words: str
+
+
+class ResultEvent(PublicEvent):
+    """The end of a hand."""
+
+    won: Number
+
+
+class SessionState(BaseModel):
+    """The state of a table as its player sees it."""
+
+    agent: str
+    game: str
+    hand: int
+    seat: int
+    hole: list[str]
+    board: list[str]
+    line: str
+    pot: Number
+    to_call: int
+    legal: list[str]
+    over: bool
+    shown: list[str] | None = Field(description="hole cards of the agent at a showdown")
+    hands: int
+    won: Number
+    unit: str
+    seed: int
+    name: str
+    version: int
+    street: str
+    streets: list[str]
+    seats: list[str]
+    behind: list[int] | None
+    bets: list[int]
+    big_blind: int | None
+    moves: list[TableAction]
+    raises: TableRaises | None = Field(alias="raise")
+    sizes: list[TableBet]
+    history: list[Annotated[ActionEvent | ResultEvent | PublicEvent, Field(union_mode="left_to_right")]]
+    result: Number | None
+    phh: bool = Field(description="whether the hands can be exported as PHH")
+    you: int
+
+
+class MeanResponse(BaseModel):
+    """A mean and the half-width of its 95 % interval."""
+
+    mean: float
+    ci95: float
+
+
+class SessionResultsResponse(BaseModel):
+    """The results of a session."""
+
+    hands: int
+    won: Number
+    unit: str
+    won_unit: str
+    raw: MeanResponse | None
+    all_in: MeanResponse | None
+    aivat: MeanResponse | None
+    why_no_aivat: str | None
+
+
+class HistorySummary(BaseModel):
+    """A stored hand history."""
+
+    name: str
+    changed: float
+    kind: str
+
+
+class HistoryPlayer(BaseModel):
+    """A player of a hand history; `seen` is the number of hands in which its cards are known."""
+
+    name: str
+    hands: int
+    seen: int
+
+
+class RejectedHands(BaseModel):
+    """Hands that were rejected for one reason."""
+
+    why: str
+    hands: int
+    where: list[str]
+
+
+class HistoryResponse(BaseModel):
+    """The contents of a hand history."""
+
+    name: str
+    hands: int
+    scale: int
+    players: list[HistoryPlayer]
+    refused: list[RejectedHands]
+
+
+class HandSummary(BaseModel):
+    """A hand as one player saw it."""
+
+    hand: int
+    number: int
+    hole: str
+    board: str
+    line: str
+    won: Number | None
+    seat: int
+
+
+class HandListResponse(BaseModel):
+    """The hands of a player."""
+
+    player: str
+    hands: list[HandSummary]
+    left_out: int
+    unit: str
+
+
+# --- Charts and drills ---
+
+
+class ChartSummary(BaseModel):
+    """A chart without its cells."""
+
+    line: str
+    who: str
+    title: str
+    reached: float | None
+    moves: list[str]
+    colours: dict[str, str]
+    totals: dict[str, float]
+
+
+class ChartBookResponse(BaseModel):
+    """All charts of a source."""
+
+    source: str
+    charts: list[ChartSummary]
+    state: str | None = Field(description="state of a tournament")
+    states: list[str]
+
+
+class ChartResponse(ChartSummary):
+    """A chart with its 169 cells."""
+
+    source: str
+    weight: list[float]
+    strategy: dict[str, list[float]]
+    cells: list[str]
+
+
+class ChartDifference(BaseModel):
+    """The second chart minus the first, by action and cell."""
+
+    lines: list[str]
+    moves: list[str]
+    change: dict[str, list[float]]
+    apart: list[float]
+    mean: float
+    cells: list[str]
+
+
+class DrillKinds(BaseModel):
+    """Filters and scopes of drills, with descriptions."""
+
+    only: dict[str, str]
+    scope: dict[str, str]
+
+
+class QuestionResponse(BaseModel):
+    """A question of a drill, without its answer."""
+
+    hole: str
+    board: str
+    line: str
+    seat: str
+    street: str
+    pot: Number
+    behind: Number
+    to_call: Number
+    moves: list[str]
+    words: list[str]
+    number: int
+    kinds: dict[str, str]
+    unit: str
+
+
+class DrillResponse(BaseModel):
+    """A drill with its current question."""
+
+    name: str
+    source: str
+    answers: int
+    total: Number
+    percent: float | None
+    question: QuestionResponse | None
+
+
+class VerdictOptionResponse(BaseModel):
+    """An available action; `sure` tells whether its EV is reliable."""
+
+    move: str
+    probability: Number
+    ev: Number | None
+    sure: bool
+
+
+class VerdictResponse(BaseModel):
+    """The verdict on a decision."""
+
+    options: list[VerdictOptionResponse]
+    best: str | None
+    mixed: bool
+    close: bool
+    source: str
+    pot: Number
+    agent: dict[str, float] | None
+    unit: str
+    share_of: str
+
+
+class GradeResponse(BaseModel):
+    """The grade of an answer."""
+
+    move: str
+    lost: Number
+    percent: float
+    units: dict[str, str]
+    number: int
+    stands_for: str
+    followed: bool | None
+    verdict: VerdictResponse
+    answers: int
+    total: Number
+
+
+class AnswerGroupResponse(BaseModel):
+    """Answers of one kind."""
+
+    name: str
+    answers: int
+    lost: Number
+    percent: float
+
+
+class DrillRecordResponse(BaseModel):
+    """All answers: totals, groups, and the development over time."""
+
+    answers: int
+    lost: Number
+    percent: float | None
+    units: dict[str, str]
+    mixed: int
+    followed: int
+    where: dict[str, list[AnswerGroupResponse]]
+    over_time: list[AnswerGroupResponse]

@@ -12,9 +12,9 @@ from riverboat.core.files import read_text, read_toml_text
 from riverboat.formats import spot_file
 from riverboat.formats.other_solvers import is_other_solver_file, parse_other_solver_file
 from riverboat.games.spots.locks import add_locks, check_locks, unreachable_locks
-from riverboat.games.spots.spot import Spot
+from riverboat.games.spots.spot import PLAYERS, Spot
 from riverboat.web.data_folder import DataFolder
-from riverboat.web.models import SpotSource
+from riverboat.web.models import SpotResponse, SpotSource
 from riverboat.web.solutions import SolutionStore
 
 SOURCE_FIELDS = ("spot", "text", "file", "run", "state", "line")
@@ -107,21 +107,12 @@ _READERS = {
 }
 
 
-def spot_to_dict(spot_with_notes: SpotWithNotes) -> dict[str, Any]:
-    """Return a spot as the fields of `SpotResponse`."""
-    spot = spot_with_notes.spot
-    betting = spot.betting
-    return {
-        "name": spot.name,
-        "spot": spot_file.to_table(spot),
-        "text": spot_file.dumps(spot),
-        "board": format_cards(spot.board),
-        "pot": spot.pot,
-        "stack": spot.stack,
-        "player": ("oop", "ip")[int(betting.actor[0])],
-        "moves": list(betting.actions(0)),
-        "weights": {
-            name: hand_range.weights.tolist() for name, hand_range in zip(("oop", "ip"), spot.ranges, strict=True)
-        },
-        "notes": spot_with_notes.notes,
-    }
+def spot_response(spot_with_notes: SpotWithNotes) -> SpotResponse:
+    """Return a valid spot for the page."""
+    spot, notes = spot_with_notes
+    weights = {name: hand_range.weights.tolist() for name, hand_range in zip(PLAYERS, spot.ranges, strict=True)}
+    return SpotResponse(
+        name=spot.name, board=format_cards(spot.board), pot=spot.pot, stack=spot.stack, notes=notes,
+        spot=spot_file.to_table(spot), text=spot_file.dumps(spot), player=PLAYERS[int(spot.betting.actor[0])],
+        moves=list(spot.betting.actions(0)), weights=weights,
+    )  # fmt: skip

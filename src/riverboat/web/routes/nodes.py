@@ -20,7 +20,7 @@ from riverboat.strategies.reports import node as node_report
 from riverboat.strategies.reports.comparison import compare_nodes
 from riverboat.web import models, runs
 from riverboat.web.data_folder import MissingError
-from riverboat.web.models import NodeResponse, TableResponse
+from riverboat.web.models import EquityGraphs, NodeResponse, TableResponse
 from riverboat.web.server import Server
 from riverboat.web.specs import require_cheap
 from riverboat.web.views.node import round_or_none
@@ -122,7 +122,7 @@ def node_routes(server: Server) -> APIRouter:
 
         return await answer(run, "table", line, by, player, make=make)
 
-    @router.get("/graph")
+    @router.get("/graph", response_model=EquityGraphs)
     async def graph(run: RunQuery, line: LineQuery = "") -> Response:
         """Return the equity graphs of both players: points (share of the range with less equity, equity)."""
         return await answer(run, "graph", line, make=lambda solved: _equity_graphs(solved, line))
@@ -211,10 +211,12 @@ def node_routes(server: Server) -> APIRouter:
     return router
 
 
-def _equity_graphs(solution: Solution, line: str) -> dict[str, Any]:
+def _equity_graphs(solution: Solution, line: str) -> EquityGraphs:
     node = solution[line]
     names = node_report.player_names(node.tree.game)
-    return {
-        name: [[round_or_none(x, 4), round_or_none(y, 4)] for x, y in node_report.equity_graph(node, player)]
-        for player, name in enumerate(names)
-    }
+    return EquityGraphs(
+        {
+            name: [(round_or_none(x, 4), round_or_none(y, 4)) for x, y in node_report.equity_graph(node, player)]
+            for player, name in enumerate(names)
+        }
+    )

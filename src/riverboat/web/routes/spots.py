@@ -27,6 +27,7 @@ from riverboat.web.jobs.queue import check_boards
 from riverboat.web.models import (
     CandidateResponse,
     EstimateRequest,
+    EstimateResponse,
     ExampleLine,
     HandNames,
     ProposalRequest,
@@ -64,12 +65,8 @@ def proposal_response(
     """Return a proposal for the page."""
     spot = spot_with_notes.spot
     candidates = [
-        CandidateResponse(
-            spot=spot_file.to_table(each.spot), dtype=each.dtype, left_out=list(each.left_out), infosets=each.infosets,
-            bytes=each.bytes, seconds=each.seconds, fits=each.fits,
-        )
-        for each in proposal.candidates
-    ]  # fmt: skip
+        CandidateResponse(**vars(each) | {"spot": spot_file.to_table(each.spot)}) for each in proposal.candidates
+    ]
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
     chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
     return ProposalResponse(
@@ -125,12 +122,12 @@ def spot_routes(server: Server) -> APIRouter:
     async def spots(source: SpotSource) -> SpotResponse:
         """Validate a spot; return its entries, its file and its first actions."""
 
-        def work() -> dict[str, Any]:
-            return spot_sources.spot_to_dict(spot_sources.resolve_spot(source, server.data, server.solutions))
+        def work() -> SpotResponse:
+            return spot_sources.spot_response(spot_sources.resolve_spot(source, server.data, server.solutions))
 
-        return SpotResponse(**await server.compute_from(source.agent, work))
+        return await server.compute_from(source.agent, work)
 
-    @router.post("/spots/size")
+    @router.post("/spots/size", response_model=EstimateResponse)
     async def size(body: EstimateRequest) -> dict[str, Any]:
         """Estimate nodes, memory and seconds of a solve, as `riverboat solve --estimate --json`; with `boards` the
         seconds of all boards.
