@@ -26,6 +26,7 @@ from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.matches.value_tables import ValueTables, value_tables
+from riverboat.formats.phh import is_holdem
 from riverboat.games.holdem.action_tree import FOLD as FOLD_KIND
 from riverboat.games.holdem.action_tree import RAISE
 from riverboat.games.holdem.actions import CALL, FOLD, format_action
@@ -489,7 +490,7 @@ class TableEvaluator:
         """
         converted = self.convert_state(state)
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
-        if self.solves and state.street >= FIRST_SOLVED_STREET and _is_solvable(state.rules):
+        if self.solves and state.street >= FIRST_SOLVED_STREET and is_holdem(state.rules):
             spot, solution = self.solution(state, shown, action)
             root = ConvertedState(spot.start, earlier_chips=state.committed_before_street)
             verdict = _node_verdict(spot, solution[""], root, state, hole, "solved on the spot")
@@ -545,16 +546,17 @@ class TableEvaluator:
             Board cards.
         """
         converted = self.convert_state(state).state
-        if self._translated_blueprint is None:
+        policy = self._translated_blueprint
+        if policy is None:
             return converted
         dealt = tuple(int(card) for card in board)
         live = [card for card in converted.rules.deck.cards.tolist() if card not in dealt]
         hole = tuple(live[: converted.rules.hole])
-        decisions = self._translated_blueprint.decide(Observations.from_betting([converted], [hole], [dealt]))
-        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        decisions = policy.decide(Observations.from_betting([converted], [hole], [dealt]))
+        node = int(decisions.node[0])
         if node < 0 or decisions.tree_status[0]:
             return converted
-        translated = tree.state(node)
+        translated = policy.strategy.tree.state(node)
         same_turn = (translated.street, translated.actor) == (converted.street, converted.actor)
         return translated if same_turn else converted
 
@@ -605,15 +607,15 @@ class TableEvaluator:
 
     def _blueprint_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict | None:
         """Return the verdict by the blueprint's values; None without a blueprint, or if the line leaves its tree."""
-        if self._translated_blueprint is None or self.values is None:
+        policy = self._translated_blueprint
+        if policy is None:
             return None
-        observations = Observations.from_betting([state], [tuple(hole)], [tuple(board)])
-        decisions = self._translated_blueprint.decide(observations)
-        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        decisions = policy.decide(Observations.from_betting([state], [tuple(hole)], [tuple(board)]))
+        node, tree = int(decisions.node[0]), policy.strategy.tree
         if node < 0 or decisions.tree_status[0] or tree.actor[node] != state.turn:
             return None
         cards = np.array([[*hole, *board]], np.uint8)
-        bucket = int(self._translated_blueprint.strategy.cards.buckets(cards, check=False)[0, 0, -1])
+        bucket = int(policy.strategy.cards.buckets(cards, check=False)[0, 0, -1])
         probabilities: dict[int, float] = {}
         values: dict[int, tuple[float, float]] = {}  # merged actions take the EV of the most frequent
         raises = 2
@@ -641,7 +643,3 @@ class TableEvaluator:
         after = state.apply_action(move, check=False)
         share = float(self.values.after[street][seat, row, bucket])
         return share * after.pot - (after.spent[seat] - state.spent[seat])
-
-
-def _is_solvable(rules: PokerRules) -> bool:
-    return rules.board == (0, 3, 1, 1) and rules.hole == 2 and rules.suits == 4 and rules.ranks == 13

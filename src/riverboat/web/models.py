@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
-from pydantic.fields import FieldInfo
 
 from riverboat.api.options import OptionInfo, options_of
 from riverboat.api.solve import solve
@@ -31,11 +30,10 @@ class RequestBody(BaseModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def option_field(option: OptionInfo, minimum: float | None = None) -> FieldInfo:
+def option_field(option: OptionInfo, minimum: float | None = None) -> Any:
     """Return the field of an option that may be absent: its description and limits; `minimum` replaces the smallest value."""
     least = option.minimum if minimum is None else minimum
-    limits = {name: value for name, value in (("ge", least), ("le", option.maximum)) if value is not None}
-    return Field(None, description=option.help, **limits)
+    return Field(None, description=option.help, ge=least, le=option.maximum)
 
 
 def request_name(option: OptionInfo) -> str:
@@ -74,7 +72,7 @@ def options_model(
         options = {request_name(option): option for option in options_of(function).values()}
         for option_name in names:
             option = options[option_name]
-            kind = {bool: Literal[True], str: OptionText}.get(option.type, option.type)
+            kind: Any = {bool: Literal[True], str: OptionText}.get(option.type, option.type)
             fields[option_name] = kind | None, option_field(option, minimum.get(option.name))
     return create_model(name, __base__=RequestBody, __doc__=description, **fields)
 
@@ -416,9 +414,13 @@ class SeriesResponse(BaseModel):
     name: str
     rows: list[dict[str, Any]]
     units: dict[str, str]
-    memory: int | None = Field(description="resident memory of its process in bytes, if the system reports it")
+    memory: int | None = Field(
+        default=None, description="resident memory of its process in bytes, if the system reports it"
+    )
     seconds_left: float | None
-    snapshots: list[str] = Field(description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER")
+    snapshots: list[str] = Field(
+        default=[], description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER"
+    )
 
 
 # --- Spots: estimates ---
@@ -457,7 +459,7 @@ class OpponentResponse(BaseModel):
     """An opponent of sessions."""
 
     name: str
-    kind: Literal["blueprint", "search", "spot", "tournament", "yardstick"]
+    kind: str = Field(description="blueprint, search, spot, tournament or yardstick")
     about: str
 
 
@@ -500,12 +502,10 @@ class PublicEvent(BaseModel):
     pot: Number
 
 
-class ActionEvent(PublicEvent):
+class ActionEvent(TableAction, PublicEvent):
     """An action of a player."""
 
     you: bool
-    move: str
-    words: str
 
 
 class ResultEvent(PublicEvent):
@@ -667,13 +667,6 @@ class ChartDifference(BaseModel):
     apart: list[float]
     mean: float
     cells: list[str]
-
-
-class DrillKinds(BaseModel):
-    """Filters and scopes of drills, with descriptions."""
-
-    only: dict[str, str]
-    scope: dict[str, str]
 
 
 class QuestionResponse(BaseModel):

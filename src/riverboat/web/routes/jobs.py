@@ -113,8 +113,7 @@ def job_routes(server: Server) -> APIRouter:
         """Continue a job from its last checkpoint, also after a restart of the server; given limits replace the old
         ones.
         """
-        given = {key: value for key, value in limits.model_dump().items() if value is not None}
-        return job_response(server.jobs.resume(name, given), server)
+        return job_response(server.jobs.resume(name, limits.model_dump(exclude_none=True)), server)
 
     @router.delete("/jobs/{name}", status_code=204)
     async def remove(name: str) -> Response:
@@ -182,23 +181,18 @@ def run_routes(server: Server) -> APIRouter:
         """Return all runs of the data folder, the last changed first."""
         return await server.compute(lambda: runs.list_runs(server.data, server.jobs))
 
-    def series_of(name: str) -> dict[str, Any]:
-        if server.jobs.find(name) is None:
-            server.data.run_folder(name)  # raises if there is none
-        return runs.run_series(name, server.data, server.jobs)
-
     @router.get("/series")
     async def series(run: Annotated[str, Query(max_length=200)]) -> SeriesResponse:
         """Return the log of a run: iteration, seconds, exploitability, visits, strength, memory; and the remaining
         time.
         """
-        return SeriesResponse(**await server.compute(lambda: series_of(run)))
+        return await server.compute(lambda: runs.run_series(run, server.data, server.jobs))
 
     @router.get("/series/many")
     async def many(run: Annotated[list[str], Query(max_length=MAX_RUNS_PER_RESPONSE)]) -> list[SeriesResponse]:
         """Return the logs of several runs, for one plot."""
         if len(run) > MAX_RUNS_PER_RESPONSE:
             raise InputError(f"{len(run)} runs: at most {MAX_RUNS_PER_RESPONSE} per request")
-        return [SeriesResponse(**one) for one in await server.compute(lambda: [series_of(name) for name in run])]
+        return await server.compute(lambda: [runs.run_series(name, server.data, server.jobs) for name in run])
 
     return router

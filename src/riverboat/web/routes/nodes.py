@@ -22,6 +22,7 @@ from riverboat.web import models, runs
 from riverboat.web.data_folder import MissingError
 from riverboat.web.models import EquityGraphs, NodeResponse, TableResponse
 from riverboat.web.server import Server
+from riverboat.web.solutions import json_response
 from riverboat.web.specs import require_cheap
 from riverboat.web.views.node import round_or_none
 
@@ -45,11 +46,6 @@ class NodeRequest(models.RequestBody):
     run: models.ShortText
     line: models.LineText = ""
     board: models.ShortText = ""
-
-
-def json_response(body: bytes, **headers: str) -> Response:
-    """Return a response from encoded JSON."""
-    return Response(body, media_type="application/json", headers=headers)
 
 
 def table_response(table: ReportTable) -> TableResponse:
@@ -157,7 +153,7 @@ def node_routes(server: Server) -> APIRouter:
 
         return await server.compute(work)
 
-    @router.get("/export")
+    @router.get("/export", response_class=Response)
     async def export(
         run: RunQuery,
         line: LineQuery = "",

@@ -16,7 +16,7 @@ from riverboat.core.errors import InputError, RiverboatError
 from riverboat.formats import spot_file
 from riverboat.formats.hand_files import format_phhs
 from riverboat.formats.phh import is_holdem
-from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.betting import BettingState, RaiseRange
 from riverboat.games.holdem.menus import SEATS
 from riverboat.practice.evaluators import (
     RANGE_FLOOR,
@@ -29,7 +29,7 @@ from riverboat.practice.reviews import DecisionReview, HandReview, PlayedHand, r
 from riverboat.practice.session import session_results
 from riverboat.web import models
 from riverboat.web.models import RequestBody, ReviewResponse, ShortText
-from riverboat.web.practice import AgentUse, OpenSession, PracticeService
+from riverboat.web.practice import OpenSession, PracticeService
 from riverboat.web.runs import list_runs
 from riverboat.web.server import Server
 from riverboat.web.solutions import hold_solution_lock
@@ -270,7 +270,7 @@ def refresh_state(session: OpenSession) -> OpenSession:
 def _session_state(session: OpenSession) -> dict[str, Any]:
     table = session.session.table
     state = table.state
-    has_free_raises = not (table.over or table.rules.begins or table.rules.limit)
+    span = None if table.over or table.rules.begins or table.rules.limit else state.raise_range()
     return table.to_dict() | {
         "name": session.name,
         "agent": session.agent,
@@ -282,8 +282,8 @@ def _session_state(session: OpenSession) -> dict[str, Any]:
         "bets": [spent - state.committed_before_street for spent in state.spent],
         "big_blind": table.rules.big_blind or None,
         "moves": moves_to_dicts(table),
-        "raise": _raise_range_to_dict(state) if has_free_raises else None,
-        "sizes": bet_sizes_to_dicts(state) if has_free_raises else [],
+        "raise": None if span is None else {**span._asdict(), "before": state.committed_before_street},
+        "sizes": [] if span is None else bet_sizes_to_dicts(state, span),
         "history": history_rows(table),
         "result": next((event.won for event in table.events if event.kind == "won"), None),
         "phh": is_holdem(table.rules),
@@ -298,16 +298,8 @@ def moves_to_dicts(table: PlayTable) -> list[dict[str, Any]]:
     ]
 
 
-def _raise_range_to_dict(state: BettingState) -> dict[str, Any] | None:
-    span = state.raise_range()
-    return None if span is None else {"least": span.least, "most": span.most, "before": state.committed_before_street}
-
-
-def bet_sizes_to_dicts(state: BettingState) -> list[dict[str, Any]]:
+def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, Any]]:
     """Return raises by shares of the pot with descriptions, without duplicates."""
-    span = state.raise_range()
-    if span is None:
-        return []
     high = max(state.spent)
     pot = state.pot + state.to_call
     by_share = [(round(high + share * pot), name) for share, name in POT_SHARES]
@@ -337,7 +329,7 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
 
 
 def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
-    agent = desk.agent(session.agent, session.session.table.seed, AgentUse.VALUES)
+    agent = desk.agent(session.agent, session.session.table.seed, "values")
     with hold_solution_lock(agent):
         return session_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 

@@ -119,9 +119,9 @@ def drill_routes(server: Server) -> APIRouter:
     router, practice = APIRouter(tags=["drills"], prefix="/drills"), server.practice
 
     @router.get("/kinds")
-    async def kinds() -> models.DrillKinds:
+    async def kinds() -> dict[Literal["only", "scope"], dict[str, str]]:
         """Return the filters and scopes of drills with descriptions."""
-        return models.DrillKinds(only=FILTERS, scope=SCOPES)
+        return {"only": FILTERS, "scope": SCOPES}
 
     @router.post("", status_code=201, response_model=models.DrillResponse)
     async def begin(body: DrillRequest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from riverboat import __version__
 from riverboat.api.estimate import estimate
@@ -40,6 +40,7 @@ from riverboat.web.models import (
     SpotSource,
 )
 from riverboat.web.server import Server
+from riverboat.web.solutions import json_response
 from riverboat.web.views.node import round_array
 
 # --- Range presets by position: rough shapes for 100 big blinds to start from, not solutions ---
@@ -71,7 +72,7 @@ def proposal_response(
     chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
     return ProposalResponse(
         name=spot.name, board=format_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
-        seconds=seconds, chosen=chosen, candidates=candidates, notes=spot_with_notes.notes,
+        seconds=seconds, chosen=chosen, candidates=candidates, notes=list(spot_with_notes.notes),
     )  # fmt: skip
 
 
@@ -154,9 +155,9 @@ def spot_routes(server: Server) -> APIRouter:
 
         return await server.compute(work)
 
-    @router.get("/spots/examples")
-    async def examples(agent: Annotated[str, Query(max_length=200)]) -> list[ExampleLine]:
+    @router.get("/spots/examples", response_model=list[ExampleLine])
+    async def examples(agent: Annotated[str, Query(max_length=200)]) -> Response:
         """Return frequent lines of a blueprint, one per street from the flop on; empty for other agents."""
-        return [ExampleLine(**row) for row in await server.compute(lambda: server.solutions.examples(agent))]
+        return json_response(await server.compute(lambda: server.solutions.examples(agent)))
 
     return router
