@@ -28,7 +28,6 @@ from riverboat.practice.evaluators import (
 from riverboat.practice.reviews import DecisionReview, HandReview, PlayedHand, review_hand
 from riverboat.practice.session import session_results
 from riverboat.web import models
-from riverboat.web.models import RequestBody, ReviewResponse, ShortText
 from riverboat.web.practice import OpenSession, PracticeService
 from riverboat.web.runs import list_runs
 from riverboat.web.server import Server
@@ -83,21 +82,21 @@ class StaleStateError(RiverboatError):
         self.state = state
 
 
-class SessionRequest(RequestBody):
+class SessionRequest(models.RequestBody):
     """The opponent of a new session."""
 
-    agent: ShortText
+    agent: models.ShortText
     seed: Seed | None = None
     seat: str | None = Field(None, pattern="^(oop|ip)$")
 
 
-class MoveRequest(RequestBody):
+class MoveRequest(models.RequestBody):
     """A move in ACPC notation: f, c, r300."""
 
     move: Annotated[str, Field(max_length=20)]
 
 
-class TableStepRequest(RequestBody):
+class TableStepRequest(models.RequestBody):
     """The `version` of the state that a step refers to; without one the step is taken in any state."""
 
     version: Annotated[int, Field(ge=0)] | None = None
@@ -107,7 +106,7 @@ class TableMoveRequest(MoveRequest, TableStepRequest):
     """A move at a table."""
 
 
-class HandRequest(RequestBody):
+class HandRequest(models.RequestBody):
     """The number of a finished hand, from 0."""
 
     hand: Annotated[int, Field(ge=0, le=10**9)]
@@ -181,13 +180,13 @@ def play_routes(server: Server) -> APIRouter:
         session = await opened(name, cheap=False)
         return await server.compute_costly(lambda: _aivat_results(practice, session))
 
-    @router.get("/sittings/{name}/review", response_model=ReviewResponse)
+    @router.get("/sittings/{name}/review", response_model=models.ReviewResponse)
     async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
         practice.session_agent(name)  # raises if there is none
         return server.reviews.status(_session_owner(name), hand)
 
-    @router.post("/sittings/{name}/review", response_model=ReviewResponse)
+    @router.post("/sittings/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: HandRequest) -> dict[str, Any]:
         """Queue the review of a finished hand: the options and the EV lost of each decision."""
         session = await opened(name, cheap=False)
@@ -346,19 +345,19 @@ def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict
 PlayerQuery = Annotated[str, Query(max_length=200)]
 
 
-class HistoryRequest(RequestBody):
+class HistoryRequest(models.RequestBody):
     """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
 
     text: Annotated[str, Field(max_length=1 << 20)] | None = None
-    title: ShortText = Field("hands", description="title of the file")
-    file: ShortText | None = None
+    title: models.ShortText = Field("hands", description="title of the file")
+    file: models.ShortText | None = None
 
 
 class HistoryReviewRequest(HandRequest):
     """A hand in which a player's cards are known, and the reference agent."""
 
-    player: ShortText
-    judge: ShortText
+    player: models.ShortText
+    judge: models.ShortText
 
 
 def history_routes(server: Server) -> APIRouter:
@@ -394,14 +393,14 @@ def history_routes(server: Server) -> APIRouter:
         """Return the hands in which a player's cards are known."""
         return await server.compute(lambda: histories.list_hands(name, player))
 
-    @router.get("/{name}/review", response_model=ReviewResponse)
+    @router.get("/{name}/review", response_model=models.ReviewResponse)
     async def review(
         name: str, player: PlayerQuery, judge: PlayerQuery, hand: Annotated[int, Query(ge=0, le=10**9)]
     ) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
         return server.reviews.status(_history_owner(name), (player, judge, hand))
 
-    @router.post("/{name}/review", response_model=ReviewResponse)
+    @router.post("/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: HistoryReviewRequest) -> dict[str, Any]:
         """Queue the review of a hand with an agent as reference."""
         parse_agent_spec(body.judge, server.data)  # raises if there is none

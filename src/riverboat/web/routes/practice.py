@@ -16,7 +16,6 @@ from pydantic import Field
 from riverboat.practice.charts import MAX_GRIDS, compare_charts, save_sheet
 from riverboat.practice.drills import FILTERS, SCOPES, DrillOptions
 from riverboat.web import models
-from riverboat.web.models import LineText, RequestBody, ShortText
 from riverboat.web.practice import OpenDrill
 from riverboat.web.routes.play import MoveRequest, Seed
 from riverboat.web.server import Server
@@ -29,11 +28,11 @@ LinesQuery = Annotated[list[Annotated[str, Query(max_length=300)]] | None, Query
 MEDIA_TYPES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 
 
-class ChartBookRequest(RequestBody):
+class ChartBookRequest(models.RequestBody):
     """The charts of a source; for a solved spot those around a line."""
 
-    source: ShortText
-    line: LineText = ""
+    source: models.ShortText
+    line: models.LineText = ""
 
 
 def chart_routes(server: Server) -> APIRouter:
@@ -102,11 +101,11 @@ def chart_routes(server: Server) -> APIRouter:
 # --- Drills: questions, grades, and the record ---
 
 
-class DrillRequest(RequestBody):
+class DrillRequest(models.RequestBody):
     """The source and options of a drill."""
 
-    source: ShortText
-    line: LineText | None = None
+    source: models.ShortText
+    line: models.LineText | None = None
     seat: str | None = Field(None, pattern="^(oop|ip)$")
     only: Literal["all", "close", "mixed"] = "all"
     scope: Literal["one", "street", "end"] = "one"
