@@ -11,11 +11,12 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
-from riverboat.api.options import OptionInfo, options_of
+from riverboat.api.options import MAX_SEED, OptionInfo, options_of
 from riverboat.api.solve import solve
 
 LongText = Annotated[str, Field(max_length=200_000)]
 ShortText = Annotated[str, Field(max_length=200)]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 OptionText = Annotated[str, Field(max_length=2_000)]
 LineText = Annotated[str, Field(max_length=500)]
 Number = int | float  # a count stays an integer in JSON
@@ -154,6 +155,78 @@ class JobRequest(SpotSource, SolveOptionsRequest):
     boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
     report: LineText | None = Field(None, description="with boards: the line to report, the root by default")
     keep: bool = Field(False, description="with boards: save every solution")
+
+
+class NodeRequest(RequestBody):
+    """A node of a run or an agent."""
+
+    run: ShortText
+    line: LineText = ""
+    board: ShortText = ""
+
+
+class SessionRequest(RequestBody):
+    """The opponent of a new session."""
+
+    agent: ShortText
+    seed: Seed | None = None
+    seat: str | None = Field(None, pattern="^(oop|ip)$")
+
+
+class MoveRequest(RequestBody):
+    """A move in ACPC notation: f, c, r300."""
+
+    move: Annotated[str, Field(max_length=20)]
+
+
+class TableStepRequest(RequestBody):
+    """The `version` of the state that a step refers to; without one the step is taken in any state."""
+
+    version: Annotated[int, Field(ge=0)] | None = None
+
+
+class TableMoveRequest(MoveRequest, TableStepRequest):
+    """A move at a table."""
+
+
+class HandRequest(RequestBody):
+    """The number of a finished hand, from 0."""
+
+    hand: Annotated[int, Field(ge=0, le=10**9)]
+
+
+class HistoryRequest(RequestBody):
+    """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
+
+    text: Annotated[str, Field(max_length=1 << 20)] | None = None
+    title: ShortText = Field("hands", description="title of the file")
+    file: ShortText | None = None
+
+
+class HistoryReviewRequest(HandRequest):
+    """A hand in which a player's cards are known, and the reference agent."""
+
+    player: ShortText
+    judge: ShortText
+
+
+class ChartBookRequest(RequestBody):
+    """The charts of a source; for a solved spot those around a line."""
+
+    source: ShortText
+    line: LineText = ""
+
+
+class DrillRequest(RequestBody):
+    """The source and options of a drill."""
+
+    source: ShortText
+    line: LineText | None = None
+    seat: str | None = Field(None, pattern="^(oop|ip)$")
+    only: Literal["all", "close", "mixed"] = "all"
+    scope: Literal["one", "street", "end"] = "one"
+    focus: bool = True
+    seed: Seed | None = None
 
 
 # --- Responses ---

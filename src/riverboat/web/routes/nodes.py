@@ -39,14 +39,6 @@ MAX_EXPORT_NODES = 20_000  # nodes of an export with `depth`
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "range": "text/plain; charset=utf-8"}
 
 
-class NodeRequest(models.RequestBody):
-    """A node of a run or an agent."""
-
-    run: models.ShortText
-    line: models.LineText = ""
-    board: models.ShortText = ""
-
-
 def table_response(table: ReportTable) -> models.TableResponse:
     """Convert a report table to a response: its title, its columns and the rows of rounded cells."""
     columns = [{"name": c.name, "title": c.title or c.name, "kind": c.kind} for c in table.columns]
@@ -97,7 +89,7 @@ def node_routes(server: Server) -> APIRouter:
         return await read_node(run, line, board, costly=False)
 
     @router.post("/node", response_model=models.NodeResponse)
-    async def searched(body: NodeRequest) -> Response:
+    async def searched(body: models.NodeRequest) -> Response:
         """Return a node of an agent that searches, `default?search=turn`: its subgame is solved first."""
         return await read_node(body.run, body.line, body.board, costly=True)
 

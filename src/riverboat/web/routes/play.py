@@ -6,7 +6,6 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions
 from riverboat.api.play import PlayTable, describe_action
@@ -70,7 +69,6 @@ def _study_source(decision: DecisionReview, agent: str, judge: DecisionEvaluator
         return None
 
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 POT_SHARES = ((1 / 3, "⅓ pot"), (1 / 2, "½ pot"), (3 / 4, "¾ pot"), (1.0, "pot"), (3 / 2, "1½ pot"))
 
 
@@ -80,36 +78,6 @@ class StaleStateError(RiverboatError):
     def __init__(self, message: str, state: dict[str, Any]) -> None:
         super().__init__(message)
         self.state = state
-
-
-class SessionRequest(models.RequestBody):
-    """The opponent of a new session."""
-
-    agent: models.ShortText
-    seed: Seed | None = None
-    seat: str | None = Field(None, pattern="^(oop|ip)$")
-
-
-class MoveRequest(models.RequestBody):
-    """A move in ACPC notation: f, c, r300."""
-
-    move: Annotated[str, Field(max_length=20)]
-
-
-class TableStepRequest(models.RequestBody):
-    """The `version` of the state that a step refers to; without one the step is taken in any state."""
-
-    version: Annotated[int, Field(ge=0)] | None = None
-
-
-class TableMoveRequest(MoveRequest, TableStepRequest):
-    """A move at a table."""
-
-
-class HandRequest(models.RequestBody):
-    """The number of a finished hand, from 0."""
-
-    hand: Annotated[int, Field(ge=0, le=10**9)]
 
 
 def play_routes(server: Server) -> APIRouter:
@@ -142,7 +110,7 @@ def play_routes(server: Server) -> APIRouter:
         return session
 
     @router.post("/sittings", status_code=201, response_model=models.SessionState)
-    async def begin(body: SessionRequest) -> dict[str, Any]:
+    async def begin(body: models.SessionRequest) -> dict[str, Any]:
         """Begin a session and deal the first hand."""
         seat = None if body.seat is None else SEATS.index(body.seat)
         return (await server.play(lambda: refresh_state(practice.begin_session(body.agent, body.seed, seat)))).state
@@ -158,12 +126,12 @@ def play_routes(server: Server) -> APIRouter:
         return (await opened(name, cheap=False)).state
 
     @router.post("/sittings/{name}/move", response_model=models.SessionState)
-    async def move(name: str, body: TableMoveRequest) -> dict[str, Any]:
+    async def move(name: str, body: models.TableMoveRequest) -> dict[str, Any]:
         """Make a move; the agent responds. Returns 409 with the current state if `version` is outdated."""
         return await server.play(lambda: take_step(practice.open_session(name), body.version, body.move))
 
     @router.post("/sittings/{name}/deal", response_model=models.SessionState)
-    async def deal(name: str, body: TableStepRequest | None = None) -> dict[str, Any]:
+    async def deal(name: str, body: models.TableStepRequest | None = None) -> dict[str, Any]:
         """Deal the next hand; `version` as for a move."""
         version = None if body is None else body.version
         return await server.play(lambda: take_step(practice.open_session(name), version, None))
@@ -187,7 +155,7 @@ def play_routes(server: Server) -> APIRouter:
         return server.reviews.status(_session_owner(name), hand)
 
     @router.post("/sittings/{name}/review", response_model=models.ReviewResponse)
-    async def ask_review(name: str, body: HandRequest) -> dict[str, Any]:
+    async def ask_review(name: str, body: models.HandRequest) -> dict[str, Any]:
         """Queue the review of a finished hand: the options and the EV lost of each decision."""
         session = await opened(name, cheap=False)
         hand = session.finished.hand(body.hand)  # an immutable value, unaffected by play
@@ -345,21 +313,6 @@ def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict
 PlayerQuery = Annotated[str, Query(max_length=200)]
 
 
-class HistoryRequest(models.RequestBody):
-    """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
-
-    text: Annotated[str, Field(max_length=1 << 20)] | None = None
-    title: models.ShortText = Field("hands", description="title of the file")
-    file: models.ShortText | None = None
-
-
-class HistoryReviewRequest(HandRequest):
-    """A hand in which a player's cards are known, and the reference agent."""
-
-    player: models.ShortText
-    judge: models.ShortText
-
-
 def history_routes(server: Server) -> APIRouter:
     """Return the routes for hand histories."""
     router, practice = APIRouter(tags=["play"], prefix="/play/histories"), server.practice
@@ -371,7 +324,7 @@ def history_routes(server: Server) -> APIRouter:
         return await server.compute(histories.list_histories)
 
     @router.post("", status_code=201, response_model=models.HistoryResponse)
-    async def keep(body: HistoryRequest) -> dict[str, Any]:
+    async def keep(body: models.HistoryRequest) -> dict[str, Any]:
         """Store a hand history; return its players and rejected hands."""
 
         def work() -> dict[str, Any]:
@@ -401,7 +354,7 @@ def history_routes(server: Server) -> APIRouter:
         return server.reviews.status(_history_owner(name), (player, judge, hand))
 
     @router.post("/{name}/review", response_model=models.ReviewResponse)
-    async def ask_review(name: str, body: HistoryReviewRequest) -> dict[str, Any]:
+    async def ask_review(name: str, body: models.HistoryReviewRequest) -> dict[str, Any]:
         """Queue the review of a hand with an agent as reference."""
         parse_agent_spec(body.judge, server.data)  # raises if there is none
         hand = await server.compute(lambda: histories.hand(name, body.player, body.hand))

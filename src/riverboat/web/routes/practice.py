@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from riverboat.practice.charts import MAX_GRIDS, compare_charts, save_sheet
 from riverboat.practice.drills import FILTERS, SCOPES, DrillOptions
 from riverboat.web import models
 from riverboat.web.practice import OpenDrill
-from riverboat.web.routes.play import MoveRequest, Seed
 from riverboat.web.server import Server
 from riverboat.web.solutions import hold_solution_lock
 from riverboat.web.specs import is_cheap, require_cheap
@@ -26,13 +24,6 @@ SourceQuery = Annotated[str, Query(max_length=200, description="an agent, a run,
 LineQuery = Annotated[str, Query(max_length=300)]
 LinesQuery = Annotated[list[Annotated[str, Query(max_length=300)]] | None, Query(max_length=MAX_GRIDS)]
 MEDIA_TYPES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-
-
-class ChartBookRequest(models.RequestBody):
-    """The charts of a source; for a solved spot those around a line."""
-
-    source: models.ShortText
-    line: models.LineText = ""
 
 
 def chart_routes(server: Server) -> APIRouter:
@@ -54,7 +45,7 @@ def chart_routes(server: Server) -> APIRouter:
         return await server.compute(lambda: book_of(source, root))
 
     @router.post("", response_model=models.ChartBookResponse)
-    async def solve(book_request: ChartBookRequest) -> dict[str, Any]:
+    async def solve(book_request: models.ChartBookRequest) -> dict[str, Any]:
         """Return the charts, and solve a push/fold table if necessary, which takes minutes the first time on a machine.
 
         Disconnecting cancels it.
@@ -101,18 +92,6 @@ def chart_routes(server: Server) -> APIRouter:
 # --- Drills: questions, grades, and the record ---
 
 
-class DrillRequest(models.RequestBody):
-    """The source and options of a drill."""
-
-    source: models.ShortText
-    line: models.LineText | None = None
-    seat: str | None = Field(None, pattern="^(oop|ip)$")
-    only: Literal["all", "close", "mixed"] = "all"
-    scope: Literal["one", "street", "end"] = "one"
-    focus: bool = True
-    seed: Seed | None = None
-
-
 def drill_routes(server: Server) -> APIRouter:
     """Return the routes for drills."""
     router, practice = APIRouter(tags=["drills"], prefix="/drills"), server.practice
@@ -123,7 +102,7 @@ def drill_routes(server: Server) -> APIRouter:
         return {"only": FILTERS, "scope": SCOPES}
 
     @router.post("", status_code=201, response_model=models.DrillResponse)
-    async def begin(body: DrillRequest) -> dict[str, Any]:
+    async def begin(body: models.DrillRequest) -> dict[str, Any]:
         """Begin a drill; return its name and first question."""
         options = DrillOptions(body.line, body.seat, body.only, body.scope, body.focus)
         if not is_cheap(body.source, practice.data):  # solve a push/fold table first, without blocking play
@@ -146,7 +125,7 @@ def drill_routes(server: Server) -> APIRouter:
         return await server.play(lambda: _next_question(practice.find_drill(name)))
 
     @router.post("/{name}/answer", response_model=models.GradeResponse)
-    async def answer(name: str, body: MoveRequest) -> dict[str, Any]:
+    async def answer(name: str, body: models.MoveRequest) -> dict[str, Any]:
         """Grade an answer; the values are already known when the question is asked."""
 
         def work() -> dict[str, Any]:
