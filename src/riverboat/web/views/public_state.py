@@ -171,7 +171,7 @@ def example_lines(strategy: Blueprint) -> list[ExampleLine]:
     while node is not None:
         street = int(tree.street[node])
         board = cards[: rules.board_sizes[street]]
-        current = node_at_line(strategy, tree.line(node), board)
+        current = node_at_line(strategy, node, board)
         examples.append(_example_line(current))
         node = _follow_to_next_street(current)
     return examples
