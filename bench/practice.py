@@ -26,6 +26,7 @@ import riverboat as rb
 from riverboat.agents.registry import make_agent
 from riverboat.api.agent import rules_for
 from riverboat.cards.deck import hand_index
+from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import total_ev_lost
@@ -150,9 +151,10 @@ def recounted(folder: Path) -> tuple[float, float, int]:
             session.deal()
     slow, agent, total, count = SlowSpot(rb.load(folder)), session.table.agent, 0.0, 0
     for hand in session.played():
-        for state, move in hand.decisions():
+        for state, action in hand.decisions():
             evs = slow.move_evs(agent.solution_line(state, hand.board), hand_index(*hand.hole), hand.seat)
             labels = dict(zip(agent.menu(state, hand.board), agent.node_at(state, hand.board).actions, strict=True))
+            move = format_action(action, state.rules)
             total, count = total + max(evs.values()) - evs[labels[move]], count + 1
     return total_ev_lost(session.reviews()), total, count
 

@@ -11,6 +11,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.cards.deck import hand_index
 from riverboat.core.errors import InputError
 from riverboat.formats.hand_files import read_hands, write_hands
+from riverboat.games.holdem.actions import format_action
 from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import hands_of_player, review_hand, total_ev_lost
 from riverboat.practice.session import PracticeSession, session_results
@@ -106,11 +107,11 @@ def recounted(session, solution):
     """Return the EV lost over a session and its number of decisions, by recursion."""
     slow, agent, total, seen = SlowSpot(solution), session.table.agent, 0.0, 0
     for hand in session.played():
-        for state, move in hand.decisions():
+        for state, action in hand.decisions():
             line = agent.solution_line(state, hand.board)
             evs = slow.move_evs(line, hand_index(*hand.hole), hand.seat)
             label = dict(zip(agent.menu(state, hand.board), agent.node_at(state, hand.board).actions, strict=True))[
-                move
+                format_action(action, state.rules)
             ]
             total, seen = total + max(evs.values()) - evs[label], seen + 1
     return total, seen

@@ -242,6 +242,16 @@ def test_every_route_is_documented(client: Client) -> None:
     assert told - {("GET", "/api/openapi.json")} == known
 
 
+def test_json_responses_have_models(client: Client) -> None:
+    for path, methods in client.get("/api/openapi.json")["paths"].items():
+        for method, route in methods.items():
+            for status, response in route["responses"].items():
+                media = response.get("content", {}).get("application/json")
+                if status.startswith("2") and media is not None:  # without a model, the schema allows everything
+                    schema = media["schema"].get("items", media["schema"])
+                    assert "$ref" in schema or isinstance(schema.get("additionalProperties"), dict), (method, path)
+
+
 # --- Rejected requests ---
 
 

@@ -359,9 +359,9 @@ def listening_port(listener: socket.socket) -> int:
 class _MatchAborted(Exception):
     """The match cannot continue."""
 
-    def __init__(self, fault: PlayerFault) -> None:
-        super().__init__(fault.reason)
-        self.fault = fault
+    def __init__(self, player: int, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.fault = PlayerFault(player, kind, reason)
 
 
 def _connect_players(
@@ -391,11 +391,10 @@ def _accept_player(
             peer, _ = listener.accept()
         except TimeoutError:
             if until is not None and clock.monotonic() > until:
-                raise _MatchAborted(
-                    PlayerFault(player, "absent", f"did not connect to port {listening_port(listener)}")
-                ) from None
+                reason = f"did not connect to port {listening_port(listener)}"
+                raise _MatchAborted(player, "absent", reason) from None
             if not is_alive(player):
-                raise _MatchAborted(PlayerFault(player, "absent", "ended before it connected")) from None
+                raise _MatchAborted(player, "absent", "ended before it connected") from None
             continue
         listener.close()  # one player per port
         return LineSocket(peer)
@@ -407,11 +406,11 @@ def _check_version(player: int, wire: LineSocket, until: float | None) -> None:
         while line.startswith(COMMENT_PREFIXES):
             line = wire.read_line(until)
     except ConnectionLost as reason:
-        raise _MatchAborted(PlayerFault(player, reason.kind, f"{reason} (before its version)")) from None
+        raise _MatchAborted(player, reason.kind, f"{reason} (before its version)") from None
     match = _VERSION_PATTERN.fullmatch(line)
     if match is None or int(match[1]) != 2 or int(match[2]) > 0:
         version = line[:40].decode("ascii", "replace")
-        raise _MatchAborted(PlayerFault(player, "version", f"said {version!r}: this dealer speaks VERSION:2.0.0"))
+        raise _MatchAborted(player, "version", f"said {version!r}: this dealer speaks VERSION:2.0.0")
 
 
 # --- Match ---
@@ -496,9 +495,8 @@ def run_match(
     sockets: list[LineSocket] = []
     start = clock.monotonic()
     with _open_log(log) as file:
-        table = _DealerTable(rules, hands, players, limits, file, result, warn, forfeit)
-        times = limits.answer, limits.hand, limits.average
-        milliseconds = (round(1000 * times[0]), round(1000 * times[1]), round(1000 * times[2]))
+        table = _DealerTable(BettingNodeCache(rules), limits, limits.average * hands, file, result, warn, forfeit)
+        milliseconds = round(1000 * limits.answer), round(1000 * limits.hand), round(1000 * limits.average)
         table.write_log(format_header(name, rules.name, hands, seed, milliseconds))
         try:
             sockets = _connect_players(listeners, limits, is_alive)
@@ -534,26 +532,24 @@ def _open_log(path: Path | None) -> Iterator[IO[str] | None]:
         yield file
 
 
+@dataclass
 class _DealerTable:
     """A table with two players, clocks and a log."""
 
-    def __init__(
-        self,
-        rules: PokerRules,
-        hands: int,
-        players: PlayerNames,
-        limits: DealerLimits,
-        log: IO[str] | None,
-        result: DealerMatchResult,
-        warn: Callable[[str], None],
-        forfeit: bool,
-    ) -> None:
-        self.lines = BettingNodeCache(rules)
-        self.players, self.limits, self.log, self.result = players, limits, log, result
-        self.warn, self.forfeit = warn, forfeit
-        self.sockets: list[LineSocket | None] = [None, None]  # None: the player has left
-        self.match_seconds = limits.average * hands
-        self.hand_seconds_used = [0.0, 0.0]  # seconds, by player
+    lines: BettingNodeCache
+    limits: DealerLimits
+    match_seconds: float  # of each player, for all responses
+    log: IO[str] | None
+    result: DealerMatchResult
+    warn: Callable[[str], None]
+    forfeit: bool
+    sockets: list[LineSocket | None] = field(default_factory=list)  # None: the player has left
+    hand_seconds_used: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by player
+
+    @property
+    def players(self) -> PlayerNames:
+        """Names of both players."""
+        return self.result.players
 
     def play_hand(self, hand: int, deal: DealtHand) -> None:
         """Play one hand and record it in the log and in the result."""
@@ -613,10 +609,9 @@ class _DealerTable:
         self.warn(f"{self.players[fault.player]} {fault.reason}")
 
     def _drop_player(self, player: int, kind: str, reason: str) -> None:
-        fault = PlayerFault(player, kind, reason)
         if not self.forfeit:
-            raise _MatchAborted(fault)
-        self.record_fault(fault)
+            raise _MatchAborted(player, kind, reason)
+        self.record_fault(PlayerFault(player, kind, reason))
         wire = self.sockets[player]
         assert wire is not None
         wire.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
@@ -59,7 +59,11 @@ def host_match(
     listeners = open_listeners(list(ports), host)
     used = [listening_port(listener) for listener in listeners]
     on_listening(used)
-    with closing(listeners[0]), closing(listeners[1]), _start_programs(commands, host, used) as programs:
+    with (
+        closing(listeners[0]),
+        closing(listeners[1]),
+        _start_programs(zip(commands, used, strict=False), host) as programs,
+    ):
         result = run_match(
             rules,
             hands,
@@ -109,7 +113,7 @@ def match_programs(
         closing(listeners[0]),
         closing(listeners[1]),
         ThreadPoolExecutor(2) as seats,
-        _start_programs([command for command, _ in started], LOOPBACK, [port for _, port in started]) as programs,
+        _start_programs(started, LOOPBACK) as programs,
     ):
         for agent, port in zip(agents, ports, strict=True):
             if agent is not None:
@@ -172,13 +176,11 @@ def _parse_command(command: str) -> list[str]:
 
 
 @contextmanager
-def _start_programs(
-    commands: Sequence[str], host: str, ports: Sequence[int]
-) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Start the players, and stop all of them on exit."""
+def _start_programs(commands: Iterable[tuple[str, int]], host: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start the players, each with its port, and stop all of them on exit."""
     started: list[subprocess.Popen[bytes]] = []
     try:
-        for command, port in zip(commands, ports, strict=False):
+        for command, port in commands:
             words = [*_parse_command(command), host, str(port)]
             try:
                 started.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))

@@ -511,7 +511,7 @@ def _parse_nfg(reader: _GambitReader, name: str) -> NormalForm:
         outcomes = reader.braced_list("the outcomes", lambda: _parse_outcome(reader, players))
         rows = [_parse_outcome_number(reader, outcomes, players, f"{cell + 1} of {cells}") for cell in range(cells)]
     else:
-        rows = [_parse_payoffs(reader, players, f"{cell + 1} of {cells}") for cell in range(cells)]
+        rows = [_parse_payoffs(reader, players, f"for combination {cell + 1} of {cells}") for cell in range(cells)]
     reader.expect_end("the table")
     # The first player's strategy varies fastest, which is NumPy's Fortran order.
     table = np.ascontiguousarray(np.array(rows).reshape((*widths, players), order="F"))
@@ -531,16 +531,16 @@ def _parse_strategies(reader: _GambitReader) -> tuple[int, list[str]]:
     return width, labels
 
 
-def _parse_payoffs(reader: _GambitReader, players: int, cell: str) -> list[float]:
-    """Parse the payoff of each player for one combination of strategies."""
-    return [reader.number(f"the payoff of player {p + 1} for combination {cell}") for p in range(players)]
+def _parse_payoffs(reader: _GambitReader, players: int, where: str) -> list[float]:
+    """Parse the payoff of each player."""
+    return [reader.number(f"the payoff of player {p + 1} {where}") for p in range(players)]
 
 
 def _parse_outcome(reader: _GambitReader, players: int) -> list[float]:
     """Parse a name and payoffs in braces."""
     reader.expect("left", "{ before an outcome")
     description = f'outcome "{reader.optional_text("its name") or ""}"'
-    payoffs = [reader.number(f"the payoff of player {p + 1} in {description}") for p in range(players)]
+    payoffs = _parse_payoffs(reader, players, f"in {description}")
     reader.expect("right", f"}} after the {players} payoffs of {description}")
     return payoffs
 

@@ -190,6 +190,7 @@ def parse_hand(text: str, scale: int = CHIPS_PER_UNIT) -> RecordedHand:
 
 
 def _parse_table(table: dict[str, Any], scale: int) -> RecordedHand:
+    """Parse a table; an InputError is illegal betting or cards."""
     stacks, blinds = (_parse_amounts(table[key], scale, key) for key in ("starting_stacks", "blinds_or_straddles"))
     if len(stacks) != 2 or len(blinds) != 2:
         raise UnreadableHandError("not for two players", f"{len(stacks)} stacks")
@@ -217,11 +218,9 @@ def _parse_table(table: dict[str, Any], scale: int) -> RecordedHand:
                 mucked.append(_parse_seat(player))
             continue
         if state.actor != _parse_seat(player):
-            raise UnreadableHandError(
-                "illegal betting or cards", f"{entry!r} at {state.line!r}: it is not the turn of {player}"
-            )
+            raise InputError(f"{entry!r} at {state.line!r}: it is not the turn of {player}")
         if len(board) != shown[state.street]:
-            raise UnreadableHandError("illegal betting or cards", f"{len(board)} board cards at {state.line!r}")
+            raise InputError(f"{len(board)} board cards at {state.line!r}")
         state = state.play(_parse_action(verb, rest, state, scale))
     return _finish_hand(table, state, board, holes, mucked)
 
@@ -236,12 +235,10 @@ def _finish_hand(
     if state.actor != TERMINAL:
         raise UnreadableHandError("the hand breaks off", f"at {state.line!r}")
     if len(board) != state.rules.board_sizes[state.street]:
-        raise UnreadableHandError("illegal betting or cards", f"{len(board)} board cards at {state.line!r}")
+        raise InputError(f"{len(board)} board cards at {state.line!r}")
     known_cards = [*holes[0], *holes[1], *board]
     if len(set(known_cards)) < len(known_cards):
-        raise UnreadableHandError(
-            "illegal betting or cards", f"a card is dealt twice: {format_cards(known_cards, ' ')}"
-        )
+        raise InputError(f"a card is dealt twice: {format_cards(known_cards, ' ')}")
     names = [str(name) for name in table.get("players", ("p1", "p2"))]
     if len(names) != 2 or names[0] == names[1]:
         raise UnreadableHandError("a field of the wrong kind", f"players {names}")

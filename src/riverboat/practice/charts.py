@@ -195,14 +195,11 @@ def is_push_source(text: str) -> bool:
     >>> is_push_source("push:10,10"), is_push_source("rule-based")
     (True, False)
     """
-    return text.startswith(PREFIX) or _is_tournament(text.partition("?")[0])
-
-
-def _is_tournament(folder: str | Path) -> bool:
-    """Whether a folder contains a solved tournament; False if it cannot be read."""
+    folder = Path(text.partition("?")[0])
+    if text.startswith(PREFIX) or not folder.is_dir():
+        return text.startswith(PREFIX)
     try:
-        manifest = artifacts.read_manifest(strategy_files.latest_artifact(folder)) if Path(folder).is_dir() else None
-        return manifest is not None and manifest.text("kind") == ARTIFACT_KIND
+        return artifacts.read_manifest(strategy_files.latest_artifact(folder)).text("kind") == ARTIFACT_KIND
     except RiverboatError:
         return False
 

@@ -26,10 +26,11 @@ from riverboat.cards.deck import hand_index
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.matches.value_tables import ValueTables, value_tables
+from riverboat.formats.phh import is_holdem
 from riverboat.games.holdem.action_tree import FOLD as FOLD_KIND
 from riverboat.games.holdem.action_tree import RAISE
 from riverboat.games.holdem.actions import CALL, FOLD, format_action
-from riverboat.games.holdem.betting import DEAL, STREET_NOTATION, BettingState, split_line
+from riverboat.games.holdem.betting import DEAL, BettingState
 from riverboat.games.holdem.menus import menu_raise_totals
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.public_states import PublicStates
@@ -57,6 +58,8 @@ class ConvertedState:
         State at the other table.
     scale
         Chips of the other table per chip of this one.
+    earlier_chips
+        Chips of each seat that count in raise totals of this table, but not of the other one.
 
     Examples
     --------
@@ -68,6 +71,15 @@ class ConvertedState:
 
     state: BettingState
     scale: float = 1.0  # chips of the other table per chip of this one
+    earlier_chips: int = 0  # of each seat: counted in raise totals of this table, but not of the other one
+
+
+def _replay(rules: PokerRules, history: Sequence[int]) -> BettingState:
+    """Return the state after the actions and deals of a history."""
+    state = BettingState.start(rules)
+    for action in history:
+        state = state.next_street() if action == DEAL else state.apply_action(action)
+    return state
 
 
 # --- Tables with other blinds and stacks ---
@@ -106,11 +118,13 @@ def convert_to_rules(state: BettingState, rules: PokerRules, name: str = "judge"
     own_rules = state.rules
     if own_rules == rules:
         return ConvertedState(state)
-    compatible = own_rules.limit == rules.limit and own_rules.big_blind > 0
-    if compatible:
-        same_amounts = replace(own_rules, blinds=rules.blinds, stacks=rules.stacks, raise_sizes=rules.raise_sizes)
-        compatible = same_amounts == rules
-    if not compatible or own_rules.blinds[0] * rules.blinds[1] != own_rules.blinds[1] * rules.blinds[0]:
+    compatible = (
+        own_rules.limit == rules.limit
+        and own_rules.big_blind > 0
+        and own_rules.blinds[0] * rules.blinds[1] == own_rules.blinds[1] * rules.blinds[0]
+        and replace(own_rules, blinds=rules.blinds, stacks=rules.stacks, raise_sizes=rules.raise_sizes) == rules
+    )
+    if not compatible:
         check_own_rules(name, rules, own_rules)
     scale = rules.big_blind / own_rules.big_blind
     converted = BettingState.start(rules)
@@ -228,7 +242,9 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
         raise InputError(
             f"line {short_repr(state.line)}: before the {rules.streets[rules.begins]}, where the spot begins"
         )
-    root = _state_at_street(state, rules.begins)
+    deals = [k for k, action in enumerate(state.history) if action == DEAL]
+    earlier = state.history[: deals[rules.begins - 1] + 1]
+    root = _replay(state.rules, earlier)
     scale = spot.rules.pot / root.pot
     behind = [scale * chips for chips in root.behind]
     if tuple(board[: len(spot.board)]) != spot.board or any(
@@ -237,19 +253,23 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
     ):
         raise InputError(f"agent {agent.name!r}: its spot has another board, or other stacks behind its pot")
     converted, before = BettingState.start(rules), root.committed_before_street
-    for label in split_line(state.line[len(root.line) :]):
-        if label == "/":
+    for action in state.history[len(earlier) :]:
+        if action == DEAL:
             converted = converted.next_street()
             continue
-        menu = agent.menu(converted, board)
-        action = label
-        if label[0] == "r" and not rules.limit:
-            total = scale * (int(label[1:]) - before)
-            action = min(menu, key=lambda option: abs(int(option[1:]) - total) if option[0] == "r" else 1e300)
-            if action[0] != "r" or abs(int(action[1:]) - total) > STACK_TOLERANCE * spot.rules.pot:
-                raise InputError(f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {', '.join(menu)}")
-        converted = converted.apply_action(converted.parse_action(action))
-    return ConvertedState(converted, scale)
+        moves = spot.betting.moves(agent.node_at(converted, board).betting_node, agent.start.spent)
+        if action > CALL:
+            total = scale * (action - before)
+            raises = [move for move in moves if move > CALL]
+            nearest = min(raises, key=lambda move: abs(move - total), default=None)
+            if nearest is None or (not rules.limit and abs(nearest - total) > STACK_TOLERANCE * spot.rules.pot):
+                label, tree_labels = format_action(action, state.rules), [format_action(move, rules) for move in moves]
+                raise InputError(
+                    f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {', '.join(tree_labels)}"
+                )
+            action = nearest
+        converted = converted.apply_action(action)
+    return ConvertedState(converted, scale, before)
 
 
 def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
@@ -285,11 +305,8 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
         raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
         first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
     )  # fmt: skip
-    state = BettingState.start(whole_rules)
-    for action in (CALL, CALL, DEAL) * rules.begins + end.history:
-        whole_action = action * scale + ante if action > CALL else action
-        state = state.next_street() if action == DEAL else state.apply_action(whole_action)
-    return state, scale
+    history = [action * scale + ante if action > CALL else action for action in end.history]
+    return _replay(whole_rules, [*(CALL, CALL, DEAL) * rules.begins, *history]), scale
 
 
 Cards: TypeAlias = Sequence[int]
@@ -305,7 +322,7 @@ CACHE_BYTES = 256 << 20  # bytes of solutions
 class DecisionEvaluator(Protocol):
     """Source of verdicts on decisions."""
 
-    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, action: int | None = None) -> DecisionVerdict:
         """Return the verdict for the seat to act with a hand.
 
         Parameters
@@ -316,7 +333,7 @@ class DecisionEvaluator(Protocol):
             Board cards.
         hole
             Cards of the seat to act.
-        move
+        action
             The actual action, which is among the options; None if unknown.
         """
         ...
@@ -384,7 +401,7 @@ class SolutionEvaluator:
         """First street of its subgame."""
         return self.agent.rules.begins
 
-    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, action: int | None = None) -> DecisionVerdict:
         """Return the verdict by the solution's values; a whole hand is converted to the subgame.
 
         Parameters
@@ -395,37 +412,26 @@ class SolutionEvaluator:
             Board cards.
         hole
             Cards of the seat to act.
-        move
+        action
             Not used: the tree has its own actions.
         """
         converted = convert_to_spot(state, board, self.agent)
         node = self.agent.node_at(converted.state, board)
-        chips = 0 if converted.state is state else _state_at_street(state, self.begins).committed_before_street
-        return _node_verdict(node, converted, state, hole, "the solution", chips)
-
-
-def _state_at_street(state: BettingState, street: int) -> BettingState:
-    """Return the state at the start of an earlier street of the same hand, from the second street on."""
-    cut = [k for k, letter in enumerate(state.line) if letter == "/"][street - 1] + 1
-    return BettingState.from_line(state.rules, state.line[:cut])
+        return _node_verdict(self.agent.spot, node, converted, state, hole, "the solution")
 
 
 def _node_verdict(
-    node: SolutionNode, converted: ConvertedState, state: BettingState, hole: Cards, source: str, earlier_chips: int
+    spot: Spot, node: SolutionNode, converted: ConvertedState, state: BettingState, hole: Cards, source: str
 ) -> DecisionVerdict:
-    """Return the verdict for one hand at a node of a solution, in chips of the table.
-
-    `earlier_chips` is added to raises, whose totals the table counts from an earlier street.
-    """
+    """Return the verdict for one hand at a node of a solution, in chips of the table."""
     hand, scale = hand_index(*hole), converted.scale
     probabilities, values = node.strategy[:, hand], node.action_ev()[:, hand]
     if np.isnan(probabilities).any():
         raise InputError(f"hand {format_cards(hole)}: not in the range at {node.line or 'the root'}")
     options = []
-    for label, p, ev in zip(node.actions, probabilities.tolist(), values.tolist(), strict=True):
-        move = STREET_NOTATION.parse(converted.state.rules.compact, converted.state.compact, label)
-        assert move is not None  # the tree was built with these rules
-        real = format_action(round(move / scale) + earlier_chips if move > CALL else move, state.rules)
+    moves = spot.betting.moves(node.betting_node, spot.start.spent)
+    for move, p, ev in zip(moves, probabilities.tolist(), values.tolist(), strict=True):
+        real = format_action(round(move / scale) + converted.earlier_chips if move > CALL else move, state.rules)
         options.append(VerdictOption(real, p, None if np.isnan(ev) else ev / scale))
     return DecisionVerdict(tuple(options), source, float(state.pot))
 
@@ -465,7 +471,7 @@ class TableEvaluator:
         repr=False,
     )
 
-    def verdict(self, state: BettingState, board: Cards, hole: Cards, move: str | None = None) -> DecisionVerdict:
+    def verdict(self, state: BettingState, board: Cards, hole: Cards, action: int | None = None) -> DecisionVerdict:
         """Return the verdict by solving from the turn on, and by the blueprint's values before it.
 
         An agent without values gives only frequencies. A hand of a table with other blinds or stacks is converted to
@@ -479,15 +485,15 @@ class TableEvaluator:
             Board cards.
         hole
             Cards of the seat to act.
-        move
+        action
             The actual action, which is among the options; None if unknown.
         """
         converted = self.convert_state(state)
         shown = tuple(int(card) for card in board[: state.rules.board_sizes[state.street]])
-        if self.solves and state.street >= FIRST_SOLVED_STREET and _is_solvable(state.rules):
-            solution, root = self.solution(state, shown, move)
-            chips = state.committed_before_street
-            verdict = _node_verdict(solution[""], ConvertedState(root), state, hole, "solved on the spot", chips)
+        if self.solves and state.street >= FIRST_SOLVED_STREET and is_holdem(state.rules):
+            spot, solution = self.solution(state, shown, action)
+            root = ConvertedState(spot.start, earlier_chips=state.committed_before_street)
+            verdict = _node_verdict(spot, solution[""], root, state, hole, "solved on the spot")
             agent_mix = convert_verdict_back(self._agent_verdict(converted.state, shown, hole), state, converted)
             return replace(verdict, played={option.move: option.probability for option in agent_mix.options})
         own = self._blueprint_verdict(converted.state, shown, hole) or self._agent_verdict(converted.state, shown, hole)
@@ -507,7 +513,7 @@ class TableEvaluator:
         self.agent.check_rules(state.rules)
         return ConvertedState(state)
 
-    def spot(self, state: BettingState, board: Cards, move: str | None = None) -> Spot:
+    def spot(self, state: BettingState, board: Cards, action: int | None = None) -> Spot:
         """Return the spot of a decision, with the actual bet among its sizes.
 
         Parameters
@@ -516,15 +522,14 @@ class TableEvaluator:
             State at which a player acts.
         board
             Board cards.
-        move
+        action
             The actual action; None if unknown.
         """
         menu = None
         if not state.rules.limit:
             menu = choose_menu(state, MAX_WORK)
-            total = CALL if move is None else state.parse_action(move)
-            if total > CALL and total not in menu_raise_totals(menu, state):
-                menu = add_raise_total(menu, state, total)
+            if action is not None and action > CALL and action not in menu_raise_totals(menu, state):
+                menu = add_raise_total(menu, state, action)
         policy_state = self.translated_state(state, board)
         return spot_from_state(state, tuple(board), self.base, menu=menu, floor=RANGE_FLOOR, policy_state=policy_state)
 
@@ -541,21 +546,22 @@ class TableEvaluator:
             Board cards.
         """
         converted = self.convert_state(state).state
-        if self._translated_blueprint is None:
+        policy = self._translated_blueprint
+        if policy is None:
             return converted
         dealt = tuple(int(card) for card in board)
         live = [card for card in converted.rules.deck.cards.tolist() if card not in dealt]
         hole = tuple(live[: converted.rules.hole])
-        decisions = self._translated_blueprint.decide(Observations.from_betting([converted], [hole], [dealt]))
-        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        decisions = policy.decide(Observations.from_betting([converted], [hole], [dealt]))
+        node = int(decisions.node[0])
         if node < 0 or decisions.tree_status[0]:
             return converted
-        translated = BettingState.from_line(converted.rules, tree.line(node))
+        translated = policy.strategy.tree.state(node)
         same_turn = (translated.street, translated.actor) == (converted.street, converted.actor)
         return translated if same_turn else converted
 
-    def solution(self, state: BettingState, board: Cards, move: str | None = None) -> tuple[Solution, BettingState]:
-        """Solve the spot of a decision; return the solution and the state at its root.
+    def solution(self, state: BettingState, board: Cards, action: int | None = None) -> tuple[Spot, Solution]:
+        """Return the spot of a decision and its solution.
 
         Parameters
         ----------
@@ -563,23 +569,23 @@ class TableEvaluator:
             State at which a player acts.
         board
             Board cards.
-        move
+        action
             The actual action; None if unknown.
         """
-        spot = self.spot(state, board, move)
+        spot = self.spot(state, board, action)
         key = f"{state.line} {state.rules.stacks} {format_cards(board)} {spot.menu}".encode()
         solved = self._solution_cache.get(key)
         if solved is None:
             (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)
             self._solution_cache.put(key, solved)
-        return solved, spot.start
+        return spot, solved
 
     def _agent_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict:
         """Return the agent's own action probabilities with a hand, without EVs."""
         policy = self.agent if isinstance(self.agent, PublicPolicy) else self.base
         batch = policy.strategies(PublicStates.from_betting([state], [tuple(board)]))
         deck = state.rules.deck
-        hand = int(np.flatnonzero((np.sort(deck.hands, axis=1) == np.sort(np.array(hole))).all(axis=1))[0])
+        hand = int(deck.hand_indices(np.array([hole]))[0])
         row = zip(batch.labels(0), batch.probabilities[0, hand].tolist(), strict=False)
         options = tuple(VerdictOption(label, p, None) for label, p in row if p > 0 or label in ("f", "c"))
         return DecisionVerdict(options, "none: the agent has no values", float(state.pot))
@@ -601,15 +607,15 @@ class TableEvaluator:
 
     def _blueprint_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict | None:
         """Return the verdict by the blueprint's values; None without a blueprint, or if the line leaves its tree."""
-        if self._translated_blueprint is None or self.values is None:
+        policy = self._translated_blueprint
+        if policy is None:
             return None
-        observations = Observations.from_betting([state], [tuple(hole)], [tuple(board)])
-        decisions = self._translated_blueprint.decide(observations)
-        node, tree = int(decisions.node[0]), self._translated_blueprint.strategy.tree
+        decisions = policy.decide(Observations.from_betting([state], [tuple(hole)], [tuple(board)]))
+        node, tree = int(decisions.node[0]), policy.strategy.tree
         if node < 0 or decisions.tree_status[0] or tree.actor[node] != state.turn:
             return None
         cards = np.array([[*hole, *board]], np.uint8)
-        bucket = int(self._translated_blueprint.strategy.cards.buckets(cards, check=False)[0, 0, -1])
+        bucket = int(policy.strategy.cards.buckets(cards, check=False)[0, 0, -1])
         probabilities: dict[int, float] = {}
         values: dict[int, tuple[float, float]] = {}  # merged actions take the EV of the most frequent
         raises = 2
@@ -637,7 +643,3 @@ class TableEvaluator:
         after = state.apply_action(move, check=False)
         share = float(self.values.after[street][seat, row, bucket])
         return share * after.pot - (after.spent[seat] - state.spent[seat])
-
-
-def _is_solvable(rules: PokerRules) -> bool:
-    return rules.board == (0, 3, 1, 1) and rules.hole == 2 and rules.suits == 4 and rules.ranks == 13

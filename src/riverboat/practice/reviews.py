@@ -48,8 +48,8 @@ class PlayedHand:
     >>> rules = read_game("nolimit-200bb")
     >>> start, end = BettingState.start(rules), BettingState.from_line(rules, "r300f")
     >>> hand = PlayedHand(0, 1, (0, 5), (), start, end, won=100.0)
-    >>> [move for _, move in hand.decisions()]
-    ['r300']
+    >>> [action for _, action in hand.decisions()]
+    [300]
     """
 
     number: int
@@ -65,7 +65,7 @@ class PlayedHand:
         """Board cards that were dealt."""
         return self.board[: self.end.rules.board_sizes[self.end.street]]
 
-    def decisions(self) -> Iterator[tuple[BettingState, str]]:
+    def decisions(self) -> Iterator[tuple[BettingState, int]]:
         """Yield the states at which the player acted, with its actions."""
         state = BettingState.start(self.start.rules)
         for action in self.end.history:
@@ -73,7 +73,7 @@ class PlayedHand:
                 state = state.next_street()
                 continue
             if state.actor == self.seat and len(state.history) >= len(self.start.history):
-                yield state, format_action(action, state.rules)
+                yield state, action
             state = state.apply_action(action)
 
 
@@ -83,18 +83,12 @@ class DecisionReview:
 
     Attributes
     ----------
-    street
-        Name of the street.
-    line
-        Betting line before the action.
+    state
+        State before the action.
     board
-        Board cards as text.
-    pot
-        Chips in the pot.
-    to_call
-        Chips to call.
-    move
-        The action.
+        Board cards.
+    action
+        The action: FOLD, CALL, or the total of a raise.
     verdict
         Verdict on the decision; None if it cannot be evaluated.
     unknown_reason
@@ -102,18 +96,27 @@ class DecisionReview:
 
     Examples
     --------
-    >>> DecisionReview("preflop", "", "", 150, 50, "c", None, "no values").cost is None
-    True
+    >>> from riverboat.games.holdem.rules import read_game
+    >>> decision = DecisionReview(BettingState.start(read_game("nolimit-200bb")), (), 300, None, "no values")
+    >>> decision.move, decision.street, decision.cost
+    ('r300', 'preflop', None)
     """
 
-    street: str
-    line: str  # before the action
-    board: str
-    pot: int
-    to_call: int
-    move: str
+    state: BettingState  # before the action
+    board: tuple[int, ...]
+    action: int
     verdict: DecisionVerdict | None  # None if it cannot be evaluated
     unknown_reason: str = ""  # why it cannot be evaluated
+
+    @property
+    def move(self) -> str:
+        """The action as text."""
+        return format_action(self.action, self.state.rules)
+
+    @property
+    def street(self) -> str:
+        """Name of the street."""
+        return self.state.rules.streets[self.state.street]
 
     @property
     def cost(self) -> float | None:
@@ -122,9 +125,14 @@ class DecisionReview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the review as a JSON object, in chips."""
-        verdict = self.verdict
+        verdict, state = self.verdict, self.state
         return {
-            **{name: getattr(self, name) for name in ("street", "line", "board", "pot", "to_call", "move")},
+            "street": self.street,
+            "line": state.line,
+            "board": format_cards(self.board),
+            "pot": state.pot,
+            "to_call": state.to_call,
+            "move": self.move,
             "read_as": None if verdict is None else verdict.nearest_action(self.move),
             "ev_lost": self.cost,
             "unit": "chips",
@@ -208,22 +216,20 @@ def review_hand(evaluator: DecisionEvaluator, hand: PlayedHand) -> HandReview:
     ('r300', 0.0)
     """
     first_street = getattr(evaluator, "begins", 0) if hand.end.rules.big_blind == 0 else 0
-    decisions = [(state, move) for state, move in hand.decisions() if state.street >= first_street]
+    decisions = [(state, action) for state, action in hand.decisions() if state.street >= first_street]
     return HandReview(hand, tuple(_review_decision(evaluator, hand, *decision) for decision in decisions))
 
 
-def _review_decision(evaluator: DecisionEvaluator, hand: PlayedHand, state: BettingState, move: str) -> DecisionReview:
-    rules = state.rules
-    board = hand.board[: rules.board_sizes[state.street]]
-    verdict, reason = None, ""
+def _review_decision(
+    evaluator: DecisionEvaluator, hand: PlayedHand, state: BettingState, action: int
+) -> DecisionReview:
+    board = hand.board[: state.rules.board_sizes[state.street]]
     try:
-        verdict = evaluator.verdict(state, board, hand.hole, move)
-        verdict.nearest_action(move)
+        verdict = evaluator.verdict(state, board, hand.hole, action)
+        verdict.nearest_action(format_action(action, state.rules))
     except RiverboatError as error:
-        verdict, reason = None, str(error)
-    return DecisionReview(
-        rules.streets[state.street], state.line, format_cards(board), state.pot, state.to_call, move, verdict, reason
-    )
+        return DecisionReview(state, board, action, None, str(error))
+    return DecisionReview(state, board, action, verdict)
 
 
 def total_ev_lost(reviews: Sequence[HandReview]) -> float:

@@ -16,10 +16,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from riverboat.web.gateway import Application
 
-MAX_CONNECTIONS = 1_200  # open connections; further ones are closed immediately
-HEAD_SECONDS = 10.0  # from the first byte of a request, or from connecting, to the end of the headers
-BODY_SECONDS = 30.0  # from the end of the headers to the end of the body
-SEND_SECONDS = 30.0  # time that a client may leave a response unread once the buffers are full
 KEEP_ALIVE_SECONDS = 30  # seconds between two requests
 GRACEFUL_SECONDS = 2  # seconds to complete responses at shutdown
 
@@ -27,10 +23,11 @@ GRACEFUL_SECONDS = 2  # seconds to complete responses at shutdown
 class DeadlineProtocol(H11Protocol):
     """HTTP protocol with a deadline for the client's next step."""
 
-    head_seconds: ClassVar[float] = HEAD_SECONDS
-    body_seconds: ClassVar[float] = BODY_SECONDS
-    send_seconds: ClassVar[float] = SEND_SECONDS
-    max_connections: ClassVar[int] = MAX_CONNECTIONS
+    # from the first byte of a request, or from connecting, to the end of the headers
+    head_seconds: ClassVar[float] = 10.0
+    body_seconds: ClassVar[float] = 30.0  # from the end of the headers to the end of the body
+    send_seconds: ClassVar[float] = 30.0  # time that a client may leave a response unread once the buffers are full
+    max_connections: ClassVar[int] = 1_200  # open connections; further ones are closed immediately
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from riverboat.api.artifacts import is_run
@@ -49,11 +50,8 @@ class DataFolder:
     def free_name(self, wanted: str) -> str:
         """Return an unused name, derived from the given text."""
         base = re.sub(r"[^A-Za-z0-9]+", "-", wanted).strip("-")[:40] or "spot"
-        number, name = 1, base
-        while (self.root / name).exists() or self.job_folder(name).exists():
-            number += 1
-            name = f"{base}-{number}"
-        return name
+        names = (f"{base}-{number}" if number > 1 else base for number in count(1))
+        return next(name for name in names if not ((self.root / name).exists() or self.job_folder(name).exists()))
 
     def job_folder(self, name: str) -> Path:
         """Return the folder with the files of the job that writes a run."""
@@ -61,13 +59,13 @@ class DataFolder:
 
     def iter_runs(self) -> Iterator[tuple[str, Path]]:
         """Yield every run with its name, down to `MAX_DEPTH` levels."""
-        stack, count = [(self.root, 0)], 0
+        stack, num_runs = [(self.root, 0)], 0
         while stack:
             folder, depth = stack.pop()
             for subfolder in sorted(_subfolders(folder), reverse=True):
                 if is_run(subfolder):
-                    count += 1
-                    if count > MAX_RUNS:
+                    num_runs += 1
+                    if num_runs > MAX_RUNS:
                         return
                     yield subfolder.relative_to(self.root).as_posix(), subfolder
                 elif depth + 1 < MAX_DEPTH:

@@ -211,7 +211,7 @@ async def _run_until_disconnect(
         await asyncio.shield(disconnected)
         return {"type": "http.disconnect"}
 
-    responding = asyncio.create_task(_call_application(application, scope, whole, send))
+    responding = asyncio.ensure_future(application(scope, whole, send))
     try:
         await asyncio.wait((responding, disconnected), return_when=asyncio.FIRST_COMPLETED)
         if not responding.done():
@@ -223,10 +223,6 @@ async def _run_until_disconnect(
         for task in (responding, disconnected):
             task.cancel()
         await asyncio.gather(responding, disconnected, return_exceptions=True)
-
-
-async def _call_application(application: Application, scope: Scope, receive: Receive, send: Send) -> None:
-    await application(scope, receive, send)
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

@@ -6,19 +6,20 @@ Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
-from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
-from riverboat.api.options import options_of
+from riverboat.api.options import MAX_SEED, OptionInfo, options_of
 from riverboat.api.solve import solve
 
 LongText = Annotated[str, Field(max_length=200_000)]
 ShortText = Annotated[str, Field(max_length=200)]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
+OptionText = Annotated[str, Field(max_length=2_000)]
 LineText = Annotated[str, Field(max_length=500)]
-Count = Annotated[int, Field(ge=1, le=10**15)]
+Number = int | float  # a count stays an integer in JSON
 
 
 class RequestBody(BaseModel):
@@ -28,7 +29,17 @@ class RequestBody(BaseModel):
 
 
 Model = TypeVar("Model", bound=BaseModel)
-FIELD_NAMES = {"checkpoint_seconds": "checkpoint"}  # parameters that have the name of their flag in requests
+
+
+def option_field(option: OptionInfo, minimum: float | None = None) -> Any:
+    """Return the field of an option that may be absent: its description and limits; `minimum` replaces the smallest value."""
+    least = option.minimum if minimum is None else minimum
+    return Field(None, description=option.help, ge=least, le=option.maximum)
+
+
+def request_name(option: OptionInfo) -> str:
+    """Return the name of an option in requests and job files: its long name in the terminal."""
+    return option.flag_name.removeprefix("--").replace("-", "_")
 
 
 def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type[Model]], type[Model]]:
@@ -39,19 +50,32 @@ def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type
 
     def decorate(model: type[Model]) -> type[Model]:
         for option in options_of(function).values():
-            field = model.model_fields.get(FIELD_NAMES.get(option.name, option.name))
-            if field is None:
-                continue
-            field.description = field.description or option.help
-            least = minimum.get(option.name, option.minimum)
-            if least is not None:
-                field.metadata.append(Ge(least))
-            if option.maximum is not None:
-                field.metadata.append(Le(option.maximum))
+            field = model.model_fields.get(request_name(option))
+            if field is not None:
+                derived = option_field(option, minimum.get(option.name))
+                field.description = field.description or derived.description
+                field.metadata += derived.metadata
         model.model_rebuild(force=True)
         return model
 
     return decorate
+
+
+def options_model(
+    name: str, description: str, *sources: tuple[Callable[..., Any], Iterable[str]], **minimum: int
+) -> type[RequestBody]:
+    """Return a model of options of API functions, all of which may be absent; a flag can only be true.
+
+    Each source is a function and the names of its options in requests. `minimum` is as in `options_from`.
+    """
+    fields: dict[str, Any] = {}
+    for function, names in sources:
+        options = {request_name(option): option for option in options_of(function).values()}
+        for option_name in names:
+            option = options[option_name]
+            kind: Any = {bool: Literal[True], str: OptionText}.get(option.type, option.type)
+            fields[option_name] = kind | None, option_field(option, minimum.get(option.name))
+    return create_model(name, __base__=RequestBody, __doc__=description, **fields)
 
 
 # --- Requests ---
@@ -131,6 +155,78 @@ class JobRequest(SpotSource, SolveOptionsRequest):
     boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
     report: LineText | None = Field(None, description="with boards: the line to report, the root by default")
     keep: bool = Field(False, description="with boards: save every solution")
+
+
+class NodeRequest(RequestBody):
+    """A node of a run or an agent."""
+
+    run: ShortText
+    line: LineText = ""
+    board: ShortText = ""
+
+
+class SessionRequest(RequestBody):
+    """The opponent of a new session."""
+
+    agent: ShortText
+    seed: Seed | None = None
+    seat: str | None = Field(None, pattern="^(oop|ip)$")
+
+
+class MoveRequest(RequestBody):
+    """A move in ACPC notation: f, c, r300."""
+
+    move: Annotated[str, Field(max_length=20)]
+
+
+class TableStepRequest(RequestBody):
+    """The `version` of the state that a step refers to; without one the step is taken in any state."""
+
+    version: Annotated[int, Field(ge=0)] | None = None
+
+
+class TableMoveRequest(MoveRequest, TableStepRequest):
+    """A move at a table."""
+
+
+class HandRequest(RequestBody):
+    """The number of a finished hand, from 0."""
+
+    hand: Annotated[int, Field(ge=0, le=10**9)]
+
+
+class HistoryRequest(RequestBody):
+    """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
+
+    text: Annotated[str, Field(max_length=1 << 20)] | None = None
+    title: ShortText = Field("hands", description="title of the file")
+    file: ShortText | None = None
+
+
+class HistoryReviewRequest(HandRequest):
+    """A hand in which a player's cards are known, and the reference agent."""
+
+    player: ShortText
+    judge: ShortText
+
+
+class ChartBookRequest(RequestBody):
+    """The charts of a source; for a solved spot those around a line."""
+
+    source: ShortText
+    line: LineText = ""
+
+
+class DrillRequest(RequestBody):
+    """The source and options of a drill."""
+
+    source: ShortText
+    line: LineText | None = None
+    seat: str | None = Field(None, pattern="^(oop|ip)$")
+    only: Literal["all", "close", "mixed"] = "all"
+    scope: Literal["one", "street", "end"] = "one"
+    focus: bool = True
+    seed: Seed | None = None
 
 
 # --- Responses ---
@@ -391,6 +487,345 @@ class SeriesResponse(BaseModel):
     name: str
     rows: list[dict[str, Any]]
     units: dict[str, str]
-    memory: int | None = Field(description="resident memory of its process in bytes, if the system reports it")
+    memory: int | None = Field(
+        default=None, description="resident memory of its process in bytes, if the system reports it"
+    )
     seconds_left: float | None
-    snapshots: list[str] = Field(description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER")
+    snapshots: list[str] = Field(
+        default=[], description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER"
+    )
+
+
+# --- Spots: estimates ---
+
+
+class EstimateResponse(BaseModel):
+    """The estimated cost of a solve, as `riverboat solve --estimate --json` prints it."""
+
+    solves: int = Field(description="number of boards")
+    game: str
+    streets: list[dict[str, Any]]
+    infosets: int
+    infoset_actions: int
+    bytes_32: int
+    bytes_16: int
+    bytes: dict[str, int] = Field(description="memory by table format")
+    bytes_tree: int
+    schedule: str
+    seconds_per_iteration: float
+    iterations_to_target: Number
+    seconds_to_target: float
+    target_pct: float
+    threads: int
+    seconds_are: str
+    menus: list[dict[str, Any]]
+
+
+class EquityGraphs(RootModel[dict[str, list[tuple[float | None, float | None]]]]):
+    """Equity graphs of oop and ip: points (share of the range with less equity, equity)."""
+
+
+# --- Play and hand histories ---
+
+
+class OpponentResponse(BaseModel):
+    """An opponent of sessions."""
+
+    name: str
+    kind: str = Field(description="blueprint, search, spot, tournament or yardstick")
+    about: str
+
+
+class SessionSummary(BaseModel):
+    """A stored session."""
+
+    name: str
+    changed: float
+    agent: str
+    game: str
+    hands: int
+
+
+class TableAction(BaseModel):
+    """An action at a table, also in words."""
+
+    move: str
+    words: str
+
+
+class TableBet(TableAction):
+    """A bet or raise of a common size."""
+
+    name: str
+
+
+class TableRaises(BaseModel):
+    """Range of legal raises; totals include the chips of earlier streets, `before`."""
+
+    least: int
+    most: int
+    before: int
+
+
+class PublicEvent(BaseModel):
+    """A deal, or a showdown."""
+
+    kind: str
+    street: str
+    pot: Number
+
+
+class ActionEvent(TableAction, PublicEvent):
+    """An action of a player."""
+
+    you: bool
+
+
+class ResultEvent(PublicEvent):
+    """The end of a hand."""
+
+    won: Number
+
+
+class SessionState(BaseModel):
+    """The state of a table as its player sees it."""
+
+    agent: str
+    game: str
+    hand: int
+    seat: int
+    hole: list[str]
+    board: list[str]
+    line: str
+    pot: Number
+    to_call: int
+    legal: list[str]
+    over: bool
+    shown: list[str] | None = Field(description="hole cards of the agent at a showdown")
+    hands: int
+    won: Number
+    unit: str
+    seed: int
+    name: str
+    version: int
+    street: str
+    streets: list[str]
+    seats: list[str]
+    behind: list[int] | None
+    bets: list[int]
+    big_blind: int | None
+    moves: list[TableAction]
+    raises: TableRaises | None = Field(alias="raise")
+    sizes: list[TableBet]
+    history: list[Annotated[ActionEvent | ResultEvent | PublicEvent, Field(union_mode="left_to_right")]]
+    result: Number | None
+    phh: bool = Field(description="whether the hands can be exported as PHH")
+    you: int
+
+
+class MeanResponse(BaseModel):
+    """A mean and the half-width of its 95 % interval."""
+
+    mean: float
+    ci95: float
+
+
+class SessionResultsResponse(BaseModel):
+    """The results of a session."""
+
+    hands: int
+    won: Number
+    unit: str
+    won_unit: str
+    raw: MeanResponse | None
+    all_in: MeanResponse | None
+    aivat: MeanResponse | None
+    why_no_aivat: str | None
+
+
+class HistorySummary(BaseModel):
+    """A stored hand history."""
+
+    name: str
+    changed: float
+    kind: str
+
+
+class HistoryPlayer(BaseModel):
+    """A player of a hand history; `seen` is the number of hands in which its cards are known."""
+
+    name: str
+    hands: int
+    seen: int
+
+
+class RejectedHands(BaseModel):
+    """Hands that were rejected for one reason."""
+
+    why: str
+    hands: int
+    where: list[str]
+
+
+class HistoryResponse(BaseModel):
+    """The contents of a hand history."""
+
+    name: str
+    hands: int
+    scale: int
+    players: list[HistoryPlayer]
+    refused: list[RejectedHands]
+
+
+class HandSummary(BaseModel):
+    """A hand as one player saw it."""
+
+    hand: int
+    number: int
+    hole: str
+    board: str
+    line: str
+    won: Number | None
+    seat: int
+
+
+class HandListResponse(BaseModel):
+    """The hands of a player."""
+
+    player: str
+    hands: list[HandSummary]
+    left_out: int
+    unit: str
+
+
+# --- Charts and drills ---
+
+
+class ChartSummary(BaseModel):
+    """A chart without its cells."""
+
+    line: str
+    who: str
+    title: str
+    reached: float | None
+    moves: list[str]
+    colours: dict[str, str]
+    totals: dict[str, float]
+
+
+class ChartBookResponse(BaseModel):
+    """All charts of a source."""
+
+    source: str
+    charts: list[ChartSummary]
+    state: str | None = Field(description="state of a tournament")
+    states: list[str]
+
+
+class ChartResponse(ChartSummary):
+    """A chart with its 169 cells."""
+
+    source: str
+    weight: list[float]
+    strategy: dict[str, list[float]]
+    cells: list[str]
+
+
+class ChartDifference(BaseModel):
+    """The second chart minus the first, by action and cell."""
+
+    lines: list[str]
+    moves: list[str]
+    change: dict[str, list[float]]
+    apart: list[float]
+    mean: float
+    cells: list[str]
+
+
+class QuestionResponse(BaseModel):
+    """A question of a drill, without its answer."""
+
+    hole: str
+    board: str
+    line: str
+    seat: str
+    street: str
+    pot: Number
+    behind: Number
+    to_call: Number
+    moves: list[str]
+    words: list[str]
+    number: int
+    kinds: dict[str, str]
+    unit: str
+
+
+class DrillResponse(BaseModel):
+    """A drill with its current question."""
+
+    name: str
+    source: str
+    answers: int
+    total: Number
+    percent: float | None
+    question: QuestionResponse | None
+
+
+class VerdictOptionResponse(BaseModel):
+    """An available action; `sure` tells whether its EV is reliable."""
+
+    move: str
+    probability: Number
+    ev: Number | None
+    sure: bool
+
+
+class VerdictResponse(BaseModel):
+    """The verdict on a decision."""
+
+    options: list[VerdictOptionResponse]
+    best: str | None
+    mixed: bool
+    close: bool
+    source: str
+    pot: Number
+    agent: dict[str, float] | None
+    unit: str
+    share_of: str
+
+
+class GradeResponse(BaseModel):
+    """The grade of an answer."""
+
+    move: str
+    lost: Number
+    percent: float
+    units: dict[str, str]
+    number: int
+    stands_for: str
+    followed: bool | None
+    verdict: VerdictResponse
+    answers: int
+    total: Number
+
+
+class AnswerGroupResponse(BaseModel):
+    """Answers of one kind."""
+
+    name: str
+    answers: int
+    lost: Number
+    percent: float
+
+
+class DrillRecordResponse(BaseModel):
+    """All answers: totals, groups, and the development over time."""
+
+    answers: int
+    lost: Number
+    percent: float | None
+    units: dict[str, str]
+    mixed: int
+    followed: int
+    where: dict[str, list[AnswerGroupResponse]]
+    over_time: list[AnswerGroupResponse]

@@ -12,9 +12,8 @@ import secrets
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.agent import spec_version
@@ -45,7 +44,13 @@ MAX_HISTORY_FILES = 500
 MAX_HISTORY_BYTES = 64 << 20  # size limit of a file in the data folder
 MAX_OPEN_HISTORIES = 4
 MAX_HANDS_LISTED = 5_000  # hands listed per player
+AgentUse: TypeAlias = Literal["play", "judge", "values", "charts"]  # each has its own agents: no two threads share one
 _NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+def _slug(text: str) -> str:
+    """Return a text as part of a name: lower-case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]
 
 
 class HandHistoryStore:
@@ -62,9 +67,7 @@ class HandHistoryStore:
         """
         kind = ".log" if re.search(r"^STATE:", text, re.MULTILINE) else ".phhs"
         parse_hands_in_file_units(text, kind, where=title)  # raises for invalid files
-        with files.disk_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        base = re.sub(r"[^a-z0-9]+", "-", Path(title).stem.lower()).strip("-")[:40] or "hands"
+        base = _slug(Path(title).stem) or "hands"
         with self._lock:
             stored = {path.stem: path for path in self._files()}
             if len(stored) >= MAX_HISTORY_FILES:
@@ -194,15 +197,6 @@ class OpenDrill:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-class AgentUse(StrEnum):
-    """Uses of an agent; each use has its own instances, so that no two threads share one."""
-
-    PLAY = "play"
-    JUDGE = "judge"
-    VALUES = "values"
-    CHARTS = "charts"
-
-
 class PracticeService:
     """Practice sessions, drills and charts of a server.
 
@@ -224,7 +218,7 @@ class PracticeService:
 
     # --- Agents ---
 
-    def agent(self, text: str, seed: int = 0, use: AgentUse = AgentUse.PLAY) -> Agent:
+    def agent(self, text: str, seed: int = 0, use: AgentUse = "play") -> Agent:
         """Return the agent of a spec; the most recently used agents stay loaded."""
         spec = parse_agent_spec(text, self.data)
         return self._agents.get_or_compute((*spec_version(spec), seed, use), lambda: make_agent(spec, seed))
@@ -232,15 +226,13 @@ class PracticeService:
     def judge(self, text: str) -> DecisionEvaluator:
         """Return the evaluator of an agent, which caches its solved subgames; only for the review thread."""
         key = spec_version(parse_agent_spec(text, self.data))
-        return self._judges.get_or_compute(key, lambda: make_evaluator(self.agent(text, use=AgentUse.JUDGE)))
+        return self._judges.get_or_compute(key, lambda: make_evaluator(self.agent(text, use="judge")))
 
     # --- Sessions ---
 
     def begin_session(self, agent: str, seed: int | None, seat: int | None) -> OpenSession:
         """Begin a session."""
         seed = secrets.randbits(32) if seed is None else seed
-        with files.disk_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
         if sum(1 for _ in self.folder.glob("*.json")) >= MAX_SESSIONS:
             raise InputError(f"{MAX_SESSIONS:,} sessions are stored: delete some first")
         player = self.agent(agent, seed)
@@ -250,11 +242,8 @@ class PracticeService:
         return self._sessions.put(name, OpenSession(name, agent, session))
 
     def _free_name(self, agent: str) -> str:
-        base = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40] or "table"
-        number = 1
-        while self._session_file(f"{base}-{number}").exists():
-            number += 1
-        return f"{base}-{number}"
+        names = (f"{_slug(agent) or 'table'}-{number}" for number in itertools.count(1))
+        return next(name for name in names if not self._session_file(name).exists())
 
     def _session_file(self, name: str) -> Path:
         if not _NAME_PATTERN.fullmatch(name):
@@ -291,13 +280,10 @@ class PracticeService:
     def list_sessions(self) -> list[dict[str, Any]]:
         """Return all stored sessions, the latest first."""
         entries = []
-        for file in self.folder.glob("*.json") if self.folder.is_dir() else ():
-            try:
-                entries.append(
-                    {"name": file.stem, "changed": file.stat().st_mtime, **PracticeSession.read_summary(file)}
-                )
-            except (RiverboatError, OSError):
-                continue
+        for file in self.folder.glob("*.json"):
+            with suppress(RiverboatError, OSError):
+                summary = PracticeSession.read_summary(file)
+                entries.append({"name": file.stem, "changed": file.stat().st_mtime, **summary})
         return sorted(entries, key=lambda entry: -entry["changed"])
 
     def delete_session(self, name: str) -> None:
@@ -345,7 +331,7 @@ class PracticeService:
         push = parse_push_spec(source, self.data)
         if push is not None:
             return push_book(push_table(push))
-        agent = self.agent(source, use=AgentUse.CHARTS)
+        agent = self.agent(source, use="charts")
         key = (*spec_version(parse_agent_spec(source, self.data)), line if agent_solution(agent) is not None else "")
 
         def load() -> ChartBook:

@@ -19,7 +19,7 @@ from riverboat.core.resources import resident_memory
 from riverboat.web.data_folder import DataFolder
 from riverboat.web.jobs.queue import ACTIVE_STATES, SPOT_UNIT, JobQueue, SolveJob
 from riverboat.web.log_files import read_rows
-from riverboat.web.models import RunResponse
+from riverboat.web.models import RunResponse, SeriesResponse
 
 _BOARD_PATTERN = re.compile(r'^board = "(\w+)"', re.MULTILINE)
 _NAME_PATTERN = re.compile(r'^name = "(.*)"$', re.MULTILINE)
@@ -93,30 +93,28 @@ def _checks_of_manifest(manifest: Any) -> list[dict[str, Any]]:
 # --- Series ---
 
 
-def run_series(name: str, data: DataFolder, jobs: JobQueue) -> dict[str, Any]:
+def run_series(name: str, data: DataFolder, jobs: JobQueue) -> SeriesResponse:
     """Return the log of a run with units, and its current memory and remaining time."""
-    folder, job = data.path(name), jobs.find(name)
+    job = jobs.find(name)
+    folder = data.run_folder(name) if job is None else data.path(name)
     logs = [data.job_folder(name) / "log.jsonl", folder / "log.jsonl", folder.with_name(f"{folder.name}.jsonl")]
     rows = next((rows for rows in map(read_rows, logs) if rows), [])
-    is_training = bool(rows) and "iterations" in rows[0]
-    if not rows and folder.is_dir() and not (folder / BOARDS_FILE).is_file():
-        with suppress(RiverboatError, OSError):
-            rows = _checks_of_manifest(describe(folder).entries)
-    pid = jobs.process_id(name) or _writing_process(folder)
-    memory = resident_bytes(pid)
-    series: dict[str, Any] = {"name": name, "memory": memory, "seconds_left": None, "units": {}, "snapshots": []}
-    if is_training:
-        series |= _training_series(rows, folder)
+    if rows and "iterations" in rows[0]:
+        series = _training_series(name, rows, folder)
     else:
-        series |= _solve_series(rows, job)
+        if not rows and folder.is_dir() and not (folder / BOARDS_FILE).is_file():
+            with suppress(RiverboatError, OSError):
+                rows = _checks_of_manifest(describe(folder).entries)
+        series = _solve_series(name, rows, job)
+    series.memory = resident_bytes(jobs.process_id(name) or _writing_process(folder))
     if not core_files.is_locked(folder):
-        series["seconds_left"] = None
-    if memory is not None and series["rows"]:
-        series["rows"][-1]["memory"] = memory
+        series.seconds_left = None
+    if series.memory is not None and series.rows:
+        series.rows[-1]["memory"] = series.memory
     return series
 
 
-def _solve_series(rows: list[dict[str, Any]], job: SolveJob | None) -> dict[str, Any]:
+def _solve_series(name: str, rows: list[dict[str, Any]], job: SolveJob | None) -> SeriesResponse:
     points: list[dict[str, Any]] = [
         {"iteration": row.get("iteration"), "seconds": row.get("seconds"), "exploitability": row.get("exploitability")}
         | {"visits": row.get("nodes"), "value_low": row.get("value_low"), "value_high": row.get("value_high")}
@@ -131,28 +129,24 @@ def _solve_series(rows: list[dict[str, Any]], job: SolveJob | None) -> dict[str,
         end, last = extrapolate_iterations(checks, target), points[-1]
         if end is not None and last["seconds"]:
             left = max(0.0, (end - last["iteration"]) * last["seconds"] / max(last["iteration"], 1))
-    return {"rows": points, "units": {"exploitability": unit, "visits": "nodes"}, "seconds_left": left}
+    units = {"exploitability": unit, "visits": "nodes"}
+    return SeriesResponse(name=name, rows=points, units=units, seconds_left=left)
 
 
-def _training_series(rows: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+def _training_series(name: str, rows: list[dict[str, Any]], folder: Path) -> SeriesResponse:
     """Return the series of a training run: visited information sets, and strength against the previous snapshot."""
-    points, unit = [], ""
+    points, unit = [], "mbb/g"
     for row in rows:
         strength = row.get("strength") or {}
-        unit = strength.get("unit", unit)
+        unit = strength.get("unit") or unit
         points.append({
             "iteration": row.get("iterations"), "seconds": row.get("seconds"), "visits": row.get("touched"),
             "exploitability": strength.get("exploitability"), "strength": strength.get("against_snapshot"),
             "half_width": strength.get("ci95"), "regret": row.get("regret"), "rate": row.get("rate"),
         })  # fmt: skip
     snapshots = sorted(path.name for path in (folder / SNAPSHOT_FOLDER).glob("[0-9]*"))
-    units = {
-        "exploitability": unit or "mbb/g",
-        "strength": unit or "mbb/g",
-        "visits": "information sets",
-        "regret": "chips",
-    }
-    return {"rows": points, "units": units, "seconds_left": rows[-1].get("left"), "snapshots": snapshots}
+    units = {"exploitability": unit, "strength": unit, "visits": "information sets", "regret": "chips"}
+    return SeriesResponse(name=name, rows=points, units=units, seconds_left=rows[-1].get("left"), snapshots=snapshots)
 
 
 def _writing_process(folder: Path) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel
+from fastapi import Response
+from pydantic_core import to_json
 
 from riverboat.api.artifacts import (
     agent_solution,
@@ -88,18 +88,15 @@ class SolutionStore:
         """Make the agent of a name; it must be a policy over all hands."""
         return cast("AnsweringAgent", load_policy(parse_agent_spec(name, self.data))[0])
 
-    def examples(self, name: str) -> list[dict[str, Any]]:
-        """Return frequent lines of a blueprint; empty for other agents."""
+    def examples(self, name: str) -> bytes:
+        """Return frequent lines of a blueprint as JSON; none for other agents."""
         source = self.resolve(name)
         if source.kind != "blueprint" or source.folder is None:
-            return []
+            return b"[]"
         folder = source.folder
-        examples: list[dict[str, Any]] = json.loads(
-            self.responses.get_or_compute(
-                (source.version, "examples"), lambda: encode_json(example_lines(load_blueprint(folder)))
-            )
+        return self.responses.get_or_compute(
+            (source.version, "examples"), lambda: encode_json(example_lines(load_blueprint(folder)))
         )
-        return examples
 
     def version_key(self, name: str) -> CacheKey:
         """Return a key that changes when the artifact behind a name changes: its newest folder and file stamp."""
@@ -176,11 +173,10 @@ class SolutionStore:
 
 
 def encode_json(value: Any) -> bytes:
-    """Encode a model, or JSON without spaces; NaN and infinity must be null already."""
-    if isinstance(value, BaseModel):
-        return value.model_dump_json().encode()
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_plain_value).encode()
+    """Encode models or plain values as JSON without spaces; NaN and infinity become null."""
+    return to_json(value, inf_nan_mode="null")
 
 
-def _plain_value(value: Any) -> Any:
-    return value.model_dump() if isinstance(value, BaseModel) else str(value)
+def json_response(body: bytes, **headers: str) -> Response:
+    """Return a response from encoded JSON."""
+    return Response(body, media_type="application/json", headers=headers)

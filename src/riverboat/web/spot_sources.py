@@ -12,9 +12,9 @@ from riverboat.core.files import read_text, read_toml_text
 from riverboat.formats import spot_file
 from riverboat.formats.other_solvers import is_other_solver_file, parse_other_solver_file
 from riverboat.games.spots.locks import add_locks, check_locks, unreachable_locks
-from riverboat.games.spots.spot import Spot
+from riverboat.games.spots.spot import PLAYERS, Spot
 from riverboat.web.data_folder import DataFolder
-from riverboat.web.models import SpotSource
+from riverboat.web.models import SpotResponse, SpotSource
 from riverboat.web.solutions import SolutionStore
 
 SOURCE_FIELDS = ("spot", "text", "file", "run", "state", "line")
@@ -25,7 +25,7 @@ class SpotWithNotes(NamedTuple):
     """A spot with notes for the user."""
 
     spot: Spot
-    notes: list[str]
+    notes: tuple[str, ...] = ()
 
 
 def resolve_spot(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
@@ -36,8 +36,7 @@ def resolve_spot(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> 
     field = given[0]
     if field not in ("state", "line") and (source.agent or source.board or source.floor is not None):
         raise InputError(f"agent, board and floor are for state or line, not for {field}")
-    resolved = _READERS[field](source, data, shelf)
-    spot = resolved.spot
+    spot, notes = _read_spot(source, field, data, shelf)
     for entries in filter(None, (source.locks, source.add_locks)):
         if len(entries) > MAX_LOCKS:
             raise InputError(
@@ -48,7 +47,7 @@ def resolve_spot(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> 
     if source.add_locks is not None:
         spot = add_locks(spot, _with_locks(spot, source.add_locks).locks)
     check_locks(spot)
-    return SpotWithNotes(spot, [*resolved.notes, *unreachable_locks(spot)])
+    return SpotWithNotes(spot, (*notes, *unreachable_locks(spot)))
 
 
 def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
@@ -56,72 +55,45 @@ def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
     return spot_file.from_table(spot_file.to_table(replace(spot, locks=())) | {"lock": entries}, None, spot.name)
 
 
-def _spot_from_entries(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    return SpotWithNotes(spot_file.from_table(source.spot or {}, None), [])
-
-
-def _spot_from_request_text(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    return _parse_spot_text(source.text or "", "spot")
-
-
-def _spot_from_file(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    path = data.path(source.file or "")
-    if not path.is_file():
-        raise InputError(f"file {short_repr(source.file)}: not in the data folder")
-    text = read_toml_text(path, "spot file") if path.suffix.lower() == ".toml" else read_text(path, "spot file")
-    return _parse_spot_text(text, path.stem)
+def _read_spot(source: SpotSource, field: str, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
+    """Return the spot of the one field of a request that names it."""
+    value: Any = getattr(source, field)
+    if field == "spot":
+        return SpotWithNotes(spot_file.from_table(value, None))
+    if field == "text":
+        return _parse_spot_text(value, "spot")
+    if field == "file":
+        path = data.path(value)
+        if not path.is_file():
+            raise InputError(f"file {short_repr(value)}: not in the data folder")
+        text = read_toml_text(path, "spot file") if path.suffix.lower() == ".toml" else read_text(path, "spot file")
+        return _parse_spot_text(text, path.stem)
+    if field == "run":
+        game = shelf.solution(value)[0].tree.game
+        if not isinstance(game, Spot):
+            raise InputError(f"run {short_repr(value)}: contains {game.name}, which is not a spot")
+        return SpotWithNotes(game)
+    agent = shelf.agent(source.agent)
+    if field == "state":
+        return SpotWithNotes(spot_from_match_state(value, ranges=agent, floor=source.floor))
+    name = f"{source.agent} {value} {source.board}"
+    return SpotWithNotes(spot_from_line(value, source.board or "", agent, source.floor, name))
 
 
 def _parse_spot_text(text: str, name: str) -> SpotWithNotes:
     """Parse the text of a spot file or of another solver's file; files that it names are not read."""
     if is_other_solver_file(text):
         other = parse_other_solver_file(text, name)
-        return SpotWithNotes(other.spot, list(other.notes))
-    return SpotWithNotes(spot_file.loads(text, None, name), [])
+        return SpotWithNotes(other.spot, other.notes)
+    return SpotWithNotes(spot_file.loads(text, None, name))
 
 
-def _spot_from_run(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    game = shelf.solution(source.run or "")[0].tree.game
-    if not isinstance(game, Spot):
-        raise InputError(f"run {short_repr(source.run)}: contains {game.name}, which is not a spot")
-    return SpotWithNotes(game, [])
-
-
-def _spot_from_match_state(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    agent = shelf.agent(source.agent)
-    return SpotWithNotes(spot_from_match_state(source.state or "", ranges=agent, floor=source.floor), [])
-
-
-def _spot_from_line(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    agent, name = shelf.agent(source.agent), f"{source.agent} {source.line} {source.board}"
-    return SpotWithNotes(spot_from_line(source.line or "", source.board or "", agent, source.floor, name), [])
-
-
-_READERS = {
-    "spot": _spot_from_entries,
-    "text": _spot_from_request_text,
-    "file": _spot_from_file,
-    "run": _spot_from_run,
-    "state": _spot_from_match_state,
-    "line": _spot_from_line,
-}
-
-
-def spot_to_dict(spot_with_notes: SpotWithNotes) -> dict[str, Any]:
-    """Return a spot as the fields of `SpotResponse`."""
-    spot = spot_with_notes.spot
-    betting = spot.betting
-    return {
-        "name": spot.name,
-        "spot": spot_file.to_table(spot),
-        "text": spot_file.dumps(spot),
-        "board": format_cards(spot.board),
-        "pot": spot.pot,
-        "stack": spot.stack,
-        "player": ("oop", "ip")[int(betting.actor[0])],
-        "moves": list(betting.actions(0)),
-        "weights": {
-            name: hand_range.weights.tolist() for name, hand_range in zip(("oop", "ip"), spot.ranges, strict=True)
-        },
-        "notes": spot_with_notes.notes,
-    }
+def spot_response(spot_with_notes: SpotWithNotes) -> SpotResponse:
+    """Return a valid spot for the page."""
+    spot, notes = spot_with_notes
+    weights = {name: hand_range.weights.tolist() for name, hand_range in zip(PLAYERS, spot.ranges, strict=True)}
+    return SpotResponse(
+        name=spot.name, board=format_cards(spot.board), pot=spot.pot, stack=spot.stack, notes=list(notes),
+        spot=spot_file.to_table(spot), text=spot_file.dumps(spot), player=PLAYERS[int(spot.betting.actor[0])],
+        moves=list(spot.betting.actions(0)), weights=weights,
+    )  # fmt: skip

@@ -57,13 +57,13 @@ def print_hand_reviews(console: Console, hands: Sequence[HandReview]) -> None:
 def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
     verdict = made.verdict
     if verdict is None:
-        return made.street, made.line or "–", f"{made.pot:,}", made.move, "", "", "", made.unknown_reason
+        return made.street, made.state.line or "–", f"{made.state.pot:,}", made.move, "", "", "", made.unknown_reason
     best = "" if verdict.best is None else verdict.best.move
     nearest = verdict.nearest_action(made.move)
     cost = "" if made.cost is None else f"{made.cost:,.1f}"
     move = made.move if nearest == made.move else f"{made.move} as {nearest}"
     frequency = f"{100 * verdict.option_for(made.move).probability:.0f} %"
-    return made.street, made.line or "–", f"{made.pot:,}", move, frequency, cost, best, verdict.source
+    return made.street, made.state.line or "–", f"{made.state.pot:,}", move, frequency, cost, best, verdict.source
 
 
 def print_session_review(console: Console, session: PracticeSession) -> None:

@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from riverboat.api import boards as many_boards
 from riverboat.api.options import parse_target
-from riverboat.api.solve import check_schedule
+from riverboat.api.solve import check_choices, check_schedule, solve
 from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_toml_text
@@ -30,7 +30,7 @@ from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
 from riverboat.web.log_files import last_line
-from riverboat.web.models import LineText, SolveOptionsRequest
+from riverboat.web.models import SolveLimitsRequest, SolveOptionsRequest, options_model
 
 # --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
 
@@ -38,12 +38,14 @@ SPOT_FILE = "spot.toml"
 SPOT_UNIT = "% of pot"  # unit of exploitability
 
 
-class JobOptions(SolveOptionsRequest):
-    """Options of `riverboat solve` that a job may have, by their long names."""
-
-    boards: Annotated[str, Field(max_length=2_000)] | None = None
-    line: LineText | None = None
-    keep: Literal[True] | None = None
+BOARDS_OPTIONS = ("boards", "line", "keep")
+JobOptions = options_model(
+    "JobOptions", "Options of `riverboat solve` that a job may have, by their long names.",
+    (solve, SolveOptionsRequest.model_fields), (many_boards.solve_boards, BOARDS_OPTIONS), iterations=1,
+)  # fmt: skip
+OPTION_CHECKS: dict[str, Callable[[str], object]] = {
+    "time": parse_duration, "checkpoint": parse_duration, "schedule": check_schedule,
+}  # fmt: skip
 
 
 def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit: str = SPOT_UNIT) -> dict[str, Any]:
@@ -69,12 +71,10 @@ def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit:
         raise InputError(f"option {'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]) from None
     if "until" in given:
         parse_target(given["until"], unit)
-    for name in ("time", "checkpoint"):
-        if name in given:
-            parse_duration(given[name])
-    if "schedule" in given:
-        check_schedule(given["schedule"])
-    if kind == "spot" and (extra := [name for name in ("boards", "line", "keep") if name in given]):
+    check_choices("cfr", "full", "cpu", given.get("dtype"))
+    for name in OPTION_CHECKS.keys() & given:
+        OPTION_CHECKS[name](given[name])
+    if kind == "spot" and (extra := [name for name in BOARDS_OPTIONS if name in given]):
         raise InputError(f"option {extra[0]}: only for many boards")
     if kind == "boards":
         given["boards"] = check_boards(given.get("boards", ""), data)
@@ -127,10 +127,8 @@ class SolveJob:
 class JobQueue:
     """The queue of jobs. All methods are thread-safe."""
 
-    def __init__(
-        self, data: DataFolder, *, max_running: int, memory: int, on_change: Callable[[], None] = lambda: None
-    ) -> None:
-        self.data, self.max_running, self.memory, self.on_change = data, max_running, memory, on_change
+    def __init__(self, data: DataFolder, *, max_running: int, memory: int) -> None:
+        self.data, self.max_running, self.memory = data, max_running, memory
         self._lock = threading.RLock()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._closing = False
@@ -205,7 +203,8 @@ class JobQueue:
                 raise InputError(
                     f"job {short_repr(name)}: a process is still writing its last checkpoint; try again in a moment"
                 )
-            previous = {key: value for key, value in job.options.items() if not options or key not in LIMIT_OPTIONS}
+            limits = SolveLimitsRequest.model_fields if options else ()  # new limits replace all of the old ones
+            previous = {key: value for key, value in job.options.items() if key not in limits}
             checked = check_options(previous | options, job.kind, self.data)
             self._save(replace(job, state=QUEUED, options=checked, ended=None, message=""))
         self._start_queued()
@@ -219,7 +218,6 @@ class JobQueue:
                 raise InputError(f"job {short_repr(name)}: is {job.state}; stop it first")
             self.data.remove(name)
             del self._jobs[name]
-        self.on_change()
 
     def close(self) -> None:
         """Interrupt all jobs after a checkpoint; queued jobs stay in the queue for the next server."""
@@ -243,7 +241,6 @@ class JobQueue:
                 full = len(self._processes) >= self.max_running or used + job.bytes > self.memory
                 if job.state == QUEUED and not full and not self._closing:
                     self._start(job)
-        self.on_change()
 
     def _start(self, job: SolveJob) -> None:
         notes = self.data.job_folder(job.name)
@@ -303,7 +300,6 @@ class JobQueue:
     def _save(self, job: SolveJob) -> None:
         self._jobs[job.name] = job
         files.write_text(self.data.job_folder(job.name) / "job.json", json.dumps(asdict(job), indent=1))
-        self.on_change()
 
     def _load_jobs(self) -> dict[str, SolveJob]:
         """Load the jobs of earlier servers; jobs that were running count as stopped and can be resumed."""
@@ -322,9 +318,6 @@ class JobQueue:
             message = "the server stopped; resume continues from the last checkpoint" if was_active else job.message
             jobs[job.name] = replace(job, state=STOPPED if was_active else job.state, message=message)
         return jobs
-
-
-LIMIT_OPTIONS = ("until", "iterations", "time")
 
 
 def _read_job(file: Path) -> SolveJob | None:

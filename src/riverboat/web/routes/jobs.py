@@ -13,17 +13,9 @@ from riverboat.api.estimate import estimate
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
-from riverboat.web import runs, spot_sources
+from riverboat.web import models, runs, spot_sources
 from riverboat.web.jobs.queue import ACTIVE_STATES, SolveJob, check_boards, check_options
 from riverboat.web.log_files import last_line, last_row, read_result
-from riverboat.web.models import (
-    JobRequest,
-    JobResponse,
-    RunResponse,
-    SeriesResponse,
-    SolveLimitsRequest,
-    SolveOptionsRequest,
-)
 from riverboat.web.server import Server
 from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
@@ -34,13 +26,13 @@ MAX_STREAMS = 64
 DEFAULT_CHECKPOINT = "15s"
 
 
-def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
+def make_job(request: models.JobRequest, server: Server) -> tuple[str, SolveJob]:
     """Return the spot's text and the job, with an estimate of its memory."""
     resolved = spot_sources.resolve_spot(request, server.data, server.solutions)
     spot, threads = resolved.spot, request.threads or server.cores
     if request.boards is None and (request.report is not None or request.keep):
         raise InputError("report and keep need boards")
-    options = request.model_dump(include=set(SolveOptionsRequest.model_fields), exclude_none=True)
+    options = request.model_dump(include=set(models.SolveOptionsRequest.model_fields), exclude_none=True)
     options |= {"threads": threads, "checkpoint": request.checkpoint or DEFAULT_CHECKPOINT}
     boards = None if request.boards is None else check_boards(request.boards, server.data)
     if boards is not None:
@@ -58,7 +50,7 @@ def make_job(request: JobRequest, server: Server) -> tuple[str, SolveJob]:
     return spot_file.dumps(spot), SolveJob(name, kind, options, int(num_bytes), facts=facts)
 
 
-def job_response(job: SolveJob, server: Server) -> JobResponse:
+def job_response(job: SolveJob, server: Server) -> models.JobResponse:
     """Return a job with its command line, last check and result."""
     notes = server.data.job_folder(job.name)
     last = last_row(notes / "log.jsonl") if job.kind == "spot" else None
@@ -67,7 +59,7 @@ def job_response(job: SolveJob, server: Server) -> JobResponse:
     memory = runs.resident_bytes(server.jobs.process_id(job.name))
     result, evs = read_result(notes / "result.json"), _player_evs(last, job)
     fields = {"command": command, "said": said, "last": last, "ev": evs, "resident": memory, "result": result}
-    return JobResponse.model_validate(vars(job) | fields)
+    return models.JobResponse.model_validate(vars(job) | fields)
 
 
 def _player_evs(last: dict[str, Any] | None, job: SolveJob) -> list[float | None]:
@@ -88,33 +80,32 @@ def job_routes(server: Server) -> APIRouter:
     streams = 0
 
     @router.post("/jobs", status_code=201)
-    async def submit(job_request: JobRequest) -> JobResponse:
+    async def submit(job_request: models.JobRequest) -> models.JobResponse:
         """Queue a solve; its run will be a folder of the data folder with the job's name."""
         text, job = await server.compute_from(job_request.agent, lambda: make_job(job_request, server))
         return job_response(server.jobs.submit(text, job), server)
 
     @router.get("/jobs")
-    async def jobs() -> list[JobResponse]:
+    async def jobs() -> list[models.JobResponse]:
         """Return all jobs, the newest first."""
         return [job_response(job, server) for job in server.jobs.list_jobs()]
 
     @router.get("/jobs/{name}")
-    async def job(name: str) -> JobResponse:
+    async def job(name: str) -> models.JobResponse:
         """Return one job."""
         return job_response(server.jobs.get(name), server)
 
     @router.post("/jobs/{name}/stop")
-    async def stop(name: str) -> JobResponse:
+    async def stop(name: str) -> models.JobResponse:
         """Remove a job from the queue, or interrupt it after a checkpoint."""
         return job_response(server.jobs.stop(name), server)
 
     @router.post("/jobs/{name}/resume")
-    async def resume(name: str, limits: SolveLimitsRequest) -> JobResponse:
+    async def resume(name: str, limits: models.SolveLimitsRequest) -> models.JobResponse:
         """Continue a job from its last checkpoint, also after a restart of the server; given limits replace the old
         ones.
         """
-        given = {key: value for key, value in limits.model_dump().items() if value is not None}
-        return job_response(server.jobs.resume(name, given), server)
+        return job_response(server.jobs.resume(name, limits.model_dump(exclude_none=True)), server)
 
     @router.delete("/jobs/{name}", status_code=204)
     async def remove(name: str) -> Response:
@@ -178,27 +169,22 @@ def run_routes(server: Server) -> APIRouter:
     router = APIRouter(tags=["runs"])
 
     @router.get("/runs")
-    async def listing() -> list[RunResponse]:
+    async def listing() -> list[models.RunResponse]:
         """Return all runs of the data folder, the last changed first."""
         return await server.compute(lambda: runs.list_runs(server.data, server.jobs))
 
-    def series_of(name: str) -> dict[str, Any]:
-        if server.jobs.find(name) is None:
-            server.data.run_folder(name)  # raises if there is none
-        return runs.run_series(name, server.data, server.jobs)
-
     @router.get("/series")
-    async def series(run: Annotated[str, Query(max_length=200)]) -> SeriesResponse:
+    async def series(run: Annotated[str, Query(max_length=200)]) -> models.SeriesResponse:
         """Return the log of a run: iteration, seconds, exploitability, visits, strength, memory; and the remaining
         time.
         """
-        return SeriesResponse(**await server.compute(lambda: series_of(run)))
+        return await server.compute(lambda: runs.run_series(run, server.data, server.jobs))
 
     @router.get("/series/many")
-    async def many(run: Annotated[list[str], Query(max_length=MAX_RUNS_PER_RESPONSE)]) -> list[SeriesResponse]:
+    async def many(run: Annotated[list[str], Query(max_length=MAX_RUNS_PER_RESPONSE)]) -> list[models.SeriesResponse]:
         """Return the logs of several runs, for one plot."""
         if len(run) > MAX_RUNS_PER_RESPONSE:
             raise InputError(f"{len(run)} runs: at most {MAX_RUNS_PER_RESPONSE} per request")
-        return [SeriesResponse(**one) for one in await server.compute(lambda: [series_of(name) for name in run])]
+        return await server.compute(lambda: [runs.run_series(name, server.data, server.jobs) for name in run])
 
     return router

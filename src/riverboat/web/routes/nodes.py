@@ -20,8 +20,8 @@ from riverboat.strategies.reports import node as node_report
 from riverboat.strategies.reports.comparison import compare_nodes
 from riverboat.web import models, runs
 from riverboat.web.data_folder import MissingError
-from riverboat.web.models import NodeResponse, TableResponse
 from riverboat.web.server import Server
+from riverboat.web.solutions import json_response
 from riverboat.web.specs import require_cheap
 from riverboat.web.views.node import round_or_none
 
@@ -39,24 +39,11 @@ MAX_EXPORT_NODES = 20_000  # nodes of an export with `depth`
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "range": "text/plain; charset=utf-8"}
 
 
-class NodeRequest(models.RequestBody):
-    """A node of a run or an agent."""
-
-    run: models.ShortText
-    line: models.LineText = ""
-    board: models.ShortText = ""
-
-
-def json_response(body: bytes, **headers: str) -> Response:
-    """Return a response from encoded JSON."""
-    return Response(body, media_type="application/json", headers=headers)
-
-
-def table_response(table: ReportTable) -> TableResponse:
+def table_response(table: ReportTable) -> models.TableResponse:
     """Convert a report table to a response: its title, its columns and the rows of rounded cells."""
     columns = [{"name": c.name, "title": c.title or c.name, "kind": c.kind} for c in table.columns]
     rows = [[cell if isinstance(cell, str) else round_or_none(cell, 6) for cell in row] for row in table.rows]
-    return TableResponse.model_validate({"title": table.title, "columns": columns, "rows": rows})
+    return models.TableResponse.model_validate({"title": table.title, "columns": columns, "rows": rows})
 
 
 def export_text(solution: Solution, line: str, kind: str, player: str | None, depth: int | None) -> str:
@@ -94,19 +81,19 @@ def node_routes(server: Server) -> APIRouter:
             server.precompute_next_nodes(run, line)
         return json_response(cached, **{"server-timing": f"read;dur={1e3 * (clock.perf_counter() - start):.3f}"})
 
-    @router.get("/node", response_model=NodeResponse)
+    @router.get("/node", response_model=models.NodeResponse)
     async def node(run: RunQuery, line: LineQuery = "", board: Annotated[str, Query(max_length=30)] = "") -> Response:
         """Return a node: the player to act, actions, and for both players every hand with weight, strategy, EV and
         equity.
         """
         return await read_node(run, line, board, costly=False)
 
-    @router.post("/node", response_model=NodeResponse)
-    async def searched(body: NodeRequest) -> Response:
+    @router.post("/node", response_model=models.NodeResponse)
+    async def searched(body: models.NodeRequest) -> Response:
         """Return a node of an agent that searches, `default?search=turn`: its subgame is solved first."""
         return await read_node(body.run, body.line, body.board, costly=True)
 
-    @router.get("/table", response_model=TableResponse)
+    @router.get("/table", response_model=models.TableResponse)
     async def table(
         run: RunQuery,
         line: LineQuery = "",
@@ -117,23 +104,23 @@ def node_routes(server: Server) -> APIRouter:
         bucket.
         """
 
-        def make(solved: Solution) -> TableResponse:
+        def make(solved: Solution) -> models.TableResponse:
             return table_response(node_report.hands_table(solved[line], by, player))
 
         return await answer(run, "table", line, by, player, make=make)
 
-    @router.get("/graph")
+    @router.get("/graph", response_model=models.EquityGraphs)
     async def graph(run: RunQuery, line: LineQuery = "") -> Response:
         """Return the equity graphs of both players: points (share of the range with less equity, equity)."""
         return await answer(run, "graph", line, make=lambda solved: _equity_graphs(solved, line))
 
-    @router.get("/runouts", response_model=TableResponse)
+    @router.get("/runouts", response_model=models.TableResponse)
     async def runouts(run: RunQuery, line: LineQuery = "") -> Response:
         """Return a table over the next cards, as `riverboat show --runouts` prints it; `*` in the line stands for all
         cards.
         """
 
-        def make(solved: Solution) -> TableResponse:
+        def make(solved: Solution) -> models.TableResponse:
             has_wildcard = comparison_report.has_wildcard(line)
             return table_response(
                 comparison_report.line_runouts(solved, line)
@@ -144,10 +131,10 @@ def node_routes(server: Server) -> APIRouter:
         return await answer(run, "runouts", line, make=make)
 
     @router.get("/compare")
-    async def compare(run: RunQuery, other: RunQuery, line: LineQuery = "") -> dict[str, TableResponse]:
+    async def compare(run: RunQuery, other: RunQuery, line: LineQuery = "") -> dict[str, models.TableResponse]:
         """Compare two solutions at one line: actions, EVs, and the cells with the largest changes of strategy."""
 
-        def work() -> dict[str, TableResponse]:
+        def work() -> dict[str, models.TableResponse]:
             first, lock = solutions.solution(run)
             second, other_lock = solutions.solution(other)
             inner, outer = sorted((lock, other_lock), key=id)  # always in the same order, which prevents deadlocks
@@ -157,7 +144,7 @@ def node_routes(server: Server) -> APIRouter:
 
         return await server.compute(work)
 
-    @router.get("/export")
+    @router.get("/export", response_class=Response)
     async def export(
         run: RunQuery,
         line: LineQuery = "",
@@ -180,10 +167,12 @@ def node_routes(server: Server) -> APIRouter:
         return Response(await server.compute(work), media_type=MEDIA_TYPES[format], headers=headers)
 
     @router.get("/aggregate")
-    async def aggregate(run: RunQuery, line: Annotated[str | None, Query(max_length=500)] = None) -> TableResponse:
+    async def aggregate(
+        run: RunQuery, line: Annotated[str | None, Query(max_length=500)] = None
+    ) -> models.TableResponse:
         """Return one spot on many boards: a row per solved board, and their means; at any line if solutions were saved."""
 
-        def work() -> TableResponse:
+        def work() -> models.TableResponse:
             rows, reported = runs.solved_boards(server.data.run_folder(run))
             if not rows:
                 raise InputError(f"run {run!r}: no board is solved yet")
@@ -211,10 +200,12 @@ def node_routes(server: Server) -> APIRouter:
     return router
 
 
-def _equity_graphs(solution: Solution, line: str) -> dict[str, Any]:
+def _equity_graphs(solution: Solution, line: str) -> models.EquityGraphs:
     node = solution[line]
     names = node_report.player_names(node.tree.game)
-    return {
-        name: [[round_or_none(x, 4), round_or_none(y, 4)] for x, y in node_report.equity_graph(node, player)]
-        for player, name in enumerate(names)
-    }
+    return models.EquityGraphs(
+        {
+            name: [(round_or_none(x, 4), round_or_none(y, 4)) for x, y in node_report.equity_graph(node, player)]
+            for player, name in enumerate(names)
+        }
+    )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions
 from riverboat.api.play import PlayTable, describe_action
-from riverboat.cards.notation import parse_board
+from riverboat.cards.notation import format_cards
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.formats import spot_file
 from riverboat.formats.hand_files import format_phhs
 from riverboat.formats.phh import is_holdem
-from riverboat.games.holdem.betting import BettingState
+from riverboat.games.holdem.betting import BettingState, RaiseRange
 from riverboat.games.holdem.menus import SEATS
 from riverboat.practice.evaluators import (
     RANGE_FLOOR,
@@ -24,10 +24,10 @@ from riverboat.practice.evaluators import (
     TableEvaluator,
     convert_to_spot,
 )
-from riverboat.practice.reviews import HandReview, PlayedHand, review_hand
+from riverboat.practice.reviews import DecisionReview, HandReview, PlayedHand, review_hand
 from riverboat.practice.session import session_results
-from riverboat.web.models import RequestBody, ReviewResponse, ShortText
-from riverboat.web.practice import AgentUse, OpenSession, PracticeService
+from riverboat.web import models
+from riverboat.web.practice import OpenSession, PracticeService
 from riverboat.web.runs import list_runs
 from riverboat.web.server import Server
 from riverboat.web.solutions import hold_solution_lock
@@ -39,9 +39,9 @@ from riverboat.web.specs import parse_agent_spec, require_cheap
 def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> dict[str, Any]:
     """Return a review for the page; `agent` is the reference agent as named in the request."""
     fields = review.to_dict()
-    for row in fields["decisions"]:
-        state = BettingState.from_line(review.hand.end.rules, row["line"])
-        row["words"] = describe_action(row["move"], state)
+    for row, decision in zip(fields["decisions"], review.decisions, strict=True):
+        state = decision.state
+        row["words"] = describe_action(decision.move, state)
         if row["verdict"] is not None:
             for option in row["verdict"]["options"]:
                 option["words"] = describe_action(option["move"], state)
@@ -49,15 +49,13 @@ def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> 
             row["verdict"]["agent_words"] = agent_strategy and {
                 describe_action(move, state): p for move, p in agent_strategy.items()
             }
-        row["study"] = _study_source(state, row, agent, judge)
+        row["study"] = _study_source(decision, agent, judge)
     return fields
 
 
-def _study_source(
-    state: BettingState, row: dict[str, Any], agent: str, judge: DecisionEvaluator
-) -> dict[str, Any] | None:
+def _study_source(decision: DecisionReview, agent: str, judge: DecisionEvaluator) -> dict[str, Any] | None:
     """Return a node of a run, a line of an agent, or a whole spot if the table's game is not the agent's."""
-    board = parse_board(row["board"]) if row["board"] else ()
+    state, board = decision.state, decision.board
     try:
         if isinstance(judge, SolutionEvaluator):
             spot_state = convert_to_spot(state, board, judge.agent)
@@ -65,13 +63,12 @@ def _study_source(
         if state.street == 0 or not isinstance(judge, TableEvaluator):
             return None
         if judge.translated_state(state, board) is state:
-            return {"source": {"line": state.line, "board": row["board"], "agent": agent, "floor": RANGE_FLOOR}}
-        return {"source": {"text": spot_file.dumps(judge.spot(state, board, row["move"]))}}
+            return {"source": {"line": state.line, "board": format_cards(board), "agent": agent, "floor": RANGE_FLOOR}}
+        return {"source": {"text": spot_file.dumps(judge.spot(state, board, decision.action))}}
     except RiverboatError:  # nothing to study; the review contains the reason
         return None
 
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 POT_SHARES = ((1 / 3, "⅓ pot"), (1 / 2, "½ pot"), (3 / 4, "¾ pot"), (1.0, "pot"), (3 / 2, "1½ pot"))
 
 
@@ -83,49 +80,19 @@ class StaleStateError(RiverboatError):
         self.state = state
 
 
-class SessionRequest(RequestBody):
-    """The opponent of a new session."""
-
-    agent: ShortText
-    seed: Seed | None = None
-    seat: str | None = Field(None, pattern="^(oop|ip)$")
-
-
-class MoveRequest(RequestBody):
-    """A move in ACPC notation: f, c, r300."""
-
-    move: Annotated[str, Field(max_length=20)]
-
-
-class TableStepRequest(RequestBody):
-    """The `version` of the state that a step refers to; without one the step is taken in any state."""
-
-    version: Annotated[int, Field(ge=0)] | None = None
-
-
-class TableMoveRequest(MoveRequest, TableStepRequest):
-    """A move at a table."""
-
-
-class HandRequest(RequestBody):
-    """The number of a finished hand, from 0."""
-
-    hand: Annotated[int, Field(ge=0, le=10**9)]
-
-
 def play_routes(server: Server) -> APIRouter:
     """Return the routes for sessions."""
     router, practice = APIRouter(tags=["play"], prefix="/play"), server.practice
 
     @router.get("/agents")
-    async def agents() -> list[dict[str, Any]]:
+    async def agents() -> list[models.OpponentResponse]:
         """Return the opponents: the demo, blueprints and solved spots of the data folder, and baseline agents.
 
         Tournaments have charts and drills only.
         """
         return await server.compute(lambda: list_opponents(server))
 
-    @router.get("/sittings")
+    @router.get("/sittings", response_model=list[models.SessionSummary])
     async def sittings() -> list[dict[str, Any]]:
         """Return all stored sessions, the latest first."""
         return await server.compute(practice.list_sessions)
@@ -142,61 +109,58 @@ def play_routes(server: Server) -> APIRouter:
             await server.play(lambda: refresh_state(practice.open_session(name)))
         return session
 
-    @router.post("/sittings", status_code=201)
-    async def begin(body: SessionRequest) -> dict[str, Any]:
+    @router.post("/sittings", status_code=201, response_model=models.SessionState)
+    async def begin(body: models.SessionRequest) -> dict[str, Any]:
         """Begin a session and deal the first hand."""
         seat = None if body.seat is None else SEATS.index(body.seat)
         return (await server.play(lambda: refresh_state(practice.begin_session(body.agent, body.seed, seat)))).state
 
-    @router.get("/sittings/{name}")
+    @router.get("/sittings/{name}", response_model=models.SessionState)
     async def look(name: str) -> dict[str, Any]:
         """Return the current state of the table."""
         return (await opened(name)).state
 
-    @router.post("/sittings/{name}/open")
+    @router.post("/sittings/{name}/open", response_model=models.SessionState)
     async def reopen(name: str) -> dict[str, Any]:
         """Return the state of a session, also with an agent that searches after a restart of the server."""
         return (await opened(name, cheap=False)).state
 
-    @router.post("/sittings/{name}/move")
-    async def move(name: str, body: TableMoveRequest) -> dict[str, Any]:
+    @router.post("/sittings/{name}/move", response_model=models.SessionState)
+    async def move(name: str, body: models.TableMoveRequest) -> dict[str, Any]:
         """Make a move; the agent responds. Returns 409 with the current state if `version` is outdated."""
         return await server.play(lambda: take_step(practice.open_session(name), body.version, body.move))
 
-    @router.post("/sittings/{name}/deal")
-    async def deal(name: str, body: TableStepRequest | None = None) -> dict[str, Any]:
+    @router.post("/sittings/{name}/deal", response_model=models.SessionState)
+    async def deal(name: str, body: models.TableStepRequest | None = None) -> dict[str, Any]:
         """Deal the next hand; `version` as for a move."""
         version = None if body is None else body.version
         return await server.play(lambda: take_step(practice.open_session(name), version, None))
 
-    @router.get("/sittings/{name}/results")
+    @router.get("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def raw_results(name: str) -> dict[str, Any]:
         """Return the result as played, and with all-ins by equity."""
         finished = (await opened(name)).finished
         return await server.compute(lambda: session_results(finished, None).to_dict())
 
-    @router.post("/sittings/{name}/results")
+    @router.post("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def luckless_results(name: str) -> dict[str, Any]:
         """Return the result also with AIVAT; the first use of an agent may compute its values for minutes."""
         session = await opened(name, cheap=False)
         return await server.compute_costly(lambda: _aivat_results(practice, session))
 
-    @router.get("/sittings/{name}/review")
-    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> ReviewResponse:
+    @router.get("/sittings/{name}/review", response_model=models.ReviewResponse)
+    async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
         practice.session_agent(name)  # raises if there is none
-        return ReviewResponse(**server.reviews.status(_session_owner(name), hand))
+        return server.reviews.status(_session_owner(name), hand)
 
-    @router.post("/sittings/{name}/review")
-    async def ask_review(name: str, body: HandRequest) -> ReviewResponse:
+    @router.post("/sittings/{name}/review", response_model=models.ReviewResponse)
+    async def ask_review(name: str, body: models.HandRequest) -> dict[str, Any]:
         """Queue the review of a finished hand: the options and the EV lost of each decision."""
         session = await opened(name, cheap=False)
         hand = session.finished.hand(body.hand)  # an immutable value, unaffected by play
-        return ReviewResponse(
-            **server.reviews.request(
-                _session_owner(name), body.hand, lambda: review_by_agent(practice, hand, session.agent)
-            )
-        )
+        work = partial(review_by_agent, practice, hand, session.agent)
+        return server.reviews.request(_session_owner(name), body.hand, work)
 
     @router.delete("/sittings/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
@@ -220,7 +184,7 @@ def play_routes(server: Server) -> APIRouter:
     return router
 
 
-def list_opponents(server: Server) -> list[dict[str, Any]]:
+def list_opponents(server: Server) -> list[models.OpponentResponse]:
     """Return the opponents by name, with descriptions."""
     opponents = []
     for name, origin in ((DEFAULT, "comes with Riverboat"), (DEMO, "riverboat demo builds")):
@@ -238,7 +202,7 @@ def list_opponents(server: Server) -> list[dict[str, Any]]:
         elif run.ready and run.kind in ("blueprint", "tournament"):
             opponents.append((run.name, run.kind, f"{'blueprint of ' * (run.kind == 'blueprint')}{run.game}"))
     opponents += [(name, "yardstick", about) for name, about in baseline_descriptions().items()]
-    return [{"name": name, "kind": kind, "about": about} for name, kind, about in opponents]
+    return [models.OpponentResponse(name=name, kind=kind, about=about) for name, kind, about in opponents]
 
 
 def _session_owner(name: str) -> str:
@@ -272,26 +236,26 @@ def refresh_state(session: OpenSession) -> OpenSession:
 
 def _session_state(session: OpenSession) -> dict[str, Any]:
     table = session.session.table
-    state, you = table.state, table.seat
-    facts = table.to_dict() | {"name": session.name, "agent": session.agent, "version": table.version}
-    stacks = table.rules.stacks
-    on_street = [spent - state.committed_before_street for spent in state.spent]
-    facts |= {
+    state = table.state
+    span = None if table.over or table.rules.begins or table.rules.limit else state.raise_range()
+    return table.to_dict() | {
+        "name": session.name,
+        "agent": session.agent,
+        "version": table.version,
         "street": table.rules.streets[state.street],
         "streets": list(table.rules.streets[table.rules.begins :]),
         "seats": list(SEATS),
-        "behind": None if stacks is None else [stack - spent for stack, spent in zip(stacks, state.spent, strict=True)],
-        "bets": on_street,
+        "behind": None if table.rules.stacks is None else list(state.behind),
+        "bets": [spent - state.committed_before_street for spent in state.spent],
         "big_blind": table.rules.big_blind or None,
-        "moves": [] if table.over else moves_to_dicts(table),
-        "raise": None if table.over or table.rules.begins or table.rules.limit else _raise_range_to_dict(state),
-        "sizes": [] if table.over or table.rules.begins or table.rules.limit else bet_sizes_to_dicts(state),
+        "moves": moves_to_dicts(table),
+        "raise": None if span is None else {**span._asdict(), "before": state.committed_before_street},
+        "sizes": [] if span is None else bet_sizes_to_dicts(state, span),
         "history": history_rows(table),
         "result": next((event.won for event in table.events if event.kind == "won"), None),
         "phh": is_holdem(table.rules),
-        "you": you,
+        "you": table.seat,
     }
-    return facts
 
 
 def moves_to_dicts(table: PlayTable) -> list[dict[str, Any]]:
@@ -301,25 +265,13 @@ def moves_to_dicts(table: PlayTable) -> list[dict[str, Any]]:
     ]
 
 
-def _raise_range_to_dict(state: BettingState) -> dict[str, Any] | None:
-    span = state.raise_range()
-    return None if span is None else {"least": span.least, "most": span.most, "before": state.committed_before_street}
-
-
-def bet_sizes_to_dicts(state: BettingState) -> list[dict[str, Any]]:
+def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, Any]]:
     """Return raises by shares of the pot with descriptions, without duplicates."""
-    span = state.raise_range()
-    if span is None:
-        return []
     high = max(state.spent)
     pot = state.pot + state.to_call
-    candidates = [
-        (span.least, "min"),
-        *((round(high + share * pot), name) for share, name in POT_SHARES),
-        (span.most, "all-in"),
-    ]
+    by_share = [(round(high + share * pot), name) for share, name in POT_SHARES]
     names: dict[int, str] = {}
-    for total, name in candidates:
+    for total, name in ((span.least, "min"), *by_share, (span.most, "all-in")):
         legal_total = min(max(total, span.least), span.most)
         names.setdefault(legal_total, "all-in" if legal_total == span.most else name)
     return [
@@ -344,7 +296,7 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
 
 
 def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
-    agent = desk.agent(session.agent, session.session.table.seed, AgentUse.VALUES)
+    agent = desk.agent(session.agent, session.session.table.seed, "values")
     with hold_solution_lock(agent):
         return session_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 
@@ -361,76 +313,54 @@ def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict
 PlayerQuery = Annotated[str, Query(max_length=200)]
 
 
-class HistoryRequest(RequestBody):
-    """A hand history: the text of a file (PHH or an ACPC log), or a file below the data folder."""
-
-    text: Annotated[str, Field(max_length=1 << 20)] | None = None
-    title: ShortText = Field("hands", description="title of the file")
-    file: ShortText | None = None
-
-
-class HistoryReviewRequest(HandRequest):
-    """A hand in which a player's cards are known, and the reference agent."""
-
-    player: ShortText
-    judge: ShortText
-
-
 def history_routes(server: Server) -> APIRouter:
     """Return the routes for hand histories."""
-    router, practice, histories = (
-        APIRouter(tags=["play"], prefix="/play/histories"),
-        server.practice,
-        server.practice.histories,
-    )
+    router, practice = APIRouter(tags=["play"], prefix="/play/histories"), server.practice
+    histories = practice.histories
 
-    @router.get("")
+    @router.get("", response_model=list[models.HistorySummary])
     async def listed() -> list[dict[str, Any]]:
         """Return all stored hand histories, the latest first."""
         return await server.compute(histories.list_histories)
 
-    @router.post("", status_code=201)
-    async def keep(body: HistoryRequest) -> dict[str, Any]:
+    @router.post("", status_code=201, response_model=models.HistoryResponse)
+    async def keep(body: models.HistoryRequest) -> dict[str, Any]:
         """Store a hand history; return its players and rejected hands."""
 
         def work() -> dict[str, Any]:
             if (body.text is None) == (body.file is None):
                 raise InputError("give either text or file")
-            name = (
-                histories.add_file(body.file)
-                if body.file is not None
-                else histories.add_text(body.text or "", body.title)
-            )
-            return histories.describe(name)
+            if body.file is not None:
+                return histories.describe(histories.add_file(body.file))
+            return histories.describe(histories.add_text(body.text or "", body.title))
 
         return await server.write(work)
 
-    @router.get("/{name}")
+    @router.get("/{name}", response_model=models.HistoryResponse)
     async def look(name: str) -> dict[str, Any]:
         """Return the contents of a file."""
         return await server.compute(lambda: histories.describe(name))
 
-    @router.get("/{name}/hands")
+    @router.get("/{name}/hands", response_model=models.HandListResponse)
     async def hands(name: str, player: PlayerQuery) -> dict[str, Any]:
         """Return the hands in which a player's cards are known."""
         return await server.compute(lambda: histories.list_hands(name, player))
 
-    @router.get("/{name}/review")
+    @router.get("/{name}/review", response_model=models.ReviewResponse)
     async def review(
         name: str, player: PlayerQuery, judge: PlayerQuery, hand: Annotated[int, Query(ge=0, le=10**9)]
-    ) -> ReviewResponse:
+    ) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
-        return ReviewResponse(**server.reviews.status(_history_owner(name), (player, judge, hand)))
+        return server.reviews.status(_history_owner(name), (player, judge, hand))
 
-    @router.post("/{name}/review")
-    async def ask_review(name: str, body: HistoryReviewRequest) -> ReviewResponse:
+    @router.post("/{name}/review", response_model=models.ReviewResponse)
+    async def ask_review(name: str, body: models.HistoryReviewRequest) -> dict[str, Any]:
         """Queue the review of a hand with an agent as reference."""
         parse_agent_spec(body.judge, server.data)  # raises if there is none
         hand = await server.compute(lambda: histories.hand(name, body.player, body.hand))
         key = body.player, body.judge, body.hand
-        return ReviewResponse(
-            **server.reviews.request(_history_owner(name), key, lambda: review_by_agent(practice, hand, body.judge))
-        )
+        work = partial(review_by_agent, practice, hand, body.judge)
+        return server.reviews.request(_history_owner(name), key, work)
 
     @router.delete("/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:

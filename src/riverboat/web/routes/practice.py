@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from riverboat.practice.charts import MAX_GRIDS, compare_charts, save_sheet
 from riverboat.practice.drills import FILTERS, SCOPES, DrillOptions
 from riverboat.web import models
-from riverboat.web.models import LineText, RequestBody, ShortText
-from riverboat.web.practice import OpenDrill, PracticeService
-from riverboat.web.routes.play import MoveRequest, Seed
+from riverboat.web.practice import OpenDrill
 from riverboat.web.server import Server
 from riverboat.web.solutions import hold_solution_lock
 from riverboat.web.specs import is_cheap, require_cheap
@@ -27,14 +24,6 @@ SourceQuery = Annotated[str, Query(max_length=200, description="an agent, a run,
 LineQuery = Annotated[str, Query(max_length=300)]
 LinesQuery = Annotated[list[Annotated[str, Query(max_length=300)]] | None, Query(max_length=MAX_GRIDS)]
 MEDIA_TYPES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-LISTED_FIELDS = ("line", "who", "title", "reached", "moves", "totals", "colours")  # fields of each chart in a book
-
-
-class ChartBookRequest(models.RequestBody):
-    """The charts of a source; for a solved spot those around a line."""
-
-    source: models.ShortText
-    line: models.LineText = ""
 
 
 def chart_routes(server: Server) -> APIRouter:
@@ -43,12 +32,10 @@ def chart_routes(server: Server) -> APIRouter:
 
     def book_of(source: str, line: str) -> dict[str, Any]:
         book = practice.chart_book(source, line)
-        charts = [
-            {key: value for key, value in chart.to_dict().items() if key in LISTED_FIELDS} for chart in book.charts
-        ]
+        charts = [chart.to_dict() for chart in book.charts]  # the response has no cells
         return {"source": source, "charts": charts, "state": book.state or None, "states": list(book.states)}
 
-    @router.get("")
+    @router.get("", response_model=models.ChartBookResponse)
     async def book(source: SourceQuery, root: LineQuery = "") -> dict[str, Any]:
         """Return all decisions of a source without their cells; for a solved spot those on the path to `root` and after it.
 
@@ -57,15 +44,15 @@ def chart_routes(server: Server) -> APIRouter:
         require_cheap(practice.data, source)
         return await server.compute(lambda: book_of(source, root))
 
-    @router.post("")
-    async def solve(book_request: ChartBookRequest) -> dict[str, Any]:
+    @router.post("", response_model=models.ChartBookResponse)
+    async def solve(book_request: models.ChartBookRequest) -> dict[str, Any]:
         """Return the charts, and solve a push/fold table if necessary, which takes minutes the first time on a machine.
 
         Disconnecting cancels it.
         """
         return await server.compute_costly(lambda: book_of(book_request.source, book_request.line))
 
-    @router.get("/chart")
+    @router.get("/chart", response_model=models.ChartResponse)
     async def chart(source: SourceQuery, line: LineQuery = "", root: LineQuery = "") -> dict[str, Any]:
         """Return one chart with its 169 cells."""
         require_cheap(practice.data, source)
@@ -73,7 +60,7 @@ def chart_routes(server: Server) -> APIRouter:
             lambda: {"source": source, **practice.chart_book(source, root or line)[line].to_dict()}
         )
 
-    @router.get("/difference")
+    @router.get("/difference", response_model=models.ChartDifference)
     async def compared(source: SourceQuery, against: SourceQuery, line: LineQuery = "") -> dict[str, Any]:
         """Return the difference of two charts at a line: the second source minus the first."""
         require_cheap(practice.data, source, against)
@@ -105,57 +92,40 @@ def chart_routes(server: Server) -> APIRouter:
 # --- Drills: questions, grades, and the record ---
 
 
-class DrillRequest(RequestBody):
-    """The source and options of a drill."""
-
-    source: ShortText
-    line: LineText | None = None
-    seat: str | None = Field(None, pattern="^(oop|ip)$")
-    only: Literal["all", "close", "mixed"] = "all"
-    scope: Literal["one", "street", "end"] = "one"
-    focus: bool = True
-    seed: Seed | None = None
-
-
 def drill_routes(server: Server) -> APIRouter:
     """Return the routes for drills."""
     router, practice = APIRouter(tags=["drills"], prefix="/drills"), server.practice
 
     @router.get("/kinds")
-    async def kinds() -> dict[str, Any]:
+    async def kinds() -> dict[Literal["only", "scope"], dict[str, str]]:
         """Return the filters and scopes of drills with descriptions."""
         return {"only": FILTERS, "scope": SCOPES}
 
-    @router.post("", status_code=201)
-    async def begin(body: DrillRequest) -> dict[str, Any]:
+    @router.post("", status_code=201, response_model=models.DrillResponse)
+    async def begin(body: models.DrillRequest) -> dict[str, Any]:
         """Begin a drill; return its name and first question."""
         options = DrillOptions(body.line, body.seat, body.only, body.scope, body.focus)
-
-        def work() -> dict[str, Any]:
-            drill = practice.begin_drill(body.source, options, body.seed)
-            return _next_question(practice, drill.name)
-
         if not is_cheap(body.source, practice.data):  # solve a push/fold table first, without blocking play
             await server.compute_costly(lambda: practice.drill_source(body.source))
-        return await server.play(work)
+        return await server.play(lambda: _next_question(practice.begin_drill(body.source, options, body.seed)))
 
-    @router.get("/record")
+    @router.get("/record", response_model=models.DrillRecordResponse)
     async def record(source: Annotated[str | None, Query(max_length=200)] = None) -> dict[str, Any]:
         """Return EV lost by group and over time."""
         return await server.compute(lambda: practice.record.snapshot().to_dict(source))
 
-    @router.get("/{name}")
+    @router.get("/{name}", response_model=models.DrillResponse)
     async def question(name: str) -> dict[str, Any]:
         """Return the current question; null if the last one is answered."""
         return _drill_to_dict(practice.find_drill(name))
 
-    @router.post("/{name}/question")
+    @router.post("/{name}/question", response_model=models.DrillResponse)
     async def next_question(name: str) -> dict[str, Any]:
         """Return the current question or the next one, which may have to be solved."""
-        return await server.play(lambda: _next_question(practice, name))
+        return await server.play(lambda: _next_question(practice.find_drill(name)))
 
-    @router.post("/{name}/answer")
-    async def answer(name: str, body: MoveRequest) -> dict[str, Any]:
+    @router.post("/{name}/answer", response_model=models.GradeResponse)
+    async def answer(name: str, body: models.MoveRequest) -> dict[str, Any]:
         """Grade an answer; the values are already known when the question is asked."""
 
         def work() -> dict[str, Any]:
@@ -169,8 +139,7 @@ def drill_routes(server: Server) -> APIRouter:
     return router
 
 
-def _next_question(desk: PracticeService, name: str) -> dict[str, Any]:
-    drill = desk.find_drill(name)
+def _next_question(drill: OpenDrill) -> dict[str, Any]:
     with drill.lock, hold_solution_lock(getattr(drill.drill.source, "evaluator", None)):
         drill.drill.next_question()
     return _drill_to_dict(drill)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from riverboat import __version__
 from riverboat.api.estimate import estimate
@@ -21,24 +21,11 @@ from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.games.holdem.menus import SEATS
-from riverboat.web import spot_sources
+from riverboat.web import models, spot_sources
 from riverboat.web.gateway import MAX_BODY_BYTES
 from riverboat.web.jobs.queue import check_boards
-from riverboat.web.models import (
-    CandidateResponse,
-    EstimateRequest,
-    ExampleLine,
-    HandNames,
-    ProposalRequest,
-    ProposalResponse,
-    RangePreset,
-    RangeRequest,
-    RangeResponse,
-    ServerInfo,
-    SpotResponse,
-    SpotSource,
-)
 from riverboat.web.server import Server
+from riverboat.web.solutions import json_response
 from riverboat.web.views.node import round_array
 
 # --- Range presets by position: rough shapes for 100 big blinds to start from, not solutions ---
@@ -46,7 +33,7 @@ from riverboat.web.views.node import round_array
 RANGE_PRESETS = Path(__file__).parents[1] / "range_presets.toml"
 
 
-def read_range(request: RangeRequest) -> Range:
+def read_range(request: models.RangeRequest) -> Range:
     """Return a range from text or weights; files are not read."""
     if (request.text is None) == (request.weights is None):
         raise InputError("range: give either text or weights")
@@ -60,21 +47,17 @@ def read_range(request: RangeRequest) -> Range:
 
 def proposal_response(
     spot_with_notes: spot_sources.SpotWithNotes, proposal: MenuProposal, memory: int, seconds: float
-) -> ProposalResponse:
+) -> models.ProposalResponse:
     """Return a proposal for the page."""
     spot = spot_with_notes.spot
     candidates = [
-        CandidateResponse(
-            spot=spot_file.to_table(each.spot), dtype=each.dtype, left_out=list(each.left_out), infosets=each.infosets,
-            bytes=each.bytes, seconds=each.seconds, fits=each.fits,
-        )
-        for each in proposal.candidates
-    ]  # fmt: skip
+        models.CandidateResponse(**vars(each) | {"spot": spot_file.to_table(each.spot)}) for each in proposal.candidates
+    ]
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
     chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
-    return ProposalResponse(
+    return models.ProposalResponse(
         name=spot.name, board=format_cards(spot.board), pot=spot.pot, stack=spot.stack, hands=hands, memory=memory,
-        seconds=seconds, chosen=chosen, candidates=candidates, notes=spot_with_notes.notes,
+        seconds=seconds, chosen=chosen, candidates=candidates, notes=list(spot_with_notes.notes),
     )  # fmt: skip
 
 
@@ -83,55 +66,55 @@ def spot_routes(server: Server) -> APIRouter:
     router = APIRouter(tags=["spots"])
 
     @router.get("/about")
-    async def about() -> ServerInfo:
+    async def about() -> models.ServerInfo:
         """Return the server and its limits."""
         jobs = server.jobs
-        return ServerInfo(
+        return models.ServerInfo(
             version=__version__, data=str(server.data.root), cores=server.cores, jobs_at_once=jobs.max_running,
             memory=jobs.memory, most_body=MAX_BODY_BYTES,
         )  # fmt: skip
 
     @router.get("/hands")
-    async def hands() -> HandNames:
+    async def hands() -> models.HandNames:
         """Return the names of hands, cells and classes, in the order of all arrays."""
         names = [format_cards(hand[::-1]) for hand in FULL_DECK.hands.tolist()]  # the higher card first
-        return HandNames(
+        return models.HandNames(
             hands=names, cells=list(CLASS_NAMES), cell_of_hand=CLASS_OF_HAND.tolist(),
             made=list(MADE_HANDS), draws=list(DRAWS),
         )  # fmt: skip
 
     @router.get("/ranges/presets")
-    async def preset_ranges() -> list[RangePreset]:
+    async def preset_ranges() -> list[models.RangePreset]:
         """Return the range presets."""
         presets = files.parse_toml(RANGE_PRESETS.read_text(encoding="utf-8"))
         return [
-            RangePreset(group=group, name=name, text=text)
+            models.RangePreset(group=group, name=name, text=text)
             for group, ranges in presets.items()
             for name, text in ranges.items()
         ]
 
     @router.post("/ranges")
-    async def ranges(body: RangeRequest) -> RangeResponse:
+    async def ranges(body: models.RangeRequest) -> models.RangeResponse:
         """Return a range as its shortest text, 1,326 weights and 169 cells."""
         parsed, board = read_range(body), parse_board(body.board)
         live = parsed.remove(board)
-        return RangeResponse(
+        return models.RangeResponse(
             text=parsed.text(digits=6), weights=round_array(parsed.weights, 6),
             cells=round_array(parsed.class_weights(board).ravel(), 6), combos=live.combos,
             percent=100 * live.combos / comb(52 - len(board), 2),
         )  # fmt: skip
 
     @router.post("/spots")
-    async def spots(source: SpotSource) -> SpotResponse:
+    async def spots(source: models.SpotSource) -> models.SpotResponse:
         """Validate a spot; return its entries, its file and its first actions."""
 
-        def work() -> dict[str, Any]:
-            return spot_sources.spot_to_dict(spot_sources.resolve_spot(source, server.data, server.solutions))
+        def work() -> models.SpotResponse:
+            return spot_sources.spot_response(spot_sources.resolve_spot(source, server.data, server.solutions))
 
-        return SpotResponse(**await server.compute_from(source.agent, work))
+        return await server.compute_from(source.agent, work)
 
-    @router.post("/spots/size")
-    async def size(body: EstimateRequest) -> dict[str, Any]:
+    @router.post("/spots/size", response_model=models.EstimateResponse)
+    async def size(body: models.EstimateRequest) -> dict[str, Any]:
         """Estimate nodes, memory and seconds of a solve, as `riverboat solve --estimate --json`; with `boards` the
         seconds of all boards.
         """
@@ -144,10 +127,10 @@ def spot_routes(server: Server) -> APIRouter:
         return await server.compute_from(body.agent, work)
 
     @router.post("/spots/proposal")
-    async def proposal(body: ProposalRequest) -> ProposalResponse:
+    async def proposal(body: models.ProposalRequest) -> models.ProposalResponse:
         """Propose simpler betting menus, and the richest within the memory and time limits."""
 
-        def work() -> ProposalResponse:
+        def work() -> models.ProposalResponse:
             resolved = spot_sources.resolve_spot(body, server.data, server.solutions)
             seconds = DEFAULT_SECONDS if body.seconds is None else body.seconds
             memory, threads = server.jobs.memory, body.threads or server.cores
@@ -157,9 +140,9 @@ def spot_routes(server: Server) -> APIRouter:
 
         return await server.compute(work)
 
-    @router.get("/spots/examples")
-    async def examples(agent: Annotated[str, Query(max_length=200)]) -> list[ExampleLine]:
+    @router.get("/spots/examples", response_model=list[models.ExampleLine])
+    async def examples(agent: Annotated[str, Query(max_length=200)]) -> Response:
         """Return frequent lines of a blueprint, one per street from the flop on; empty for other agents."""
-        return [ExampleLine(**row) for row in await server.compute(lambda: server.solutions.examples(agent))]
+        return json_response(await server.compute(lambda: server.solutions.examples(agent)))
 
     return router

@@ -44,6 +44,7 @@ def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
     solution.street_values(node).compute()
     summary = node_report.node_summary(node)
     is_deal = node.player == CHANCE
+    classes = classify_all(node.board, node.tree.game.deck) if node.board else None
     return {
         "line": node.line,
         "kind": "decision" if node.player >= 0 else "deal" if is_deal else "end",
@@ -55,10 +56,13 @@ def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
         "played": round_or_none(node.reach_probability, 8),
         "names": list(summary.names),
         "joiner": node.tree.game.joiner,
-        "moves": [_action_to_dict(node, row) for row in summary.actions],
+        "moves": [
+            _action_to_dict(node, child, row)  # a deal has a child, but no actions
+            for row, child in zip(summary.actions, node.tree.betting.children(node.betting_node), strict=False)
+        ],
         "cards": possible_cards(node) if is_deal else [],
         "path": path_to_node(node),
-        "players": _players_to_dict(node, summary),
+        "players": {name: _player_to_dict(node, summary, k, classes) for k, name in enumerate(summary.names)},
         "locked": np.flatnonzero(_locked_hands(node, node.betting_node, node.dealt_cards)).tolist(),
     }
 
@@ -69,24 +73,20 @@ def _locked_hands(node: SolutionNode, place: int, dealt: DealtCards) -> Array:
     return locked_hands(game, place, dealt) if isinstance(game, Spot) and game.locks else np.zeros(NUM_HANDS, bool)
 
 
-def _action_to_dict(node: SolutionNode, row: dict[str, Any]) -> dict[str, Any]:
-    name = str(row["action"])
-    joined = f"{node.line}{node.tree.game.joiner}{name}" if node.line else name
-    figures = {key: round_or_none(row[key]) for key in ("frequency", "combos", "ev", "equity", "eqr")}
-    return {"name": name, **describe_action(node, name), "line": joined} | figures
-
-
-def describe_action(node: SolutionNode, name: str) -> dict[str, Any]:
-    """Return the kind of an action, the chips that it adds, its size as a share of the pot, and whether it is all-in."""
-    betting, player, kind = node.tree.betting, node.player, ACTION_KINDS.get(name[:1], "bet")
-    child = next(c for c in betting.children(node.betting_node) if betting.label[c] == name)
+def _action_to_dict(node: SolutionNode, child: int, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an action that leads to a child in the betting tree, with the chips that it adds and its size."""
+    betting, player, name = node.tree.betting, node.player, str(row["action"])
     spent = betting.spent[node.betting_node]
     paid = float(betting.spent[child, player] - spent[player])
     to_call = float(max(spent[1 - player] - spent[player], 0.0))
     stacks, is_raise = node_report.stacks(node), paid > to_call
     share = (paid - to_call) / (node_report.pot(node) + to_call) if is_raise else None
-    all_in = is_raise and stacks is not None and paid >= stacks[player]
-    return {"kind": kind, "chips": paid, "share": round_or_none(share, 4), "allin": all_in}
+    return {
+        "name": name, "kind": ACTION_KINDS.get(name[:1], "bet"), "chips": paid, "share": round_or_none(share, 4),
+        "allin": is_raise and stacks is not None and paid >= stacks[player],
+        "line": f"{node.line}{node.tree.game.joiner}{name}" if node.line else name,
+        **{key: round_or_none(row[key]) for key in ("frequency", "combos", "ev", "equity", "eqr")},
+    }  # fmt: skip
 
 
 def possible_cards(node: SolutionNode) -> list[str]:
@@ -116,11 +116,6 @@ def path_to_node(node: SolutionNode) -> list[dict[str, Any]]:
     return steps
 
 
-def _players_to_dict(node: SolutionNode, summary: node_report.NodeSummary) -> dict[str, Any]:
-    classes = classify_all(node.board, node.tree.game.deck) if node.board else None
-    return {name: _player_to_dict(node, summary, player, classes) for player, name in enumerate(summary.names)}
-
-
 def _player_to_dict(
     node: SolutionNode, summary: node_report.NodeSummary, who: int, classes: HandClasses | None
 ) -> dict[str, Any]:
@@ -137,11 +132,14 @@ def _player_to_dict(
         "eqr": round_array(figures.eqr[hands], 3),
         "strategy": [round_array(row[hands], 4) for row in node.strategy] if acts else [],
         "action_ev": [round_array(row[hands], 3) for row in node.action_ev()] if acts else [],
+        **class_columns(hands, classes),
     }
-    if classes is not None:
-        made, draws = classes
-        side["hands"] |= {
-            "made": made[hands].tolist(),
-            "draws": (draws[hands] @ (1 << np.arange(draws.shape[1]))).tolist(),
-        }
     return side
+
+
+def class_columns(hands: Array, classes: HandClasses | None) -> dict[str, list[int]]:
+    """Return the made hands and the draws (as bits) of some hands; nothing without a board."""
+    if classes is None:
+        return {}
+    made, draws = classes
+    return {"made": made[hands].tolist(), "draws": (draws[hands] @ (1 << np.arange(draws.shape[1]))).tolist()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from riverboat.api.nodes import PublicNode
 from riverboat.cards.deck import FULL_DECK
-from riverboat.cards.hand_classes import classify_all
+from riverboat.cards.hand_classes import HandClasses, classify_all
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -19,7 +19,8 @@ from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuActions, menu_fr
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.reports.blueprint import BlueprintNode, first_street_nodes, node_at_line
 from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
-from riverboat.web.views.node import round_array, round_or_none
+from riverboat.web.models import ExampleLine
+from riverboat.web.views.node import class_columns, round_array, round_or_none
 
 if TYPE_CHECKING:
     from riverboat.strategies.blueprint import Blueprint
@@ -45,7 +46,7 @@ def public_node_to_dict(node: PublicNode) -> dict[str, Any]:
         fields = _decision_to_dict(node.public, tree_actions)
         tree_actions = [move["name"] for move in fields["moves"]]
     last = {"line": state.line, "kind": "decision", "player": SEATS[state.actor], "moves": tree_actions, "chosen": None}
-    return fields | {"path": [*({key: step[key] for key in last} for step in path), last]}
+    return fields | {"path": [*path, last]}
 
 
 def _empty_node(node: PublicNode, state: BettingState) -> dict[str, Any]:
@@ -67,6 +68,7 @@ def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) ->
     stacks = None
     if rules.stacks is not None:
         stacks = [float(stack - put) for stack, put in zip(rules.stacks, node.spent, strict=True)]
+    classes = classify_all(node.board) if node.board else None
     return {
         "line": node.line,
         "kind": "decision",
@@ -78,7 +80,7 @@ def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) ->
         "played": round_or_none(node.reach_probability, 8),
         "names": list(SEATS),
         "moves": [_action_to_dict(node, name) for name in names],
-        "players": {name: _player_to_dict(node, seat, names) for seat, name in enumerate(SEATS)},
+        "players": {name: _player_to_dict(node, seat, names, classes) for seat, name in enumerate(SEATS)},
     }
 
 
@@ -114,7 +116,9 @@ def _action_to_dict(node: PublicStateNode, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _player_to_dict(node: PublicStateNode, seat: int, names: Sequence[str]) -> dict[str, Any]:
+def _player_to_dict(
+    node: PublicStateNode, seat: int, names: Sequence[str], classes: HandClasses | None
+) -> dict[str, Any]:
     """Return all hands in a player's range, with their classes if there is a board."""
     rows = np.flatnonzero(node.reach[seat] > 0)
     index = hand_indices(node.hands)[rows]
@@ -126,10 +130,8 @@ def _player_to_dict(node: PublicStateNode, seat: int, names: Sequence[str]) -> d
         "index": index.tolist(), "weight": round_array(node.reach[seat][rows]),
         "deals": round_array(deals[rows] / max(deals.sum(), 1e-300), 7), "ev": unknown, "equity": unknown, "eqr": unknown,
         "strategy": [round_array(_action_probabilities(node, name)[rows], 4) for name in names] if node.seat == seat else [],
+        **class_columns(index, classes),
     }  # fmt: skip
-    if node.board:
-        made, draws = classify_all(node.board)
-        hands |= {"made": made[index].tolist(), "draws": (draws[index] @ (1 << np.arange(draws.shape[1]))).tolist()}
     return {"combos": round_or_none(float(node.reach[seat].sum())), "hands": hands}
 
 
@@ -156,7 +158,7 @@ EXAMPLE_HAND = "QdJd"  # hole cards of match states, which do not overlap with t
 FOLD = "f"
 
 
-def example_lines(strategy: Blueprint) -> list[dict[str, Any]]:
+def example_lines(strategy: Blueprint) -> list[ExampleLine]:
     """Return a line for each street after the first deal: the most frequent line to the flop, continued by frequent actions.
 
     Games with another deck have no grid and no examples.
@@ -169,8 +171,8 @@ def example_lines(strategy: Blueprint) -> list[dict[str, Any]]:
     while node is not None:
         street = int(tree.street[node])
         board = cards[: rules.board_sizes[street]]
-        current = node_at_line(strategy, tree.line(node), board)
-        examples.append(_example_to_dict(current))
+        current = node_at_line(strategy, node, board)
+        examples.append(_example_line(current))
         node = _follow_to_next_street(current)
     return examples
 
@@ -198,12 +200,10 @@ def _follow_to_next_street(here: BlueprintNode) -> int | None:
     return here.node
 
 
-def _example_to_dict(here: BlueprintNode) -> dict[str, Any]:
+def _example_line(here: BlueprintNode) -> ExampleLine:
     shown = [format_cards(here.board[a:b]) for a, b in zip((0, 3, 4), (3, 4, 5), strict=True) if len(here.board) >= b]
-    return {
-        "street": here.rules.streets[here.street],
-        "line": here.line,
-        "board": format_cards(here.board),
-        "combos": {name: round(float(here.reach[seat].sum()), 2) for seat, name in enumerate(SEATS)},
-        "state": f"MATCHSTATE:1:0:{here.line}:|{'/'.join([EXAMPLE_HAND, *shown])}",
-    }
+    return ExampleLine(
+        street=here.rules.streets[here.street], line=here.line, board=format_cards(here.board),
+        combos={name: round(float(here.reach[seat].sum()), 2) for seat, name in enumerate(SEATS)},
+        state=f"MATCHSTATE:1:0:{here.line}:|{'/'.join([EXAMPLE_HAND, *shown])}",
+    )  # fmt: skip
