@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from riverboat.cards.features.hand_features import published_ochs_groups, streng
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core import artifacts, resources
 from riverboat.core.arrays import Array
-from riverboat.core.cache import cache_folder
+from riverboat.core.cache import LRUCache, cache_folder
 from riverboat.core.errors import RiverboatError
 
 BOARD_CARDS_OF_METHOD = {"histogram": 4, "ochs": 5, "strength": 5}  # board cards of each method
@@ -45,7 +45,8 @@ class CentroidBuckets:
     method: str  # a key of BOARD_CARDS_OF_METHOD
     centres: Array  # float32 [buckets, d]: normalized histograms, or strengths against groups
     cuts: Array  # [buckets - 1]: smallest strengths of the buckets after the first; only for `strength`
-    _board_cache: dict[bytes, Array] = field(default_factory=dict, repr=False)  # int32 [1326] for each recent board
+    # int32 [1326] for each recent board
+    _board_cache: LRUCache[Array] = field(default_factory=partial(LRUCache, MAX_CACHED_BOARDS), repr=False)
 
     def buckets(self, deals: Array) -> Array:
         """Return the buckets of hands. uint8 [n, 2 + board cards] -> int32 [n]"""
@@ -60,8 +61,9 @@ class CentroidBuckets:
         single = []
         for group in np.split(order, starts[1:]):
             board = boards[group[0]]
-            if len(group) >= MIN_BOARD_HANDS or board.tobytes() in self._board_cache:
-                out[group] = self._buckets_on_cached_board(board)[FULL_DECK.hand_indices(deals[group, :2])]
+            if len(group) >= MIN_BOARD_HANDS or self._board_cache.get(board.tobytes()) is not None:
+                on_board = self._board_cache.get_or_compute(board.tobytes(), partial(self.buckets_on_board, board))
+                out[group] = on_board[FULL_DECK.hand_indices(deals[group, :2])]
             else:
                 single.append(group)
         if single:
@@ -69,18 +71,8 @@ class CentroidBuckets:
             out[rest] = self._buckets_hand_by_hand(deals[rest])
         return out
 
-    def _buckets_on_cached_board(self, board: Array) -> Array:
-        """Return the buckets of all hands on a board from the cache; blocked hands have bucket 0. int32 [1326]"""
-        key = board.tobytes()
-        cached = self._board_cache.get(key)
-        if cached is None:
-            cached = self._board_cache[key] = self.buckets_on_board(board)
-            for old in list(self._board_cache)[:-MAX_CACHED_BOARDS]:
-                self._board_cache.pop(old, None)
-        return cached
-
     def buckets_on_board(self, board: Array) -> Array:
-        """Compute the buckets of all hands on a board. uint8 [cards] -> int32 [1326]"""
+        """Compute the buckets of all hands on a board; blocked hands have bucket 0. uint8 [cards] -> int32 [1326]"""
         out = np.zeros(len(_CARDS), np.int32)
         live = ~(_CARDS[:, :, None] == board).any(axis=(1, 2))
         out[live] = self._nearest_centroids(self._board_features(board)[live])

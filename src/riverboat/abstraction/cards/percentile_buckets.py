@@ -42,7 +42,8 @@ from riverboat.cards.features.small_deck_features import small_deck_strengths
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards, suit_permutations
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.validation import check_name
 
 PercentileProgress: TypeAlias = Callable[[str, float], None]  # the stage, and the completed share of it
 
@@ -110,8 +111,7 @@ def hand_values(
 
     The last street has 2 wins + ties, which sorts like HS and HS². Earlier streets have E[HS²] or E[HS] times 65,534.
     """
-    if value not in STRENGTH_VALUES:
-        raise unknown_name_error("value", value, STRENGTH_VALUES)
+    check_name("value", value, STRENGTH_VALUES)
     shown = _board_sizes(deals)
     if not 0 <= street < len(shown):
         raise InputError(f"street {street} of boards dealt {deals}: must be 0 to {len(deals)}")
