@@ -132,7 +132,7 @@ _BIN_OF = strength_bins(HISTOGRAM_BINS)
 def _river_strengths(deals: Array) -> Array:
     """Return 2 wins + ties of hands on full boards. uint8 [n, 7] -> int64 [n]"""
     shares = hand_features.hand_strengths_on_boards(deals[:, :2], deals[:, 2:])
-    return np.rint(hand_features.MAX_STRENGTH * shares).astype(np.int64)
+    return np.asarray(np.rint(hand_features.MAX_STRENGTH * shares), np.int64)
 
 
 def _feature_rows(features: Array, method: str) -> Array:
