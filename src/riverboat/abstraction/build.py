@@ -40,7 +40,14 @@ from riverboat.abstraction.clustering.public_clusters import (
     public_distances,
     transition_counts,
 )
-from riverboat.abstraction.recipe import CANONICAL_HANDS, AbstractionRecipe, BuildStage, StreetRecipe, plan_stages
+from riverboat.abstraction.recipe import (
+    CANONICAL_HANDS,
+    AbstractionRecipe,
+    BuildStage,
+    StreetRecipe,
+    feature_table,
+    plan_stages,
+)
 from riverboat.cards.features.hand_features import BOARD_CARDS, MAX_STRENGTH, street_rounds
 from riverboat.cards.isomorphism import HandIndexer
 from riverboat.core import artifacts, files
@@ -163,9 +170,9 @@ class _AbstractionBuild:
 
     def load_features(self, street: str, method: str) -> Array:
         """Return the features by which the hands of a street are compared."""
-        name, key = ("ochs", "ochs") if method == "ochs" else (street, "histogram")
+        name = feature_table(street, method)
         if name not in self.loaded_features:
-            rows = features.load_feature_table(name, self.threads)[key]
+            rows = features.load_feature_table(name, self.threads)[method]
             # only one table in memory
             self.loaded_features = {name: rows if rows.dtype.kind == "u" else rows.astype(np.float32)}
         return self.loaded_features[name]
@@ -193,8 +200,9 @@ def _build_street(work: _AbstractionBuild, street: str) -> StreetBuckets:
         return _strength_buckets(work, recipe)
     if recipe.method == "percentile":
         previous_streets = [work.finished_stages[name] for name in STREETS[: STREETS.index(street)]]
-        table, key = ("strength", "strength") if street == "river" else (street, recipe.value)
-        value, metadata = features.load_feature_table(table)[key], {"method": "percentile", "value": recipe.value}
+        table = features.load_feature_table(feature_table(street, recipe.method))
+        value = table["strength" if street == "river" else recipe.value]
+        metadata = {"method": "percentile", "value": recipe.value}
         options: dict[str, Any] = {"threads": work.threads, "progress": work.report_progress, "metadata": metadata}
         return cut_street(previous_streets, value, recipe.buckets, **options)
     if work.public is not None and street != "preflop":

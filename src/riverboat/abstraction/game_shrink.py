@@ -81,13 +81,11 @@ def suit_classes(game: OneCardPoker) -> ShrunkGame:
     # Suits are numbered in order of appearance: the hand's suit is 0, the next new one 1, then 2.
     second = np.where(suit[one] == suit[hand], 0, 1)
     seen = np.where(suit[two] == suit[hand], 0, np.where(suit[two] == suit[one], second, 1 + second))
+    middle = (rank[hand] * game.ranks + rank[one]) * 2 + second
+    last = (middle * game.ranks + rank[two]) * 3 + seen
     distinct = (hand != one) & (hand != two) & (one != two)
-    third = np.where(distinct, ((rank[hand] * game.ranks + rank[one]) * 2 + second) * game.ranks + rank[two], NO_CLASS)
-    third = np.where(distinct, third * 3 + seen, NO_CLASS)
-    middle = np.where(
-        hand[:, :, 0] != one[:, :, 0], ((rank[hand] * game.ranks + rank[one]) * 2 + second)[:, :, 0], NO_CLASS
-    )
-    return number_classes(rank, middle, third)
+    third = np.where(distinct, last, NO_CLASS)
+    return number_classes(rank, np.where(hand != one, middle, NO_CLASS)[:, :, 0], third)
 
 
 def class_matchups(game: OneCardPoker, shrunk: ShrunkGame) -> tuple[Any, Any]:

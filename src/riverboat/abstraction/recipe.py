@@ -36,8 +36,9 @@ from riverboat.abstraction.cards.card_abstraction import STREETS
 from riverboat.abstraction.clustering import features
 from riverboat.abstraction.clustering.public_clusters import OBJECTIVES, flop_groups
 from riverboat.core import files
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
 from riverboat.core.schema import UserEntries
+from riverboat.core.validation import check_name
 
 T = TypeVar("T")
 CANONICAL_HANDS = {"preflop": 169, "flop": 1_286_792, "turn": 13_960_050, "river": 123_156_254}
@@ -147,8 +148,7 @@ class PublicRecipe:
 
     def check(self) -> None:
         """Raise InputError for a recipe that cannot be built."""
-        if self.method not in (*OBJECTIVES, GROUPS_METHOD):
-            raise unknown_name_error("method of [public]", self.method, (*OBJECTIVES, GROUPS_METHOD))
+        check_name("method of [public]", self.method, (*OBJECTIVES, GROUPS_METHOD))
         if self.manual != bool(self.groups):
             raise InputError(
                 f"[public] method = {short_repr(self.method)}: groups and method = {GROUPS_METHOD!r} require each other"
@@ -269,8 +269,7 @@ class AbstractionRecipe:
 def _check_street(street: str, recipe: StreetRecipe) -> None:
     """Raise InputError for a street that cannot be built."""
     where = f"[{street}]"
-    if recipe.method not in METHOD_STREETS:
-        raise unknown_name_error(f"method of {where}", recipe.method, METHOD_STREETS)
+    check_name(f"method of {where}", recipe.method, METHOD_STREETS)
     if street not in METHOD_STREETS[recipe.method]:
         raise InputError(
             f"{where} method = {recipe.method!r}: only supported for {', '.join(METHOD_STREETS[recipe.method])}"
@@ -287,8 +286,7 @@ def _check_street(street: str, recipe: StreetRecipe) -> None:
         raise InputError(
             f"{where} metric = {short_repr(recipe.metric)}: must be {' or '.join(DISTANCES)}, for method histogram only"
         )
-    if recipe.value not in ("square", "mean"):
-        raise unknown_name_error(f"value of {where}", recipe.value, ("square", "mean"))
+    check_name(f"value of {where}", recipe.value, ("square", "mean"))
     if recipe.sample < 0 or recipe.restarts < 1 or recipe.passes < 1:
         raise InputError(f"{where} sample = {recipe.sample}, restarts = {recipe.restarts}, passes = {recipe.passes}")
     if recipe.sample and recipe.sample < recipe.buckets:
@@ -451,15 +449,7 @@ def plan_stages(recipe: AbstractionRecipe) -> list[BuildStage]:
     >>> [stage.name for stage in plan_stages(recipe)]
     ['turn', 'flop', 'strength', 'river', 'turn', 'flop', 'preflop']
     """
-    tables: list[str] = []
-    for street in STREETS:
-        method = recipe.street(street).method
-        if method == "percentile":
-            tables += ["strength"] if street == "river" else [street]
-        elif method in ("ochs", "strength"):
-            tables.append(method)
-        elif method == "histogram":
-            tables.append(street)
+    tables = [feature_table(street, recipe.street(street).method) for street in STREETS]
     if recipe.public is not None and not recipe.public.manual:
         tables.append("flop")
     if "flop" in tables:
@@ -481,6 +471,31 @@ def plan_stages(recipe: AbstractionRecipe) -> list[BuildStage]:
         about = about if here.method != "lossless" else "every hand"
         stages.append(_estimate_street(street, street, here, inside, about))
     return stages
+
+
+def feature_table(street: str, method: str) -> str:
+    """Return the name of the feature table that a method needs for a street; empty for none.
+
+    Parameters
+    ----------
+    street
+        preflop, flop, turn or river.
+    method
+        A key of `METHOD_STREETS`.
+
+    Returns
+    -------
+    str
+        A key of `FEATURE_TABLES`, or an empty text.
+
+    Examples
+    --------
+    >>> feature_table("river", "percentile"), feature_table("turn", "histogram"), feature_table("flop", "lossless")
+    ('strength', 'turn', '')
+    """
+    if method == "percentile":
+        return "strength" if street == "river" else street
+    return {"histogram": street, "ochs": "ochs", "strength": "strength"}.get(method, "")
 
 
 def _estimate_table(name: str) -> BuildStage:

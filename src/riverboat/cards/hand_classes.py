@@ -129,16 +129,15 @@ def classify_all(board: Cards, deck: Deck = FULL_DECK) -> HandClasses:
 
 
 def classify_batch(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> HandClasses:
-    """Classify n hands, each on its own board of 3 to 5 cards, without checking the cards.
+    """Classify n hands, each on its own board of 3 to 5 cards that does not block it, without checking the cards.
 
     uint8 [n, 2], uint8 [n, cards] -> int8 [n], bool [n, len(DRAWS)]
     """
-    hands = np.sort(hands, axis=1).astype(np.int64)
-    return HandClasses(*_classify(hands, boards.astype(np.int64), _HandClassRules.for_deck(deck)))
-
-
-def _classify(hands: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:
-    """Return made hands [n] and draws [n, DRAWS] of hands [n, 2] on boards [n, cards] that do not block them."""
+    hands, boards, game = (
+        np.sort(hands, axis=1).astype(np.int64),
+        boards.astype(np.int64),
+        _HandClassRules.for_deck(deck),
+    )
     ranks, suits = hands >> 2, hands & 3
     on_board = _count_values(boards >> 2, 13)  # [n, 13] cards of each rank
     made = _made_hands(ranks, suits, on_board, boards, game)
@@ -157,7 +156,7 @@ def _classify(hands: Array, boards: Array, game: _HandClassRules) -> tuple[Array
         columns = [flush & straight, flush & nut, flush & ~nut, open_ended, double, gutshot, backdoor, over]
         draws[:, :-1] = np.stack(columns, axis=1)
         draws[:, -1] = ~draws.any(axis=1)
-    return made, draws
+    return HandClasses(made, draws)
 
 
 def _count_values(values: Array, kinds: int) -> Array:

@@ -510,24 +510,28 @@ def can_deal_disjoint_hands(hands_of_players: Sequence[Iterable[int]]) -> bool |
         return None
 
 
-def compatible_weights(weights: Array) -> Array:
+def compatible_weights(weights: Array, hands: Array = HAND_CARDS) -> Array:
     """Return for each hand the weight of the hands that share no card with it.
 
     Parameters
     ----------
     weights
-        float64 [1326], in the order of `HAND_CARDS`.
+        float64 [n].
+    hands
+        Cards of the hands, uint8 [n, hole]; `HAND_CARDS` by default.
 
     Returns
     -------
     Array
-        float64 [1326].
+        float64 [n].
 
     Examples
     --------
     >>> compatible_weights(np.ones(1326))[:2].tolist()
     [1225.0, 1225.0]
     """
-    by_card = np.bincount(HAND_CARDS.ravel(), np.repeat(weights, 2), minlength=52)
-    left: Array = np.maximum(weights.sum() - by_card[HAND_CARDS].sum(axis=1) + weights, 0.0)
+    hole = hands.shape[1]
+    by_card = np.bincount(hands.ravel(), np.repeat(weights, hole), minlength=52)
+    # Inclusion-exclusion: a hand itself is subtracted once for each of its cards.
+    left: Array = np.maximum(weights.sum() - by_card[hands].sum(axis=1) + (hole - 1) * weights, 0.0)
     return left

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -78,21 +79,18 @@ def _hand_code(ranks: tuple[int, ...], rules: HandRules) -> int:
     cards, by_count = len(ranks), sorted(((ranks.count(r), r) for r in set(ranks)), reverse=True)
     most, first = by_count[0]
     next_most, second = by_count[1] if len(by_count) > 1 else (0, 0)
-    candidates: list[tuple[str, list[int]]] = [("high card", [])]  # categories, and the ranks that make them
-    if most >= 2:
-        candidates.append(("pair", [first]))
-    if most >= 2 and next_most >= 2:
-        candidates.append(("two pair", sorted((first, second), reverse=True)))
-    if most >= 3:
-        candidates.append(("three of a kind", [first]))
-    if most >= 3 and next_most >= 2 and cards >= 5:
-        candidates.append(("full house", [first, second]))
-    if most == 4:
-        candidates.append(("four of a kind", [first]))
     straight = _straight_high_rank(sum(1 << r for _, r in by_count), rules) if cards >= 5 else -1
-    if straight >= 0:
-        candidates.append(("straight", [straight]))
-    category, made = max(candidates, key=lambda pair: rules.order.index(pair[0]))
+    # categories, the ranks that make them, and whether the hand has them
+    candidates: list[tuple[str, list[int], bool]] = [
+        ("high card", [], True),
+        ("pair", [first], most >= 2),
+        ("two pair", sorted((first, second), reverse=True), most >= 2 and next_most >= 2),
+        ("three of a kind", [first], most >= 3),
+        ("full house", [first, second], most >= 3 and next_most >= 2 and cards >= 5),
+        ("four of a kind", [first], most == 4),
+        ("straight", [straight], straight >= 0),
+    ]
+    category, made, _ = max(filter(itemgetter(2), candidates), key=lambda held: rules.order.index(held[0]))
     kickers = sorted(set(ranks) - set(made), reverse=True)
     return _pack_code(category, made + kickers[: max(0, min(5, cards) - _CARDS_IN_CATEGORY[category])], rules)
 

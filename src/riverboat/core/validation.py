@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from riverboat.core.errors import MAX_THREADS, InputError, short_repr
+from riverboat.core.errors import MAX_THREADS, InputError, short_repr, unknown_name_error
 
 MAX_INT = 2**63 - 1
 _MAX_TEXT_LENGTH = 4096  # characters of a name or a path
@@ -141,6 +141,33 @@ def check_path(name: str, value: Any) -> None:
     """
     if not isinstance(value, str | Path) or not 0 < len(str(value)) <= _MAX_TEXT_LENGTH or not str(value).isprintable():
         raise _invalid_argument(name, value, f"a path, of at most {_MAX_TEXT_LENGTH:,} characters")
+
+
+def check_name(kind: str, name: str, known: Collection[str]) -> None:
+    """Raise InputError unless a name is known; the message suggests the closest.
+
+    Parameters
+    ----------
+    kind
+        What the name was expected to be, such as `game`.
+    name
+        The name.
+    known
+        Names that exist.
+
+    Raises
+    ------
+    InputError
+        The name is unknown.
+
+    Examples
+    --------
+    >>> check_name("game", "leduk", ["kuhn", "leduc"])
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: unknown game 'leduk'; did you mean 'leduc'? (known: kuhn, leduc)
+    """
+    if name not in known:
+        raise unknown_name_error(kind, name, known)
 
 
 def optional(check: Callable[..., None], name: str, value: Any, *args: Any) -> None:

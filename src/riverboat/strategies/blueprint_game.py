@@ -7,13 +7,10 @@ games works on blueprints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import comb
-from typing import TypeVar
 
 import numpy as np
 
@@ -22,15 +19,13 @@ from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError
+from riverboat.core.parallel import map_in_order
 from riverboat.engines.tables import TABLE_PADDING
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.subtrees import BettingSubtree, extract_action_subtree
 from riverboat.strategies._kernels import table as kernels
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.boards import BoardTree
-
-Job = TypeVar("Job")
-JobResult = TypeVar("JobResult")
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +167,8 @@ def write_bucket_strategy(
         at = np.empty(kernels.BLOCK_ROWS, np.uint64)
         kernels.expand_buckets(sums, width, columns, int(part[0]), int(part[-1]) + 1, boards, at, table)
 
-    map_threads(write, [part for part in np.array_split(np.arange(end - first), threads) if len(part)], threads)
-
-
-def map_threads(work: Callable[[Job], JobResult], jobs: Sequence[Job], threads: int) -> list[JobResult]:
-    """Apply a function to jobs on threads; results are in the order of the jobs."""
-    if threads == 1:
-        return [work(job) for job in jobs]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, jobs))
+    parts = [part for part in np.array_split(np.arange(end - first), threads) if len(part)]
+    list(map_in_order(write, parts, threads))
 
 
 def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, boards: range, threads: int) -> Array:
@@ -191,7 +179,8 @@ def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, board
         [HAND_CARDS[hands], np.repeat(board_cards, tree.rows[boards.start : boards.stop, 0], axis=0)], axis=1
     )
     parts = np.array_split(deals, threads)
-    return np.concatenate(map_threads(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads))
+    buckets = map_in_order(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads)
+    return np.concatenate(list(buckets))
 
 
 def _board_cards(tree: BoardTree, game: BlueprintSubgame, board: int) -> tuple[int, ...]:

@@ -23,8 +23,10 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, check_threads
+from riverboat.core.parallel import map_in_order
 from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
+from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.games.boards.subtrees import extract_action_subtree
 from riverboat.games.holdem.menus import SEATS
@@ -34,9 +36,9 @@ from riverboat.strategies.blueprint_game import (
     blueprint_subgame,
     check_two_card_game,
     compile_blueprint,
-    map_threads,
 )
 from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line
+from riverboat.strategies.reports.node import columns_table
 from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.trees.deals import cards_of, enumerate_deals
@@ -217,7 +219,7 @@ class _ValueTraversal:
             out[0, seat, hands] = engine.strategy_values(seat)[0, row]
             out[1, seat, hands] = engine.best_response_values(seat)[0, row]
 
-        map_threads(work, (0, 1), self.threads)
+        list(map_in_order(work, (0, 1), self.threads))
         return out
 
     def _street_values(self, root: int, game: BlueprintSubgame) -> Array:
@@ -287,7 +289,7 @@ class _ValueTraversal:
             return total
 
         out = {node: np.zeros((2, 2, NUM_HANDS)) for node in leaves}
-        for (node, _), values in zip(jobs, map_threads(work, jobs, self.threads), strict=True):
+        for (node, _), values in zip(jobs, map_in_order(work, jobs, self.threads), strict=True):
             out[node] += chance * values
         return out
 
@@ -320,14 +322,9 @@ _VALUE_COLUMNS = (
 
 def seat_values_table(values: BlueprintValues) -> ReportTable:
     """Return a table of both seats' mean EVs over their ranges."""
-    rows: list[tuple[Cell, ...]] = []
-    for seat, (ev, best) in enumerate(
-        zip(values.range_means(values.self_play), values.range_means(values.best_response), strict=True)
-    ):
-        rows.append(
-            (SEATS[seat], float(values.ranges[seat].sum()), none_if_nan(ev), none_if_nan(best), none_if_nan(best - ev))
-        )
-    return ReportTable("", (ReportColumn("player"), ReportColumn("combos", COUNT), *_VALUE_COLUMNS), tuple(rows))
+    ev, best = (np.array(values.range_means(each)) for each in (values.self_play, values.best_response))
+    columns = ReportColumn("player"), ReportColumn("combos", COUNT), *_VALUE_COLUMNS
+    return columns_table("", columns, [SEATS, values.ranges.sum(axis=1), ev, best, best - ev])
 
 
 def hand_values(node_values: BlueprintValues, cards: Cards, seat: int) -> dict[str, Any]:
@@ -353,27 +350,19 @@ def hand_values(node_values: BlueprintValues, cards: Cards, seat: int) -> dict[s
 def hand_values_table(values: BlueprintValues, seat: int, by: str | None = None) -> ReportTable:
     """Return a table of a seat's EVs by the 169 `classes`, or of all `combos` including those with reach zero."""
     by = "classes" if by is None else by
-    if by not in VALUE_TABLES:
-        raise unknown_name_error("table of values", by, VALUE_TABLES)
+    check_name("table of values", by, VALUE_TABLES)
     ev, best, weight = values.self_play[seat], values.best_response[seat], values.ranges[seat]
-    rows: list[tuple[Cell, ...]] = []
-    valid = ~np.isnan(best)
+    title, valid = f"{values.line or 'root'}: {SEATS[seat]}", ~np.isnan(best)
     if by == "combos":
-        for h in np.flatnonzero(valid)[::-1].tolist():
-            rows.append((format_hand(h), float(weight[h]), *_value_cells(ev[h], best[h])))
-    else:
-        deals = weight * values.opponent_weight[seat]
-        for index, name in enumerate(CLASS_NAMES):
-            members = valid & (index == CLASS_OF_HAND) & (deals > 0)
-            if members.any():
-                share = deals[members] / deals[members].sum()
-                rows.append(
-                    (name, float(weight[members].sum()), *_value_cells(ev[members] @ share, best[members] @ share))
-                )
-    second = ReportColumn("weight", SHARE) if by == "combos" else ReportColumn("combos", COUNT)
-    columns = (ReportColumn("hand" if by == "combos" else "class"), second, *_VALUE_COLUMNS)
-    return ReportTable(f"{values.line or 'root'}: {SEATS[seat]}", columns, tuple(rows))
-
-
-def _value_cells(ev: Array, best: Array) -> tuple[Cell, Cell, Cell]:
-    return none_if_nan(float(ev)), none_if_nan(float(best)), none_if_nan(float(best - ev))
+        hands = np.flatnonzero(valid)[::-1]
+        cells = map(format_hand, hands), weight[hands], ev[hands], best[hands], (best - ev)[hands]
+        return columns_table(title, [ReportColumn("hand"), ReportColumn("weight", SHARE), *_VALUE_COLUMNS], cells)
+    rows: list[tuple[Cell, ...]] = []
+    deals = weight * values.opponent_weight[seat]
+    for index, name in enumerate(CLASS_NAMES):
+        members = valid & (index == CLASS_OF_HAND) & (deals > 0)
+        if members.any():
+            share = deals[members] / deals[members].sum()
+            means = ev[members] @ share, best[members] @ share
+            rows.append((name, float(weight[members].sum()), *map(none_if_nan, (*means, means[1] - means[0]))))
+    return ReportTable(title, (ReportColumn("class"), ReportColumn("combos", COUNT), *_VALUE_COLUMNS), tuple(rows))

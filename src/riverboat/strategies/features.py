@@ -13,7 +13,7 @@ import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, RANKS, Deck
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_batch
-from riverboat.cards.ranking import rank_batch
+from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
 from riverboat.games.holdem.actions import UNLIMITED, call_and_raise_bounds
 from riverboat.games.holdem.betting_rules import CompactBettingState
@@ -159,19 +159,13 @@ def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
         preflop: Array = (below + upto) / 2 / len(all_values)
         return preflop
     keys, inverse = np.unique(np.sort(boards, axis=1), axis=0, return_inverse=True)
-    out, board_index = np.zeros(len(cards)), inverse.ravel()
+    out, board_index, hands = np.zeros(len(cards)), inverse.ravel(), deck.hand_indices(cards)
     order = np.argsort(board_index, kind="stable")
     ends = np.searchsorted(board_index[order], np.arange(len(keys) + 1))
-    hands = deck.hands
     for k, board in enumerate(keys):
-        rows = order[ends[k] : ends[k + 1]]
-        live = hands[~np.isin(hands, board).any(axis=1)]
-        hole_cards = np.concatenate([live, cards[rows].astype(np.uint8)])
-        seven_cards = np.concatenate([hole_cards, np.tile(board, (len(hole_cards), 1)).astype(np.uint8)], axis=1)
-        all_ranks = rank_batch(np.ascontiguousarray(seven_cards), deck.rules, check=False)
-        ranks, own_ranks = all_ranks[: len(live)], all_ranks[len(live) :]
-        ordered = np.sort(ranks)
-        below, upto = (np.searchsorted(ordered, own_ranks, side) for side in ("left", "right"))
+        rows, strengths = order[ends[k] : ends[k + 1]], hand_strengths(board, deck)
+        ordered = np.sort(strengths[strengths > 0])
+        below, upto = (np.searchsorted(ordered, strengths[hands[rows]], side) for side in ("left", "right"))
         out[rows] = (below + upto) / 2 / len(ordered)
     return out
 

@@ -383,10 +383,11 @@ def load_solution(folder: str | Path, game: Game | None = None) -> Strategy | So
     'Strategy'
     """
     source = latest_artifact(folder)
-    kind = artifacts.read_manifest(source).text("kind")
+    manifest = artifacts.read_manifest(source)
+    kind = manifest.text("kind")
     if kind not in _SOLUTION_KINDS:
         raise InputError(f"{folder}: holds a {kind}, which is not a strategy of a solved game")
-    name = artifacts.read_manifest(source).text("table", ("probabilities", "average", "best"))
+    name = manifest.text("table", ("probabilities", "average", "best"))
     # Arrays that only resuming needs are skipped.
     entries, arrays = artifacts.read(source, (f"{name}.npy", f"{ROOT_ARRAY}.npy", *_GAME_FILES))
     _, tree = rebuild_game(source, entries, game)

@@ -14,7 +14,7 @@ calls. Information sets that the player's own actions exclude are uniform.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -22,12 +22,14 @@ import numpy as np
 from riverboat.abstraction.actions import translation
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, PotFraction, TieRule
 from riverboat.abstraction.bucketed_game import BucketedGame
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.base import CHANCE, TERMINAL, Array, PublicState
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
 Belief: TypeAlias = dict[int, Array]  # node of the small tree -> weight, float64 [mappings, hands]
+ActionSizes: TypeAlias = tuple[PotFraction | None, ...]
 
 
 def translate(strategy: Strategy, tree: PublicTree, mapping: str = "rand-pshar", tie: TieRule = "high") -> Strategy:
@@ -40,16 +42,17 @@ def translate_many(
 ) -> dict[str, Strategy]:
     """Translate a strategy by several mappings in one traversal."""
     for mapping in mappings:
-        if mapping not in TRANSLATION_MAPPINGS:
-            raise unknown_name_error("mapping", mapping, TRANSLATION_MAPPINGS)
+        check_name("mapping", mapping, TRANSLATION_MAPPINGS)
     small = strategy.tree
     if not isinstance(small, PublicTree):
         raise InputError(f"{small.name}: action translation needs a public game")
     if small.hands != tree.hands:
         raise InputError(f"{small.name} and {tree.name}: the hands differ: {small.hands[0]} and {tree.hands[0]}")
-    sums = np.zeros((len(mappings), tree.table_size))
-    for player in (0, 1):
-        _TranslationTraversal(strategy, small, tree, player, mappings, tie, sums).run()
+    sums, small_nodes = np.zeros((len(mappings), tree.table_size)), _small_tree_nodes(small)
+    own_sums = np.split(sums, [tree.player_offsets[1]], axis=1)  # views
+    for player, rows in enumerate(small.player_tables(strategy.probabilities)):
+        own_rows = own_sums[player].reshape(len(mappings), -1, tree.hand_counts[player])
+        _TranslationTraversal(tree, small, small_nodes, player, mappings, tie, rows, own_rows).run()
     names = {**strategy.provenance, "translated from": small.name}
     return {m: Strategy.from_sums(tree, s, {**names, "mapping": m}) for m, s in zip(mappings, sums, strict=True)}
 
@@ -59,7 +62,7 @@ class _SmallTreeNode:
     """Node of the small tree."""
 
     actor: int
-    sizes: tuple[PotFraction | None, ...]  # of the actions at a decision
+    sizes: ActionSizes  # of the actions at a decision
     children: tuple[int, ...]
 
     @property
@@ -80,26 +83,19 @@ def _small_tree_nodes(tree: PublicTree) -> list[_SmallTreeNode]:
     return [by_number[node] for node in range(len(by_number))]
 
 
+@dataclass(frozen=True, eq=False)
 class _TranslationTraversal:
     """Traversal of the full tree with one player's belief about its node in the small tree."""
 
-    def __init__(
-        self,
-        strategy: Strategy,
-        small: PublicTree,
-        tree: PublicTree,
-        player: int,
-        mappings: Sequence[str],
-        tie: TieRule,
-        sums: Array,  # float64 [mappings, table] OUT
-    ) -> None:
-        self.tree, self.small, self.player, self.mappings, self.tie = tree, small, player, mappings, tie
-        self.small_nodes = _small_tree_nodes(small)
-        self.rows = small.player_tables(strategy.probabilities)[player]  # float64 [rows, hands]
-        base, hands = tree.player_offsets[player], tree.hand_counts[player]
-        size = tree.player_offsets[1] if player == 0 else tree.table_size - base
-        self.own_rows = sums[:, base : base + size].reshape(len(mappings), -1, hands)
-        self.translations: dict[tuple[tuple[PotFraction | None, ...], PotFraction], list[tuple[int, Array]]] = {}
+    tree: PublicTree
+    small: PublicTree
+    small_nodes: list[_SmallTreeNode]
+    player: int
+    mappings: Sequence[str]
+    tie: TieRule
+    rows: Array  # float64 [rows, hands]: the player's strategy in the small tree
+    own_rows: Array  # float64 [mappings, rows, hands] OUT: the player's rows in the full tree
+    translations: dict[tuple[ActionSizes, PotFraction], list[tuple[int, Array]]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Fill the player's rows with reach probability times strategy."""
@@ -177,9 +173,7 @@ class _TranslationTraversal:
                             _add_weight(child_belief, small_node.children[k], part)
         return child_beliefs
 
-    def _translation_probabilities(
-        self, menu: tuple[PotFraction | None, ...], bet: PotFraction
-    ) -> list[tuple[int, Array]]:
+    def _translation_probabilities(self, menu: ActionSizes, bet: PotFraction) -> list[tuple[int, Array]]:
         """Return the probability that a bet is translated to each action of the menu. float64 [mappings, 1] by action"""
         if (menu, bet) not in self.translations:
             table = np.zeros((len(menu), len(self.mappings), 1))

@@ -22,8 +22,9 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.equity.equities import showdown_workspace
 from riverboat.cards.features.hand_features import hand_strength_tables, pad_streets
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
+from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import RAISE
 from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, STATE_FIELDS, compact_rules_arrays
 from riverboat.games.holdem.observations import Observations
@@ -200,12 +201,9 @@ class BlueprintPolicy:
     cache: PublicStateCache[BoardBuckets] = field(default_factory=PublicStateCache, repr=False)
 
     def __post_init__(self) -> None:
-        if self.translation not in TRANSLATION_MAPPINGS:
-            raise unknown_name_error("action translation", self.translation, TRANSLATION_MAPPINGS)
-        if self.tie not in ("low", "high"):
-            raise unknown_name_error("tie rule", self.tie, ("low", "high"))
-        if self.post not in POSTPROCESSING_METHODS:
-            raise unknown_name_error("post-processing", self.post, POSTPROCESSING_METHODS)
+        check_name("action translation", self.translation, TRANSLATION_MAPPINGS)
+        check_name("tie rule", self.tie, ("low", "high"))
+        check_name("post-processing", self.post, POSTPROCESSING_METHODS)
         if self.share is not None and self.post not in DEFAULT_SHARES:
             raise InputError(
                 f"share={self.share:g}: {self.post} takes no share; {' and '.join(DEFAULT_SHARES)} take one"
@@ -348,7 +346,10 @@ class BlueprintPolicy:
         return out
 
     def tree_strategy(self) -> Blueprint:
-        """Return the post-processed strategy on the tree, where no bet needs translation."""
+        """Return the post-processed strategy on the tree, where no bet needs translation.
+
+        A seat that has not acted before on the path to a node is spared if its first action is not post-processed.
+        """
         if self.post == "none":
             return self.strategy
         tree, arrays = self.strategy.tree, self._arrays
@@ -356,20 +357,11 @@ class BlueprintPolicy:
         for node in np.flatnonzero(tree.actor >= 0).tolist():
             street, slot = int(tree.street[node]), int(tree.slot[node])
             rows = self.strategy.probabilities(node, np.arange(len(tables[street])))
-            if not arrays.spares or self._has_acted_before(node):
+            if not arrays.spares or tree.actor[node] in tree.actor[tree.path(node)[:-1]]:
                 post_kernels.process_rows(arrays.post, action_kinds(tree.actions(node)), rows)
             tables[street][:, slot : slot + rows.shape[1]] = rows
         provenance = {**self.strategy.provenance, "post-processing": self.post}
         return replace(self.strategy, average=tuple(tables), provenance=provenance)
-
-    def _has_acted_before(self, node: int) -> bool:
-        """Return whether the seat that acts at a node has acted earlier on its path."""
-        tree, seat = self.strategy.tree, int(self.strategy.tree.actor[node])
-        while node:
-            node = int(tree.parent[node])
-            if tree.actor[node] == seat:
-                return True
-        return False
 
     def _prepare_query(
         self, public_states: PublicStates, seats: Array, draw: Array | None

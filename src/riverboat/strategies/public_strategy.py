@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS, Deck, hand_index
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS, Deck
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.cache import LRUCache
@@ -388,5 +388,5 @@ def spot_from_state(
 def _to_full_deck(weights: Array, deck: Deck) -> Array:
     """Map weights of a deck's hands to the 1,326 hands of the full deck."""
     out = np.zeros(NUM_HANDS)
-    out[[hand_index(*hand) for hand in deck.hands.tolist()]] = weights
+    out[FULL_DECK.hand_indices(deck.hands)] = weights
     return out

@@ -10,7 +10,7 @@ The result has the actor, the actions, their probabilities for all hands as one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -167,12 +167,9 @@ def ask_all(
     parsed = [_parse_board(board) for board in boards] or [()] * len(lines)
     if len(parsed) != len(lines):
         raise InputError(f"{len(lines)} lines, {len(parsed)} boards: give one board for each line")
-    if isinstance(strategy, Strategy):
-        return [_query_tabular(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
-    if isinstance(strategy, Solution):
-        return [_query_solution(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
-    if isinstance(strategy, Blueprint):
-        return [_query_blueprint(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
+    for kind, query in _QUERIES.items():
+        if isinstance(strategy, kind):
+            return [query(strategy, line, board) for line, board in zip(lines, parsed, strict=True)]
     if isinstance(strategy, PublicPolicy):
         return _query_policy(strategy, rules or rules_of(strategy), lines, parsed)
     raise InputError(
@@ -301,12 +298,18 @@ def _query_solution(solution: Solution, line: str, board: tuple[int, ...]) -> St
 def _query_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StrategyQueryResult:
     node = node_at_line(strategy, line, board)
     deck = strategy.rules.deck
-    index_of = {frozenset(hand): h for h, hand in enumerate(deck.hands.tolist())}
-    indices = [index_of[frozenset(hand)] for hand in node.hands.tolist()]
+    indices = deck.hand_indices(node.hands)
     rows, reach = np.zeros((deck.num_hands, len(node.moves))), np.zeros((2, deck.num_hands))
     rows[indices], reach[:, indices] = node.action_probabilities, node.reach
     names = hand_names(deck)
     return StrategyQueryResult(node.line, board, node.seat, node.moves, rows, (reach[0], reach[1]), (names, names))
+
+
+_QUERIES: dict[type, Callable[[Any, str, tuple[int, ...]], StrategyQueryResult]] = {
+    Strategy: _query_tabular,
+    Solution: _query_solution,
+    Blueprint: _query_blueprint,
+}
 
 
 def _query_policy(

@@ -22,6 +22,7 @@ import numpy as np
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.validation import check_name
 
 FLAG, SHARE, NUMBER, LEVEL, CHOICE = "flag", "share", "number", "level", "choice"
 HAND, BOARD, SITUATION = "hand", "board", "situation"  # what a feature describes, for sentences
@@ -53,8 +54,7 @@ class DecisionFeature:
     def parse_value(self, text: str) -> float:
         """Parse a threshold."""
         if self.kind in (LEVEL, CHOICE):
-            if text not in self.levels:
-                raise unknown_name_error(f"level of {self.name}", text, self.levels)
+            check_name(f"level of {self.name}", text, self.levels)
             return float(self.levels.index(text))
         try:
             value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

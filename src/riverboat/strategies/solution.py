@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.cards.equity.equities import range_wins, runouts
 from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range, compatible_weights
-from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.deprecation import RenamedAttributes
 from riverboat.core.errors import InputError
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
 # --- values of one street -----------------------------------------------------------------------
-
-RUNOUT_BATCH = 64  # runouts ranked at once
 
 
 class StreetValues:
@@ -123,19 +121,14 @@ class HandPairEquities:
     def __init__(self, board: tuple[int, ...], hands: tuple[Array, Array], deck: Deck) -> None:
         self.hands = hands  # int [n] each: indices of unblocked hands
         cards = [HAND_CARDS[numbers] for numbers in hands]
-        boards = runouts(board, deck)
         twice = np.zeros((len(hands[0]), len(hands[1])), np.uint16)  # 2 per won runout, 1 per tie
         beats = np.empty(twice.shape, bool)
-        for low in range(0, len(boards), RUNOUT_BATCH):
-            batch = boards[low : low + RUNOUT_BATCH]
-            # A hand that a runout blocks gets a strength that adds nothing.
-            first, second = (
-                _strengths(hole, batch, deck, blocked) for hole, blocked in zip(cards, (0, 65535), strict=True)
-            )
-            for ours, theirs in zip(first, second, strict=True):
-                for comparison in (np.greater, np.greater_equal):
-                    comparison(ours[:, None], theirs[None, :], out=beats)
-                    np.add(twice, beats, out=twice, casting="unsafe")
+        above, below = BatchShowdown(deck, 5).rank_hands(runouts(board, deck))
+        first, second = (deck.hand_indices(hole) for hole in cards)
+        for ours, theirs in zip(below[:, first], above[:, second], strict=True):
+            for comparison in (np.greater, np.greater_equal):
+                comparison(ours[:, None], theirs[None, :], out=beats)
+                np.add(twice, beats, out=twice, casting="unsafe")
         shared = (cards[0][:, None, :, None] == cards[1][None, :, None, :]).any(axis=(2, 3))
         self.possible: Array = np.where(shared, 0.0, 1.0)
         times = comb(len(deck.cards) - len(board) - 4, 5 - len(board))  # runouts that block neither hand
@@ -159,16 +152,6 @@ class HandPairEquities:
                 out[self.hands[p]] = np.where(total > 0, won / total, np.nan)
             shares.append(out)
         return shares[0], shares[1]
-
-
-def _strengths(cards: Array, boards: Array, deck: Deck, blocked: int) -> Array:
-    """Rank hands on full boards; blocked hands get the strength `blocked`. uint16 [boards, hands]"""
-    count, hands = len(boards), len(cards)
-    seven_cards = np.empty((count, hands, 7), np.uint8)
-    seven_cards[:, :, :2], seven_cards[:, :, 2:] = cards, boards[:, None, :]
-    shared = (cards[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
-    strength = rank_batch(seven_cards.reshape(-1, 7), deck.rules, check=False).reshape(count, hands)
-    return np.where(shared, np.uint16(blocked), strength)
 
 
 MAX_CACHED_STREETS = 64  # streets whose values stay in memory

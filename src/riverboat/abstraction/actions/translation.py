@@ -25,7 +25,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.small.poker import SmallBettingState
 
 _ROUNDING = 1e-9  # sizes such as 0.3 are rounded numbers
@@ -108,12 +109,10 @@ def probability_of_lower(mapping: str, low: float, high: float, x: float, tie: T
     >>> round(probability_of_lower("rand-pshar", 0.0, 1.0, 1 / 3), 9)
     0.5
     """
-    if mapping not in TRANSLATION_MAPPINGS:
-        raise unknown_name_error("mapping", mapping, TRANSLATION_MAPPINGS)
+    check_name("mapping", mapping, TRANSLATION_MAPPINGS)
     if not 0 <= low < high:
         raise InputError(f"{mapping}: neighbours {low:g} and {high:g}: must be 0 or more, in increasing order")
-    if tie not in ("low", "high"):
-        raise unknown_name_error("tie rule", tie, ("low", "high"))
+    check_name("tie rule", tie, ("low", "high"))
     if x <= low + _ROUNDING:
         return 1.0
     if x >= high - _ROUNDING:

@@ -154,75 +154,40 @@ def look_up_buckets(lookup, cards, players, layers, numbers, out):
 SUM_TOLERANCE = np.float32(1e-3)  # bound on the rounding error of row sums
 
 
-@inline
-def compare_with_all_hands(
-    cards,  # uint8 [7]: two hole cards, then a full board
-    t,  # RankTables of seven cards
-    group,  # int8 [1326]: group of each opponent hand
-    double_wins,  # float64 [groups] OUT: 2 wins + ties
-    opponent_counts,  # float64 [groups] OUT: number of opponent hands
-):
-    """Compare one hand with all hands that share no card with it, group by group."""
-    board, board_mask, dead = board_keys(t, cards[2:], 5)
-    for c in range(2):
-        dead |= np.uint64(1) << np.uint64(cards[c])
-    key = board + t.key[cards[0]] + t.key[cards[1]]
-    rank = hand_rank(key, board_mask + t.mask[cards[0]] + t.mask[cards[1]], t.offset, t.value, t.flush)
-    double_wins[:] = 0.0
-    opponent_counts[:] = 0.0
-    for b in range(52):
-        if (dead >> np.uint64(b)) & np.uint64(1):
-            continue
-        high, mask = board + t.key[b], board_mask + t.mask[b]
-        for a in range(b):
-            if (dead >> np.uint64(a)) & np.uint64(1) == 0:
-                opponent_rank = hand_rank(high + t.key[a], mask + t.mask[a], t.offset, t.value, t.flush)
-                g = group[b * (b - 1) // 2 + a]
-                opponent_counts[g] += 1.0
-                double_wins[g] += np.float64(rank > opponent_rank) + np.float64(rank >= opponent_rank)
-
-
 @kernel
 def river_group_equities(
     deals,  # uint8 [n, 7]: hole cards and board
     t,  # RankTables of seven cards
-    group,  # int8 [1326]
-    double_wins,  # float64 [groups] scratch
-    opponent_counts,  # float64 [groups] scratch
+    group,  # int8 [1326]: group of each opponent hand
+    double_wins,  # float64 [groups] scratch: 2 wins + ties
+    opponent_counts,  # float64 [groups] scratch: number of opponent hands
     out,  # float64 [n, groups] OUT
 ):
     """Compute the equity of a hand against each group; against all hands if a group is fully blocked."""
     for i in range(len(deals)):
-        compare_with_all_hands(deals[i], t, group, double_wins, opponent_counts)
+        cards = deals[i]
+        board, board_mask, dead = board_keys(t, cards[2:], 5)
+        for c in range(2):
+            dead |= np.uint64(1) << np.uint64(cards[c])
+        key = board + t.key[cards[0]] + t.key[cards[1]]
+        rank = hand_rank(key, board_mask + t.mask[cards[0]] + t.mask[cards[1]], t.offset, t.value, t.flush)
+        double_wins[:] = 0.0
+        opponent_counts[:] = 0.0
+        for b in range(52):
+            if (dead >> np.uint64(b)) & np.uint64(1):
+                continue
+            high, mask = board + t.key[b], board_mask + t.mask[b]
+            for a in range(b):
+                if (dead >> np.uint64(a)) & np.uint64(1) == 0:
+                    opponent_rank = hand_rank(high + t.key[a], mask + t.mask[a], t.offset, t.value, t.flush)
+                    g = group[b * (b - 1) // 2 + a]
+                    opponent_counts[g] += 1.0
+                    double_wins[g] += np.float64(rank > opponent_rank) + np.float64(rank >= opponent_rank)
         for g in range(len(opponent_counts)):
             if opponent_counts[g] > 0:
                 out[i, g] = double_wins[g] / (2.0 * opponent_counts[g])
             else:
                 out[i, g] = double_wins.sum() / (2.0 * opponent_counts.sum())
-
-
-@kernel
-def turn_histograms(
-    deals,  # uint8 [n, 6]: hole cards and board
-    t,  # RankTables of seven cards
-    group,  # int8 [1326], all zero
-    bin_of,  # uint8 [1981]: bin of every river strength
-    full,  # uint8 [7] scratch
-    double_wins,  # float64 [1] scratch
-    opponent_counts,  # float64 [1] scratch
-    out,  # uint16 [n, bins] INOUT
-):
-    """Compute histograms of a hand's strength over the rivers."""
-    for i in range(len(deals)):
-        dead = np.uint64(0)
-        for c in range(6):
-            full[c] = deals[i, c]
-            dead |= np.uint64(1) << np.uint64(deals[i, c])
-        for river in range(52):
-            if (dead >> np.uint64(river)) & np.uint64(1) == 0:
-                full[6] = river
-                compare_with_all_hands(full, t, group, double_wins, opponent_counts)
-                out[i, bin_of[np.int64(double_wins[0])]] += 1
 
 
 @kernel
@@ -285,7 +250,7 @@ class DealOrders(NamedTuple):
 def extend_sequences(
     deal_orders,  # DealOrders
     previous_sequences,  # uint16 or int32 [rows, hands]: sequences on the previous street
-    hand_maps,  # int16 [permutations of the suits, hands]: image of a hand
+    hand_maps,  # int32 [permutations of the suits, hands]: image of a hand
     cuts,  # uint16 [sequences, n - 1]: smallest values of parts 1, 2, …
     out,  # same type [boards · orders, hands] OUT
 ):
@@ -304,7 +269,7 @@ def extend_sequences(
 def count_values(
     deal_orders,  # DealOrders
     previous_sequences,  # uint16 or int32 [rows, hands]
-    hand_maps,  # int16 [permutations of the suits, hands]
+    hand_maps,  # int32 [permutations of the suits, hands]
     board_counts,  # int64 [boards]: number of boards that each represents
     counts,  # int64 [sequences, values] INOUT
 ):

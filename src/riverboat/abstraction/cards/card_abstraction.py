@@ -26,6 +26,7 @@ from riverboat.abstraction.cards import centroid_buckets
 from riverboat.abstraction.cards.centroid_buckets import BOARD_CARDS_OF_METHOD, CENTROID_WIDTHS, CentroidBuckets
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets
 from riverboat.cards.deck import FULL_DECK, HAND_RULES, STANDARD_RULES, Deck
+from riverboat.cards.features.small_deck_features import hand_indexer
 from riverboat.cards.isomorphism import HandIndexer, join_tables
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array
@@ -212,8 +213,7 @@ class CardAbstraction:
         street
             Street, from 0.
         """
-        shown = self.board_sizes[street]
-        return HandIndexer.for_deck(self.deck, (self.deck.hole, shown) if shown else (self.deck.hole,))
+        return hand_indexer(self.deck, self.board_sizes[street])
 
     def street_of(self, board: Sequence[int]) -> int:
         """Return the street on which a board has this many cards.
@@ -604,9 +604,8 @@ def lossless_abstraction(deals: tuple[int, ...] = (3, 1, 1), deck: Deck = FULL_D
     >>> lossless_abstraction().counts
     (169, 1286792, 13960050, 123156254)
     """
-    shown = accumulate(deals, initial=0)
-    indexers = [HandIndexer.for_deck(deck, (deck.hole, s) if s else (deck.hole,)) for s in shown]
-    streets = tuple(StreetBuckets(i.size(), metadata={"method": "lossless"}) for i in indexers)
+    sizes = [hand_indexer(deck, shown).size() for shown in accumulate(deals, initial=0)]
+    streets = tuple(StreetBuckets(size, metadata={"method": "lossless"}) for size in sizes)
     return CardAbstraction(streets, deals, deck, name="lossless")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +20,14 @@ import numpy as np
 from riverboat.abstraction.cards import _kernels as kernels
 from riverboat.abstraction.clustering.features import HISTOGRAM_BINS
 from riverboat.cards import ranking
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS
 from riverboat.cards.equity.equities import map_chunks, starting_hand_classes
 from riverboat.cards.features import hand_features
 from riverboat.cards.features.hand_features import published_ochs_groups, strength_bins
 from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core import artifacts, resources
 from riverboat.core.arrays import Array
-from riverboat.core.cache import cache_folder
+from riverboat.core.cache import LRUCache, cache_folder
 from riverboat.core.errors import RiverboatError
 
 BOARD_CARDS_OF_METHOD = {"histogram": 4, "ochs": 5, "strength": 5}  # board cards of each method
@@ -45,7 +45,8 @@ class CentroidBuckets:
     method: str  # a key of BOARD_CARDS_OF_METHOD
     centres: Array  # float32 [buckets, d]: normalized histograms, or strengths against groups
     cuts: Array  # [buckets - 1]: smallest strengths of the buckets after the first; only for `strength`
-    _board_cache: dict[bytes, Array] = field(default_factory=dict, repr=False)  # int32 [1326] for each recent board
+    # int32 [1326] for each recent board
+    _board_cache: LRUCache[Array] = field(default_factory=partial(LRUCache, MAX_CACHED_BOARDS), repr=False)
 
     def buckets(self, deals: Array) -> Array:
         """Return the buckets of hands. uint8 [n, 2 + board cards] -> int32 [n]"""
@@ -53,15 +54,16 @@ class CentroidBuckets:
         out = np.empty(len(deals), np.int32)
         if len(deals) == 1:
             cached = self._board_cache.get(boards[0].tobytes())
-            return self._buckets_hand_by_hand(deals) if cached is None else cached[_hand_indices(deals)]
+            return self._buckets_hand_by_hand(deals) if cached is None else cached[FULL_DECK.hand_indices(deals[:, :2])]
         key = boards.astype(np.int64) @ (64 ** np.arange(boards.shape[1]))
         order = np.argsort(key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
         single = []
         for group in np.split(order, starts[1:]):
             board = boards[group[0]]
-            if len(group) >= MIN_BOARD_HANDS or board.tobytes() in self._board_cache:
-                out[group] = self._buckets_on_cached_board(board)[_hand_indices(deals[group])]
+            if len(group) >= MIN_BOARD_HANDS or self._board_cache.get(board.tobytes()) is not None:
+                on_board = self._board_cache.get_or_compute(board.tobytes(), partial(self.buckets_on_board, board))
+                out[group] = on_board[FULL_DECK.hand_indices(deals[group, :2])]
             else:
                 single.append(group)
         if single:
@@ -69,18 +71,8 @@ class CentroidBuckets:
             out[rest] = self._buckets_hand_by_hand(deals[rest])
         return out
 
-    def _buckets_on_cached_board(self, board: Array) -> Array:
-        """Return the buckets of all hands on a board from the cache; blocked hands have bucket 0. int32 [1326]"""
-        key = board.tobytes()
-        cached = self._board_cache.get(key)
-        if cached is None:
-            cached = self._board_cache[key] = self.buckets_on_board(board)
-            for old in list(self._board_cache)[:-MAX_CACHED_BOARDS]:
-                self._board_cache.pop(old, None)
-        return cached
-
     def buckets_on_board(self, board: Array) -> Array:
-        """Compute the buckets of all hands on a board. uint8 [cards] -> int32 [1326]"""
+        """Compute the buckets of all hands on a board; blocked hands have bucket 0. uint8 [cards] -> int32 [1326]"""
         out = np.zeros(len(_CARDS), np.int32)
         live = ~(_CARDS[:, :, None] == board).any(axis=(1, 2))
         out[live] = self._nearest_centroids(self._board_features(board)[live])
@@ -96,17 +88,19 @@ class CentroidBuckets:
 
     def _buckets_hand_by_hand(self, deals: Array) -> Array:
         """Compute the buckets of some hands, each by itself."""
-        tables, scratch = ranking.rank_tables(7), (np.zeros(self._num_groups), np.zeros(self._num_groups))
         deals = np.ascontiguousarray(deals, np.uint8)
-        if self.method == "histogram":
-            count = np.zeros((len(deals), HISTOGRAM_BINS), np.uint16)
-            full = np.zeros(7, np.uint8)
-            kernels.turn_histograms(deals, tables, self._opponent_groups, _BIN_OF, full, *scratch, count)
-            return self._nearest_centroids(count)
-        shares = np.empty((len(deals), self._num_groups))
-        kernels.river_group_equities(deals, tables, self._opponent_groups, *scratch, shares)
-        steps = _OCHS_STEPS if self.method == "ochs" else hand_features.MAX_STRENGTH
-        return self._nearest_centroids(np.rint(steps * shares))
+        if self.method == "ochs":
+            double_wins, opponent_counts = np.zeros((2, CENTROID_WIDTHS["ochs"]))
+            shares = np.empty((len(deals), len(double_wins)))
+            scratch = double_wins, opponent_counts
+            kernels.river_group_equities(deals, ranking.rank_tables(7), self._opponent_groups, *scratch, shares)
+            return self._nearest_centroids(np.rint(_OCHS_STEPS * shares))
+        if self.method == "strength":
+            return self._nearest_centroids(_river_strengths(deals)[:, None])
+        deal, river = np.nonzero(~(deals[:, :, None] == np.arange(52)).any(axis=1))
+        bins = _BIN_OF[_river_strengths(np.column_stack([deals[deal], river]))]
+        counts = np.bincount(deal * HISTOGRAM_BINS + bins, minlength=len(deals) * HISTOGRAM_BINS)
+        return self._nearest_centroids(counts.reshape(len(deals), HISTOGRAM_BINS))
 
     def _nearest_centroids(self, features: Array) -> Array:
         """Return the nearest centroids. [n, d] -> int32 [n]"""
@@ -129,15 +123,16 @@ class CentroidBuckets:
     @cached_property
     def _opponent_groups(self) -> Array:
         """Group of each of the opponent's hands. int8 [1326]"""
-        groups = published_ochs_groups() if self.method == "ochs" else np.zeros(169, np.int8)
-        return np.asarray(groups[starting_hand_classes()])
-
-    @property
-    def _num_groups(self) -> int:
-        return int(self._opponent_groups.max()) + 1
+        return np.asarray(published_ochs_groups()[starting_hand_classes()])
 
 
 _BIN_OF = strength_bins(HISTOGRAM_BINS)
+
+
+def _river_strengths(deals: Array) -> Array:
+    """Return 2 wins + ties of hands on full boards. uint8 [n, 7] -> int64 [n]"""
+    shares = hand_features.hand_strengths_on_boards(deals[:, :2], deals[:, 2:])
+    return np.asarray(np.rint(hand_features.MAX_STRENGTH * shares), np.int64)
 
 
 def _feature_rows(features: Array, method: str) -> Array:
@@ -147,13 +142,6 @@ def _feature_rows(features: Array, method: str) -> Array:
         return np.ascontiguousarray(features, np.float32)
     sums = np.cumsum(features, axis=1)
     return np.ascontiguousarray(sums[:, :-1] / sums[:, -1:], np.float32)
-
-
-def _hand_indices(deals: Array) -> Array:
-    """Return the index, of 1,326, of the hand that each deal begins with."""
-    low, high = np.sort(deals[:, :2], axis=1).astype(np.int64).T
-    numbers: Array = high * (high - 1) // 2 + low
-    return numbers
 
 
 # --- cached labels of a whole street ------------------------------------------------------------------

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate, combinations, permutations
+from itertools import accumulate, combinations
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
@@ -35,14 +35,15 @@ from riverboat.abstraction.cards.card_abstraction import (
     load_abstraction,
     lossless_abstraction,
 )
-from riverboat.cards.deck import FULL_DECK, SUITS, Deck, card_masks
+from riverboat.cards.deck import FULL_DECK, Deck, card_masks
 from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.features import hand_features, small_deck_features
 from riverboat.cards.features.small_deck_features import small_deck_strengths
-from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
+from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards, suit_permutations
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.validation import check_name
 
 PercentileProgress: TypeAlias = Callable[[str, float], None]  # the stage, and the completed share of it
 
@@ -110,8 +111,7 @@ def hand_values(
 
     The last street has 2 wins + ties, which sorts like HS and HS². Earlier streets have E[HS²] or E[HS] times 65,534.
     """
-    if value not in STRENGTH_VALUES:
-        raise unknown_name_error("value", value, STRENGTH_VALUES)
+    check_name("value", value, STRENGTH_VALUES)
     shown = _board_sizes(deals)
     if not 0 <= street < len(shown):
         raise InputError(f"street {street} of boards dealt {deals}: must be 0 to {len(deals)}")
@@ -234,7 +234,7 @@ def _count_values(
 
     def work(part: slice) -> None:
         orders, total = _deal_orders(game, r, boards[part], value), free_totals.get()
-        kernels.count_values(orders, bucket_sequences, game.hand_maps, times[part], total)
+        kernels.count_values(orders, bucket_sequences, suit_permutations(game.deck)[1], times[part], total)
         free_totals.put(total)
 
     map_chunks(work, len(boards), threads, progress, chunk=CHUNK_BOARDS)
@@ -262,7 +262,7 @@ def _extend_sequences(
     def work(part: slice) -> None:
         here = out[part.start * orders : part.stop * orders]
         dealt = _deal_orders(game, r, boards[part], street.labels[0])
-        kernels.extend_sequences(dealt, previous_sequences, game.hand_maps, street.cuts, here)
+        kernels.extend_sequences(dealt, previous_sequences, suit_permutations(game.deck)[1], street.cuts, here)
 
     map_chunks(work, len(boards), threads, chunk=CHUNK_BOARDS)
     return out
@@ -298,24 +298,6 @@ class _BoardOrders:
             tables.append(np.concatenate(rows))
         return tables
 
-    @cached_property
-    def card_maps(self) -> Array:
-        """Image of each card under each permutation of the deck's suits. uint8 [permutations, 52]"""
-        suits = sorted(SUITS.index(s) for s in self.deck.suits)
-        suit_permutations = list(permutations(suits))
-        suit_map = np.tile(np.arange(4), (len(suit_permutations), 1))
-        suit_map[:, suits] = suit_permutations
-        cards = np.arange(52)
-        return (4 * (cards >> 2) + suit_map[:, cards & 3]).astype(np.uint8)
-
-    @cached_property
-    def hand_maps(self) -> Array:
-        """Image of each hand under each permutation. int16 [permutations, hands]"""
-        masks = card_masks(self.deck.hands)
-        order = np.argsort(masks)
-        positions = np.searchsorted(masks, card_masks(self.card_maps[:, self.deck.hands]), sorter=order)
-        return order[positions].astype(np.int16)
-
 
 def _deal_orders(game: _BoardOrders, street: int, boards: Array, value: Array) -> kernels.DealOrders:
     """Return the arrays of some boards of a street for the kernels, given the values of the canonical hands."""
@@ -339,9 +321,10 @@ def _previous_rows(game: _BoardOrders, street: int, boards: Array, way: Array) -
     """
     numbers = board_index(boards, game.deck, check=False)
     goal = card_masks(game.boards(street)[0])[numbers]
-    permutation = (card_masks(game.card_maps[:, boards]) == goal).argmax(axis=0)
+    card_maps = suit_permutations(game.deck)[0]
+    permutation = (card_masks(card_maps[:, boards]) == goal).argmax(axis=0)
     # The canonical board is sorted: the position of each card identifies the deal order there.
-    cards = game.card_maps[permutation[:, None], boards]
+    cards = card_maps[permutation[:, None], boards]
     position = (cards[:, :, None] > cards[:, None, :]).sum(axis=2)
     base = len(game.board_sizes) ** np.arange(boards.shape[1])
     codes = game.deal_orders[street] @ base

@@ -28,7 +28,8 @@ from riverboat.cards.notation import Cards, as_postflop_board
 from riverboat.core import artifacts
 from riverboat.core.arrays import Array, map_npy
 from riverboat.core.cache import cache_folder
-from riverboat.core.errors import RiverboatError, unknown_name_error
+from riverboat.core.errors import RiverboatError
+from riverboat.core.validation import check_name
 
 HISTOGRAM_BINS = 50
 FEATURES_VERSION = 1
@@ -66,8 +67,7 @@ def _compute_table(name: str, threads: int, progress: ProgressCallback | None) -
 
 def table_folder(name: str) -> Path:
     """Return the cache folder of a feature table."""
-    if name not in FEATURE_TABLES:
-        raise unknown_name_error("table", name, FEATURE_TABLES)
+    check_name("table", name, FEATURE_TABLES)
     return cache_folder() / f"features-{name}-{FEATURES_VERSION}"
 
 

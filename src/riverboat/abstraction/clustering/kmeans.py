@@ -20,7 +20,8 @@ import numpy as np
 from riverboat.abstraction.clustering._kernels import kmeans as kernels
 from riverboat.cards.equity.equities import map_chunks
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, check_threads
+from riverboat.core.validation import check_name
 
 METRICS = ("emd", "l2")
 DTYPES = ("float16", "float32", "uint16", "uint8")
@@ -324,8 +325,7 @@ def as_weights(weights: Array | None, count: int, kind: str) -> Array:
 
 def _check_points(points: Array, weights: Array | None, metric: str) -> tuple[int, Array]:
     """Check the arguments, and return the number of points and the weights."""
-    if metric not in METRICS:
-        raise unknown_name_error("metric", metric, METRICS)
+    check_name("metric", metric, METRICS)
     if points.ndim != 2 or points.shape[1] < 1 or points.dtype.name not in DTYPES:
         dtypes = ", ".join(DTYPES)
         raise InputError(f"points of shape {points.shape} and dtype {points.dtype}: expected [n, d] of {dtypes}")

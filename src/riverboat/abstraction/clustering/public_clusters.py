@@ -28,6 +28,7 @@ from riverboat.cards.features.hand_features import live_deals
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.validation import check_name
 
 # public bucket, hands, weights -> a label from 0 for each hand
 PrivateClusterer: TypeAlias = Callable[[int, Array, Array], Array]
@@ -272,8 +273,7 @@ def cluster_public(
         )
     weight = as_weights(weights, states, "public states")
     check_cluster_options(k, states, "public states", restarts, iterations)
-    if objective not in OBJECTIVES:
-        raise unknown_name_error("objective", objective, OBJECTIVES)
+    check_name("objective", objective, OBJECTIVES)
     if simultaneous and objective != "sum":
         raise InputError(f"simultaneous with objective={objective!r}: only objective='sum' supports it")
     move = _move_simultaneously if simultaneous else OBJECTIVES[objective]

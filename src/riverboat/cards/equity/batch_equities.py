@@ -121,6 +121,16 @@ class BatchShowdown:
         twice: Array = out.transpose(0, 2, 1).reshape(-1, hands)[:n]
         return twice / (2.0 * len(boards) * self._live_runout_share(len(board)))
 
+    def rank_hands(self, boards: Array) -> tuple[Array, Array]:
+        """Rank all hands on complete boards. uint8 [boards, cards] -> int16 [boards, hands], twice
+
+        Blocked hands are above all others in the first array, and below them in the second.
+        """
+        size = len(boards), self.deck.num_hands
+        above, below = np.empty(size, np.int16), np.empty(size, np.int16)
+        kernels.rank_hands_on_boards(self.kernel_hands, boards, showdown_workspace(size[1]), above, below)
+        return above, below
+
     def _live_runout_share(self, board: int) -> float:
         """Return the share of the runouts of a board of `board` cards that two given hands do not block."""
         left, missing = len(self.deck.cards) - board, self.board_cards - board
@@ -138,9 +148,7 @@ class BatchShowdown:
             return self._preflop_margins
         exact = self.count_runouts(len(board)) <= MAX_RUNOUTS
         boards = self.runouts(board) if exact else self.sample_runouts(board, MAX_RUNOUTS, np.random.default_rng(0))
-        size = (len(boards), self.deck.num_hands)
-        above, below = np.empty(size, np.int16), np.empty(size, np.int16)
-        kernels.rank_hands_on_boards(self.kernel_hands, boards, showdown_workspace(size[1]), above, below)
+        above, below = self.rank_hands(boards)
         out = np.zeros((self.deck.num_hands,) * 2, np.int16)
         kernels.count_pair_margins(above, below, out)
         half = out.astype(np.float32) / np.float32(len(boards) * self._live_runout_share(len(board)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -31,6 +30,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, check_threads, short_repr
+from riverboat.core.parallel import map_in_order
 from riverboat.core.validation import check_integer
 
 HandOrRange: TypeAlias = str | Range
@@ -350,18 +350,11 @@ def map_chunks(
     check_threads(threads)
     parts = [slice(k, min(k + chunk, count)) for k in range(0, count, chunk)]
     done: list[T] = []
-    with ThreadPoolExecutor(threads) as pool:
-        # a single chunk needs no thread
-        results = map(work, parts) if min(threads, len(parts)) == 1 else pool.map(work, parts)
-        try:
-            for k, result in enumerate(results, start=1):
-                done.append(result)
-                if progress is not None:
-                    progress(k / len(parts))
-                check_cancellation()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # otherwise leaving the block waits for all chunks
-            raise
+    for result in map_in_order(work, parts, max(1, min(threads, len(parts)))):  # a single chunk needs no thread
+        done.append(result)
+        if progress is not None:
+            progress(len(done) / len(parts))
+        check_cancellation()
     return done
 
 

@@ -27,7 +27,8 @@ from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.ranking import rank_tables
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, check_threads
+from riverboat.core.validation import check_name
 
 BOARD_CARDS = {"preflop": 0, "flop": 3, "turn": 4, "river": 5}
 RUNOUTS = {3: 1081, 4: 46, 5: 1}  # runouts that a hand does not block, by the number of board cards
@@ -99,8 +100,7 @@ def street_rounds(street: str) -> tuple[int, ...]:
     >>> street_rounds("turn")
     (2, 4)
     """
-    if street not in BOARD_CARDS:
-        raise unknown_name_error("street", street, BOARD_CARDS)
+    check_name("street", street, BOARD_CARDS)
     return (2,) if street == "preflop" else (2, BOARD_CARDS[street])
 
 
@@ -437,8 +437,7 @@ def ochs_features(
     >>> ochs_features("turn", threads=8).shape  # doctest: +SKIP
     (13960050, 8)
     """
-    if street not in ("flop", "turn", "river"):
-        raise unknown_name_error("street", street, ("flop", "turn", "river"))
+    check_name("street", street, ("flop", "turn", "river"))
     chosen = published_ochs_groups() if groups is None else np.asarray(groups)
     if chosen.shape != (169,) or chosen.min() < 0 or chosen.max() > 126:
         raise InputError(f"groups of shape {chosen.shape}: give a number from 0 for each of the 169 classes")

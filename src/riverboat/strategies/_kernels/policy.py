@@ -250,21 +250,14 @@ class PublicQueryResult(NamedTuple):
 
 
 @inline
-def ensure_strengths(policy, query, i, street, workspace):
-    """Compute the strengths of all hands on a street, unless they are current."""
-    if workspace.ranked[0] != street:
-        workspace.ranked[1] = hand_strength_of_all(
-            policy.ranker, street, query.board, i, policy.book.shown[street], workspace.sorter
-        )
-        workspace.ranked[0] = street
-
-
-@inline
 def begin_decision(policy, query, i, b, node, state, workspace):
-    """Start the rows of another decision."""
+    """Start the rows of another decision; off the tree, compute the strengths of all hands unless they are current."""
     workspace.visit[0] += 1
-    if node == OFF_TREE and call_amount(policy.book, state) > 0 and query.left[b] > 0:
-        ensure_strengths(policy, query, i, state.street, workspace)
+    street, ranked = state.street, workspace.ranked
+    if node == OFF_TREE and call_amount(policy.book, state) > 0 and query.left[b] > 0 and ranked[0] != street:
+        shown = policy.book.shown[street]
+        ranked[1] = hand_strength_of_all(policy.ranker, street, query.board, i, shown, workspace.sorter)
+        ranked[0] = street
 
 
 @inline

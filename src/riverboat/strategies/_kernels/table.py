@@ -191,14 +191,12 @@ def tartanian7_row(rows, i, kinds, fold_threshold, epsilon):
         for k in range(rows.shape[1]):
             rows[i, k] = 1.0 if kinds[k] == FOLD_KIND else 0.0
         return
-    largest = max(folds, calls, bets)
-    first = thresholded_weight(folds, largest, 1.0, epsilon) if folds >= 0 else 0.0
-    second = thresholded_weight(calls, largest, 1.0, epsilon) if calls >= 0 else 0.0
-    third = thresholded_weight(bets, largest, 1.0, epsilon) if bets >= 0 else 0.0
-    total = first + second + third
-    threshold_within_kind(rows, i, kinds, FOLD_KIND, folds, first / total, epsilon)
-    threshold_within_kind(rows, i, kinds, CALL_KIND, calls, second / total, epsilon)
-    threshold_within_kind(rows, i, kinds, BET_KIND, bets, third / total, epsilon)
+    masses, largest, total = (folds, calls, bets), max(folds, calls, bets), 0.0
+    for mass in masses:
+        total += thresholded_weight(mass, largest, 1.0, epsilon) if mass >= 0 else 0.0
+    for kind in (FOLD_KIND, CALL_KIND, BET_KIND):
+        weight = thresholded_weight(masses[kind], largest, 1.0, epsilon) if masses[kind] >= 0 else 0.0
+        threshold_within_kind(rows, i, kinds, kind, masses[kind], weight / total, epsilon)
 
 
 @inline

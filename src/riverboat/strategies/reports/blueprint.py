@@ -16,8 +16,9 @@ import numpy as np
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.core.tables import COUNT, PROSE, SHARE, Cell, ReportColumn, ReportTable
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
@@ -25,6 +26,7 @@ from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.node import (
     WEIGHT_DIGITS,
     class_grid,
+    columns_table,
     describe_hands,
     hand_groups,
     node_title,
@@ -117,8 +119,7 @@ def parse_seat(node: PublicStateNode, player: int | str | None) -> int:
     if player is None:
         return node.seat
     names = (*SEATS, "0", "1")
-    if str(player) not in names:
-        raise unknown_name_error("player", str(player), names)
+    check_name("player", str(player), names)
     return names.index(str(player)) % 2
 
 
@@ -139,9 +140,7 @@ def headline(node: PublicStateNode) -> str:
 
 
 def unreached_note(node: PublicStateNode) -> str:
-    """Explain why a node is never reached and how its means are computed; empty if it is reached."""
-    if not node.unreachable_seats:
-        return ""
+    """Explain why a node with an empty range is never reached and how its means are computed."""
     seats = " and ".join(SEATS[seat] for seat in node.unreachable_seats)
     verb = "play" if len(node.unreachable_seats) > 1 else "plays"
     return f"never reached: {seats} never {verb} this line; means are taken as if {seats} could hold any hand"
@@ -150,16 +149,14 @@ def unreached_note(node: PublicStateNode) -> str:
 def ranges_table(node: PublicStateNode) -> ReportTable:
     """Return a table of both ranges: combos, and their share of all unblocked hands."""
     columns = ReportColumn("player"), ReportColumn("combos", COUNT), ReportColumn("weight", SHARE, "of all hands")
-    rows = [(SEATS[seat], float(node.reach[seat].sum()), float(node.reach[seat].mean())) for seat in (0, 1)]
-    return ReportTable("", columns, tuple(rows))
+    return columns_table("", columns, [SEATS, node.reach.sum(axis=1), node.reach.mean(axis=1)])
 
 
 def actions_table(node: PublicStateNode) -> ReportTable:
     """Return a table of each action's frequency and its number of combos."""
-    combos = (node.reach[node.seat] @ node.action_probabilities).tolist()
+    combos = node.reach[node.seat] @ node.action_probabilities
     columns = ReportColumn("action"), ReportColumn("frequency", SHARE), ReportColumn("combos", COUNT)
-    shares = node.frequencies.items()
-    return ReportTable("", columns, tuple((name, f, c) for (name, f), c in zip(shares, combos, strict=True)))
+    return columns_table("", columns, [node.moves, node.frequencies.values(), combos])
 
 
 def node_summary(node: PublicStateNode) -> dict[str, Any]:
@@ -248,8 +245,7 @@ def hands_table(node: PublicStateNode, by: str | None = None, player: int | str 
     """
     tables = available_tables(node)
     by = by or (tables[-1] if len(node.board) >= 3 else "classes" if "classes" in tables else "combos")
-    if by not in tables:
-        raise unknown_name_error("table", by, tables)
+    check_name("table", by, tables)
     seat = parse_seat(node, player)
     if by == "combos":
         return _combo_table(node, seat)
@@ -304,19 +300,17 @@ def _bucket_table(node: PublicStateNode, seat: int, buckets: Array) -> ReportTab
 
 def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
     head, columns = _table_header(node, seat, "hand")
-    probabilities = node.action_probabilities if seat == node.seat else np.zeros((len(node.hands), 0))
-    has_classes = "made" in available_tables(node)
-    descriptions: Sequence[tuple[str, ...]] = [()] * len(node.hands)
-    if has_classes:
-        descriptions = describe_hands(hand_indices(node.hands), node.board)
-    rows: list[tuple[Cell, ...]] = []
-    for h in range(len(node.hands) - 1, -1, -1):
-        values: list[Cell] = [float(node.reach[seat, h])]
-        values += [] if node.bucket is None else [str(node.bucket[h])]
-        rows.append((format_cards(node.hands[h][::-1]), *probabilities[h].tolist(), *values, *descriptions[h]))
-    extra_columns = [] if node.bucket is None else [ReportColumn("bucket", rank=1)]
-    extra_columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)] if has_classes else []
-    return ReportTable(head, (*columns, ReportColumn("weight", SHARE), *extra_columns), tuple(rows))
+    hands = node.hands[::-1]
+    probabilities = node.action_probabilities[::-1].T if seat == node.seat else ()
+    cells = [[format_cards(hand[::-1]) for hand in hands], *probabilities, node.reach[seat, ::-1]]
+    columns.append(ReportColumn("weight", SHARE))
+    if node.bucket is not None:
+        columns.append(ReportColumn("bucket", rank=1))
+        cells.append(list(map(str, node.bucket[::-1])))
+    if "made" in available_tables(node):
+        columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)]
+        cells += describe_hands(hand_indices(hands), node.board)
+    return columns_table(head, columns, cells)
 
 
 def _class_names(hands: Array) -> list[str]:

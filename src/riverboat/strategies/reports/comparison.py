@@ -14,11 +14,13 @@ import numpy as np
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError
-from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable, none_if_nan
+from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, Array
 from riverboat.games.boards.board_game import ANY_CARD, expand_deals
 from riverboat.strategies.reports.node import (
     MEANS_ROW,
+    NodeSummary,
+    columns_table,
     hand_figures,
     mean_eqr,
     node_summary,
@@ -152,23 +154,18 @@ def compare_nodes(first: SolutionNode, second: SolutionNode) -> NodeComparison:
     first_summary, second_summary = node_summary(first), node_summary(second)
     head = f"{node_title(first)}: {first.tree.name} and {second.tree.name}"
     moves = list(dict.fromkeys([*first_summary.frequencies, *second_summary.frequencies]))
-    rows = [(m, first_summary.frequencies.get(m, 0.0), second_summary.frequencies.get(m, 0.0)) for m in moves]
+    shares = [np.array([summary.frequencies.get(m, 0.0) for m in moves]) for summary in (first_summary, second_summary)]
     columns = ReportColumn("move"), *(ReportColumn(name, SHARE) for name in ("first", "second", "change"))
-    table = ReportTable(head, columns, tuple((*row, row[2] - row[1]) for row in rows))
-    return NodeComparison(table, _player_table(first, second, head), _class_table(first, second, moves, head))
+    table = columns_table(head, columns, [moves, *shares, shares[1] - shares[0]])
+    sides = _player_table(first_summary, second_summary, head)
+    return NodeComparison(table, sides, _class_table(first, second, moves, head))
 
 
-def _player_table(first: SolutionNode, second: SolutionNode, head: str) -> ReportTable:
-    first_summary, second_summary = node_summary(first), node_summary(second)
-    rows: list[tuple[Cell, ...]] = []
-    for player, name in enumerate(player_names(first.tree.game)):
-        ev = first_summary.ev[player], second_summary.ev[player]
-        equity = first_summary.equity[player], second_summary.equity[player]
-        change = None if None in ev else float(ev[1] or 0) - float(ev[0] or 0)
-        rows.append((name, *ev, change, *equity))
+def _player_table(first: NodeSummary, second: NodeSummary, head: str) -> ReportTable:
+    change = np.array(second.ev, float) - np.array(first.ev, float)  # None becomes NaN
     columns = [ReportColumn("player"), *(ReportColumn(n, CHIPS) for n in ("ev_first", "ev_second", "change"))]
     columns += [ReportColumn(n, SHARE) for n in ("equity_first", "equity_second")]
-    return ReportTable(head, tuple(columns), tuple(rows))
+    return columns_table(head, columns, [first.names, first.ev, second.ev, change, first.equity, second.equity])
 
 
 def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], head: str) -> ReportTable:
@@ -181,9 +178,8 @@ def _class_table(first: SolutionNode, second: SolutionNode, moves: list[str], he
     shares, evs = zip(*(_class_means(node, player, moves) for node in (first, second)), strict=True)
     moved = np.abs(shares[0] - shares[1]).sum(axis=0) / 2
     order = [k for k in np.argsort(-np.nan_to_num(moved), kind="stable").tolist() if not np.isnan(moved[k])]
-    values = np.stack([evs[0], evs[1], evs[1] - evs[0]], axis=1)
-    rows = tuple((CLASS_NAMES[k], float(moved[k]), *map(none_if_nan, values[k])) for k in order)
-    return ReportTable(head, columns, rows)
+    values = moved, evs[0], evs[1], evs[1] - evs[0]
+    return columns_table(head, columns, [[CLASS_NAMES[k] for k in order], *(numbers[order] for numbers in values)])
 
 
 def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, format_cell, none_if_nan
+from riverboat.core.validation import check_name
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.spots.spot import PLAYERS, Spot
@@ -129,6 +130,14 @@ def node_title(node: SolutionNode | PublicStateNode) -> str:
     return f"{node.line or 'root'} on {format_cards(node.board, ' ')}" if node.board else node.line or "root"
 
 
+def columns_table(title: str, columns: Sequence[ReportColumn], cells: Sequence[Iterable[Any]]) -> ReportTable:
+    """Return a table with the cells of each column; None and NaN are unknown values."""
+    values = (
+        [cell if cell is None or isinstance(cell, str) else none_if_nan(cell) for cell in column] for column in cells
+    )
+    return ReportTable(title, tuple(columns), tuple(zip(*values, strict=True)))
+
+
 # --- summary ----------------------------------------------------------------------------------
 
 
@@ -162,8 +171,7 @@ class NodeSummary:
 
     def _players_table(self) -> ReportTable:
         columns = ReportColumn("player"), *_FIGURE_COLUMNS
-        rows = zip(self.names, self.combos, self.ev, self.equity, self.eqr, strict=True)
-        return ReportTable("", columns, tuple(rows))
+        return columns_table("", columns, [self.names, self.combos, self.ev, self.equity, self.eqr])
 
     def __str__(self) -> str:
         return "\n".join(
@@ -357,8 +365,7 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
     """
     if by is None:
         by = "groups" if node.board else "classes"
-    if by not in TABLES:
-        raise unknown_name_error("table", by, TABLES)
+    check_name("table", by, TABLES)
     seat = parse_player(node, player)
     figures = hand_figures(node, seat)
     if by == "combos":
@@ -383,13 +390,11 @@ def hand_groups(by: str, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[
     return {"made": "made hand", "draws": "draw"}.get(by, "group"), groups
 
 
-def describe_hands(hands: Array, board: Sequence[int], deck: Deck = FULL_DECK) -> list[tuple[str, str]]:
-    """Return the made hand and the draws of hands, by their indices."""
+def describe_hands(hands: Array, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[list[str], list[str]]:
+    """Return the made hands and the draws of hands, by their indices."""
     made, draws = (part[hands] for part in classify_all(board, deck))
-    return [
-        (MADE_HANDS[kind], ", ".join(name for name, has in zip(DRAWS, row, strict=True) if has))
-        for kind, row in zip(made, draws, strict=True)
-    ]
+    drawing = [", ".join(name for name, has in zip(DRAWS, row, strict=True) if has) for row in draws]
+    return [MADE_HANDS[kind] for kind in made], drawing
 
 
 def _table_title(node: SolutionNode, seat: int) -> str:
@@ -399,21 +404,17 @@ def _table_title(node: SolutionNode, seat: int) -> str:
 def _group_table(
     node: SolutionNode, seat: int, hand_values: HandFigures, kind: str, groups: Sequence[tuple[str, Array]]
 ) -> ReportTable:
-    acts, chips = node.player == seat, pot(node)
-    probabilities = list(node.strategy) if acts else []
+    names, probabilities = (node.actions, node.strategy) if node.player == seat else ((), ())
     members = np.array([mask for _, mask in groups], float).reshape(len(groups), NUM_HANDS)
-    sums = members @ np.where(hand_values.in_range, hand_values.deals, 0.0)  # all groups at once
-    means = [
-        _group_means(members, hand_values, values) for values in (*probabilities, hand_values.ev, hand_values.equity)
-    ]
-    combos = members @ hand_values.reach
-    rows = []
-    for k in np.flatnonzero(sums > 0).tolist():
-        *shares, ev, equity = (float(mean[k]) for mean in means)
-        figures = float(combos[k]), none_if_nan(ev), none_if_nan(equity), mean_eqr(ev, equity, chips)
-        rows.append((groups[k][0], *map(none_if_nan, shares), *figures))
-    frequencies = [ReportColumn(name, SHARE) for name in (node.actions if acts else ())]
-    return ReportTable(_table_title(node, seat), (ReportColumn(kind), *frequencies, *_FIGURE_COLUMNS), tuple(rows))
+    filled = np.flatnonzero(members @ np.where(hand_values.in_range, hand_values.deals, 0.0) > 0)
+    values = *probabilities, hand_values.ev, hand_values.equity
+    *shares, ev, equity = (_group_means(members, hand_values, numbers)[filled] for numbers in values)
+    figures = (members @ hand_values.reach)[filled], ev, equity, _equity_realization(ev, equity, pot(node))
+    return columns_table(
+        _table_title(node, seat),
+        [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS],
+        [[groups[k][0] for k in filled.tolist()], *shares, *figures],
+    )
 
 
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:
@@ -425,25 +426,17 @@ def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Arr
 
 
 def _combo_table(node: SolutionNode, seat: int, hand_values: HandFigures, hands: Array) -> ReportTable:
-    acts = node.player == seat
-    names = node.actions if acts else ()
     hands = hands[::-1]
-    descriptions: Sequence[tuple[str, ...]] = [()] * len(hands)
-    if node.board:
-        descriptions = describe_hands(hands, node.board, node.tree.game.deck)
-    probabilities, action_evs = (
-        (node.strategy, node.action_ev()) if acts else (np.zeros((0, NUM_HANDS)), np.zeros((0, NUM_HANDS)))
-    )
-    rows = []
-    for h, description in zip(hands.tolist(), descriptions, strict=True):
-        values = (hand_values.ev[h], hand_values.equity[h], hand_values.eqr[h])
-        figures = float(hand_values.reach[h]), *map(none_if_nan, values)
-        evs = map(none_if_nan, action_evs[:, h])
-        rows.append((format_hand(h), *probabilities[:, h].tolist(), *figures, *evs, *description))
+    acts = node.player == seat
+    names, probabilities, action_evs = (node.actions, node.strategy, node.action_ev()) if acts else ((), (), ())
+    values = *probabilities, hand_values.reach, hand_values.ev, hand_values.equity, hand_values.eqr, *action_evs
     columns = [ReportColumn("hand"), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
     columns += [ReportColumn(f"ev_{name}", CHIPS, f"EV {name}", rank=3) for name in names]
-    columns += [ReportColumn("made", rank=1), ReportColumn("draws", rank=4)] if node.board else []
-    return ReportTable(_table_title(node, seat), tuple(columns), tuple(rows))
+    cells = [list(map(format_hand, hands.tolist())), *(numbers[hands] for numbers in values)]
+    if node.board:
+        columns += [ReportColumn("made", rank=1), ReportColumn("draws", rank=4)]
+        cells += describe_hands(hands, node.board, node.tree.game.deck)
+    return columns_table(_table_title(node, seat), columns, cells)
 
 
 # --- equity curve -------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.cards.notation import Cards
-from riverboat.cards.ranges import Range
+from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.actions import CALL
@@ -65,19 +65,12 @@ class PublicStateNode:
     @property
     def reach_probability(self) -> float:
         """Probability of the line, given the board."""
-        return float(self._pair_weights(self.reach)[0].sum() / self._compatible_weight(np.ones(len(self.hands))).sum())
+        pairs = compatible_weights(np.ones(len(self.hands)), self.hands).sum()
+        return float(self._pair_weights(self.reach)[0].sum() / pairs)
 
     def _pair_weights(self, weights: Array) -> Array:
-        pairs: Array = weights * np.stack([self._compatible_weight(weights[1 - seat]) for seat in (0, 1)])
+        pairs: Array = weights * np.stack([compatible_weights(weights[1 - seat], self.hands) for seat in (0, 1)])
         return pairs
-
-    def _compatible_weight(self, weights: Array) -> Array:
-        """Return the total weight of hands that share no card with each hand. float64 [n]"""
-        hole = self.hands.shape[1]
-        card_weight = np.bincount(self.hands.ravel(), np.repeat(weights, hole), 52)
-        # Inclusion-exclusion: a hand itself is subtracted once for each of its cards.
-        compatible: Array = np.maximum(weights.sum() - card_weight[self.hands].sum(axis=1) + (hole - 1) * weights, 0.0)
-        return compatible
 
     @cached_property
     def frequencies(self) -> dict[str, float]:

@@ -231,6 +231,14 @@ def first_guess(
     return c
 
 
+@inline
+def compare_centroid(d, c, best, second, label):
+    """Return the smallest distance, the second smallest and the nearest centroid after centroid c at distance d."""
+    if d < best or (d == best and c < label):
+        return d, best, c
+    return best, min(d, second), label
+
+
 @kernel
 def assign_points(
     sample,  # KMeansPoints
@@ -291,28 +299,15 @@ def assign_points(
                             done = True
                             break
                         c = order[a, j]
-                        d = distance(row, rows, c, emd)
                         count[DISTANCES] += 1
-                        if d < best or (d == best and c < label):
-                            second = best
-                            best = d
-                            label = c
-                        elif d < second:
-                            second = d
+                        best, second, label = compare_centroid(distance(row, rows, c, emd), c, best, second, label)
                     if label == a or m == k - 1:  # otherwise the list ended early: continue from the better centroid
                         break
                 if not done and m < k - 1 and beyond[a] * less <= own + second:
                     second = FAR
                     for c in range(k):
-                        d = distance(row, rows, c, emd)
-                        if c == label:
-                            continue
-                        if d < best or (d == best and c < label):
-                            second = best
-                            best = d
-                            label = c
-                        elif d < second:
-                            second = d
+                        if c != label:
+                            best, second, label = compare_centroid(distance(row, rows, c, emd), c, best, second, label)
                     count[DISTANCES] += k
                 bound = second
             lower[i] = bound
