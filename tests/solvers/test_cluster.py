@@ -202,7 +202,7 @@ def test_values_of_continuations_are_unbiased() -> None:
     sums: dict[tuple, list[float]] = {}
     hands = cards.deck.hole * 2
     for begin in range(0, 40 * 4096, 4096):
-        batch = solver.head.record(begin, 4096)
+        batch = solver.head.record(3, begin, begin + 4096)
         total, weight = np.zeros(len(batch.root)), np.zeros(4096)
         deal = np.repeat(np.arange(4096), np.diff(batch.start))
         for values, counts, _ in solver.backend.call_all("value", batch):
@@ -229,7 +229,7 @@ def test_values_of_continuations_are_unbiased() -> None:
 
 def test_missing_blade_is_detected() -> None:
     solver = DistributedTrainer(*game("leduc"), blades=3)
-    requested = solver.head.record(0, 64)
+    requested = solver.head.record(0, 0, 64)
     answers = [(values, counts) for values, counts, _ in solver.backend.call_all("value", requested)]
     with pytest.raises(AssertionError, match="not 4"):
         solver.head.finish(answers[:2])
@@ -308,10 +308,10 @@ def test_threads_of_the_head_change_nothing() -> None:
     tree, cards = game("hold'em")
     result = []
     for threads in (1, 3):
-        head = Head(tree, cards, seed=1, threads=threads, batch=256)
+        head = Head(tree, cards, threads=threads, batch=256)
         blade = blades.Blade(tree, cards, blades.BladeAssignment(0, 0, 3))
         for begin in range(0, 1024, 256):
-            values, counts, _ = blade.value(head.record(begin, 256))
+            values, counts, _ = blade.value(head.record(1, begin, begin + 256))
             head.finish([(values, counts)])
         result.append(np.array(head.tables.cells))
     assert np.array_equal(*result)

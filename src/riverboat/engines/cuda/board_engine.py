@@ -148,7 +148,7 @@ class CudaBatchEngine:
                 f"{trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
             )
         self._program, self._boards, self._items = (
-            type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
+            type(part)(*map(to_device, part)) for part in (layout.program, layout.boards, layout.items)
         )
         self._host_items = layout.items
         self._selected_games: tuple[int, ...] | None = None
@@ -178,7 +178,7 @@ class CudaBatchEngine:
         opponent_tables = regret, prediction
         if apart:
             opponent_tables = _zeros(len(regret), form.regret), _zeros(len(prediction), form.regret)
-        locks = _upload(self.layout.lock), _upload(self.layout.locked)
+        locks = to_device(self.layout.lock), to_device(self.layout.locked)
         return CudaBoardTables(regret, average, prediction, *opponent_tables, *locks)
 
     def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
@@ -251,7 +251,7 @@ class CudaBatchEngine:
             items = all_items if chosen is None else select_games(all_items, self.layout.boards.game, chosen)
             arrays = zip(items, self._host_items, self._items, strict=True)  # only changed arrays are uploaded
             self._items = type(items)(
-                *(sent if np.array_equal(new, old) else _upload(new) for new, old, sent in arrays)
+                *(sent if np.array_equal(new, old) else to_device(new) for new, old, sent in arrays)
             )
             self._host_items, self._selected_games = items, chosen
 
@@ -444,10 +444,10 @@ def free_bytes() -> int | None:
     return None if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
-def _upload(numbers: Array) -> Any:
+def to_device(numbers: Array) -> Any:
     """Copy an array to the device; an empty one gets memory as well."""
-    if not len(numbers):
-        return cuda.to_device(np.zeros(1, numbers.dtype))[:0]
+    if not numbers.size:
+        return cuda.to_device(np.zeros((1,) * numbers.ndim, numbers.dtype))[(slice(0),) * numbers.ndim]
     return cuda.to_device(np.ascontiguousarray(numbers))
 
 
