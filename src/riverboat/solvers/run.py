@@ -34,7 +34,7 @@ from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper, make_result
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper
 from riverboat.solvers.result import Result as Result
 from riverboat.solvers.result import SolveProgress as SolveProgress
 from riverboat.solvers.run_loop import check_same_settings
@@ -395,13 +395,10 @@ class CFRRun(SolverRun):
             strategy = solver.average(self.best.table(), iteration)
         else:
             strategy = solver.average()
-        return make_result(
+        return self._make_result(
             strategy,
             quality,
-            iterations=solver.iteration,
-            seconds=self.seconds,
             nodes=solver.nodes_touched,
-            history=tuple(self.history),
             ended=LIMIT,
             answer=self.answer,
             answer_iteration=iteration,

@@ -26,9 +26,12 @@ from riverboat.solvers.result import (
     Result,
     SolveProgress,
     Stopper,
+    make_result,
 )
 from riverboat.solvers.run_loop import RunLoop, after_iterations, after_seconds, exploitability_below
 from riverboat.solvers.tabular.best_response import Quality
+from riverboat.strategies.solution import Solution
+from riverboat.strategies.tabular import Strategy
 
 # --- default limits ---
 
@@ -218,6 +221,11 @@ class SolverRun(RunLoop[SolveProgress]):
     @abstractmethod
     def result(self) -> Result:
         """Return the result of the run so far."""
+
+    def _make_result(self, strategy: Strategy | Solution, quality: Quality, **facts: Any) -> Result:
+        """Make the result of a strategy with its quality, and with the checks of the run."""
+        counts = {"iterations": self.iteration, "seconds": self.seconds, "unit": self.unit}
+        return make_result(strategy, quality, **counts, history=tuple(self.history), **facts)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check if due."""

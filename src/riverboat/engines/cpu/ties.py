@@ -36,12 +36,6 @@ class TiedRows:
                 bucket, weight = rows[player] or rows[0]  # type: ignore[misc]
                 self._streets[player].append(_tied_street(tree, street, player, bucket, weight, cards.counts[street]))
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the maps in bytes."""
-        arrays = {id(a): a.nbytes for side in self._streets for s in side for a in (s.bucket, s.weight)}
-        return sum(arrays.values())
-
     def average_rows(
         self, workspace: EngineWorkspace, table: Array, player: int, floor: float = -np.inf, rounding_step: int = 0
     ) -> None:
@@ -54,7 +48,7 @@ class TiedRows:
                 vector = aligned_zeros(self.tree.stride, workspace.dtype)
                 kernels.average_tied_rows(table, s, floor, rounding_step, counter, mean, vector)
 
-            workspace.run_on_threads(work)
+            workspace.team.run(work)
 
 
 def _check_abstraction(tree: BoardTree, cards: CardAbstraction) -> None:

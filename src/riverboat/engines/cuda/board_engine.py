@@ -356,20 +356,10 @@ class CudaBoardEngine(BoardEngine):
 
     threads = 1
 
-    def __init__(
-        self,
-        tree: BoardTree,
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        stakes: float = 0.0,
-        trainable: bool = True,
-    ) -> None:
+    def __init__(self, tree: BoardTree, form: TableFormat, **options: Any) -> None:
+        """Allocate tables on the device; `options` are those of `CudaBatchEngine`."""
         self.tree, self.form = tree, form
-        self.batch = CudaBatchEngine(
-            [tree], form, predictive=predictive, simultaneous=simultaneous, trainable=trainable, stakes=stakes
-        )
+        self.batch = CudaBatchEngine([tree], form, **options)
         self.root, self._tables = self.batch.roots[0], self.batch.tables
         self._cpu_copy: CpuBoardEngine | None = None
 
@@ -420,15 +410,11 @@ class CudaBoardEngine(BoardEngine):
             self._cpu_copy = CpuBoardEngine.from_average(self.tree, self.read("average"), root_average=root)
         return self._cpu_copy
 
-    def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
-        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
-        return self.batch.values(player)[0] if start is None else self._cpu_engine.strategy_values(player, start)
-
-    def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
-        """Return the same values when the player plays a best response to the opponent's average strategy."""
+    def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
+        """Return the values at a node and after each action there, below the root by the processor."""
         if start is not None:
-            return self._cpu_engine.best_response_values(player, start)
-        return self.batch.values(player, respond=True)[0]
+            return self._cpu_engine._values_at(player, start, respond=respond)
+        return self.batch.values(player, respond=respond)[0]
 
     def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """Return the expected value of a player at the root, in chips."""

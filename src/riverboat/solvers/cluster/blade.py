@@ -25,12 +25,12 @@ from riverboat.core import artifacts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.engines.sampling._kernels import cluster as kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
-    ThreadTeam,
     empty_journal,
     group_size,
     make_block,
@@ -133,7 +133,7 @@ class Blade:
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply regrets and averages by the factors of a schedule."""
-        self.team.discount(self.tables, (positive, negative, decay), seed)
+        self.tables.discount(positive, negative, decay, seed, self.team)
 
     # --- strategies ---------------------------------------------------------------------
 
@@ -187,11 +187,3 @@ def make_blade_flops(cards: CardAbstraction, first: int, end: int) -> kernels.Bl
     if not len(flops):
         raise InputError(f"{cards.name}: public buckets {first} to {end - 1} have no flops: use fewer blades")
     return kernels.count_flops(flops)
-
-
-def count_flops_avoiding(flops: kernels.BladeFlops, hands: Array) -> Array:
-    """Count |F|, the flops that share no card with both hands. uint8 [deals, cards] -> int32 [deals]"""
-    hands = np.ascontiguousarray(hands, np.uint8)
-    out = np.zeros(len(hands), np.int32)
-    kernels.count_avoiding_batch(flops, hands.reshape(-1), hands.shape[1], out)
-    return out

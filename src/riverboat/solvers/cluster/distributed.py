@@ -31,6 +31,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
@@ -39,7 +40,6 @@ from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
-    ThreadTeam,
     Weighting,
     bucket_rows,
     deal_range,

@@ -30,9 +30,10 @@ from riverboat.engines.cuda.board_engine import free_bytes, to_device
 from riverboat.engines.cuda.compilation import SIMULATED, compile_kernels, cuda
 from riverboat.engines.cuda.vector_plan import StreetPlan, VectorPlan, vector_plan
 from riverboat.engines.sampling._kernels import public_chance as deal_kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.cuda_trainer import CudaTraverser, DeviceTables, launch_grid
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, ThreadTeam, deal_range
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, deal_range
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 
 THREADS = 3 if SIMULATED else 128

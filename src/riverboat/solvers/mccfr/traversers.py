@@ -22,13 +22,13 @@ from riverboat.core.formatting import format_bytes
 from riverboat.engines.sampling._kernels import chance as chance_kernels
 from riverboat.engines.sampling._kernels import external as kernels
 from riverboat.engines.sampling._kernels import public_chance as board_kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
 from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
-    ThreadTeam,
     deal_range,
     make_sampling_game,
 )
@@ -196,7 +196,7 @@ class ExternalTraverser:
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply regrets and averages by factors."""
-        self.team.discount(self.tables, (positive, negative, decay), seed)
+        self.tables.discount(positive, negative, decay, seed, self.team)
 
 
 class SamplingTraverser:
@@ -250,14 +250,8 @@ class SamplingTraverser:
                     f"last street, {format_bytes(MAX_HYBRID_BYTES)} are allowed: use a game of two rounds"
                 )
             self.hybrid = BucketTables(tree, counts)
-        buckets = (
-            "member",
-            "bucket",
-            "kinds",
-            "known",
-            "number",
-            "place",
-        )  # the rest describes the board and its hands
+        buckets = ("member", "bucket", "kinds", "known", "number", "place")
+        # The other arrays describe the board and its hands.
         own = board._replace(**{name: np.zeros_like(getattr(board, name)) for name in buckets})
         game = make_sampling_game(tree, lossless, self.hybrid)
         return board_kernels.TraversalPlayer(game, lossless.lookup, self.hybrid.cells, own)
@@ -279,7 +273,7 @@ class SamplingTraverser:
         """Multiply regrets and averages by factors."""
         if self.hybrid is not None:
             self.hybrid.discount(positive, negative, decay, seed)
-        self.team.discount(self.tables, (positive, negative, decay), seed)
+        self.tables.discount(positive, negative, decay, seed, self.team)
 
 
 # --- workspaces ---

@@ -251,13 +251,6 @@ def count_avoiding(flops, hands, at, held):
     return free
 
 
-@kernel
-def count_avoiding_batch(flops, hands, held, out):
-    """Compute |F| of many deals. uint8 [deals · held] -> int32 [deals]"""
-    for k in range(len(out)):
-        out[k] = count_avoiding(flops, hands, k * held, held)
-
-
 @inline
 def deal_board(game, flops, key, cards, at):
     """Draw a flop of the blade that avoids the hands, uniformly, then the rest of the board."""
