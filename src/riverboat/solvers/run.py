@@ -234,7 +234,6 @@ class CFRRun(SolverRun):
         check_every: int | None = None,
         checkpoint_seconds: float = 60.0,
         tree: AnyTree | None = None,
-        solver_options: dict[str, Any] | None = None,
         cards: str | CardAbstraction | None = None,
         answer: str | None = None,
     ) -> None:
@@ -259,7 +258,7 @@ class CFRRun(SolverRun):
         self.unit = self.tree.unit
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = card_abstraction_for(self.tree, cards)
-        options = solver_options or {}
+        options: dict[str, Any] = {}
         if stored is not None:
             names = dict(zip(("schedule", "traversal"), CFR.describe(rule, traversal), strict=True))
             options = stored.check_settings({**names, "seed": seed, "dtype": dtype}, buckets)

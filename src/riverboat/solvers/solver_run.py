@@ -61,9 +61,7 @@ class SolveLimits(NamedTuple):
 
 def effective_limits(game: object, method: str, requested: SolveLimits) -> SolveLimits:
     """Return the requested limits, or the default of the game and the method if there are none."""
-    if any(limit is not None for limit in requested):
-        return requested
-    if method not in ("cfr", "egt"):
+    if any(limit is not None for limit in requested) or method not in ("cfr", "egt"):
         return requested
     if isinstance(game, Spot):
         return SolveLimits(until=DEFAULT_SPOT_TARGET)

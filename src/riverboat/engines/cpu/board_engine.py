@@ -164,13 +164,10 @@ class CpuBoardEngine(BoardEngine):
 
         `thread`: index of the vectors to use, if several engines share a workspace.
         """
-        tables = self._tables
-        if tables.opp_regret is tables.regret:
-            self._iterate_in_turns(steps, start, thread)
-            return
-        for i in range(len(steps)):
+        simultaneous = self._tables.opp_regret is not self._tables.regret
+        for part in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
             self._copy_opponent_tables()
-            self._iterate_in_turns(steps[i : i + 1], start, thread)
+            self._iterate_in_turns(part, start, thread)
 
     def _copy_opponent_tables(self) -> None:
         """Copy the tables before an iteration with simultaneous updates."""

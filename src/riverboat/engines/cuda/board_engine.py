@@ -142,11 +142,8 @@ class CudaBatchEngine:
             SIMULATED_THREADS if SIMULATED else threads_per_block(layout.stride, self.memory, layout.streets == 1)
         )
         size = int(layout.table[-1]) + TABLE_PADDING
-        free, need = free_bytes(), table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
-        if free is not None and need > free:
-            raise MemoryLimitError(
-                f"{trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
-            )
+        need = table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
+        require_device_memory(f"{trees[0].name}: the tables", need)
         self._program, self._boards, self._items = (
             type(part)(*map(to_device, part)) for part in (layout.program, layout.boards, layout.items)
         )
@@ -428,6 +425,13 @@ class CudaBoardEngine(BoardEngine):
 def free_bytes() -> int | None:
     """Return the free memory of the device in bytes; None in the simulator."""
     return None if SIMULATED else int(cuda.current_context().get_memory_info().free)
+
+
+def require_device_memory(what: str, need: int) -> None:
+    """Raise MemoryLimitError if the device has too little free memory."""
+    free = free_bytes()
+    if free is not None and need > free:
+        raise MemoryLimitError(f"{what} need {format_bytes(need)} and the device has {format_bytes(free)} free")
 
 
 def to_device(numbers: Array) -> Any:

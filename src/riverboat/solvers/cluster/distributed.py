@@ -35,22 +35,9 @@ from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
+from riverboat.solvers.mccfr import tables as trainer_tables
 from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
-from riverboat.solvers.mccfr.tables import (
-    LOOKUP_BLOCK,
-    BucketTables,
-    Pruning,
-    Weighting,
-    bucket_rows,
-    deal_range,
-    group_size,
-    make_block,
-    make_journals,
-    make_notes,
-    make_sampling_game,
-    max_notes_per_deal,
-    update_rule,
-)
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, Weighting
 
 # --- head: first-street tables and the two passes of Algorithm 4 ---
 
@@ -75,14 +62,15 @@ class Head:
         self.team = ThreadTeam(threads)
         self.tree, self.cards = tree, cards
         self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
-        self.game = make_sampling_game(tree, cards, self.tables)
-        self.rule = update_rule(self.tables, prune)
+        self.game = trainer_tables.make_sampling_game(tree, cards, self.tables)
+        self.rule = trainer_tables.update_rule(self.tables, prune)
         others = len(cards.deck.cards) - 2 * cards.deck.hole
         self.flops = comb(others, tree.rules.board[1])  # that avoid both hands: 17,296 in hold'em
-        self._max_notes = self._first_street_notes()
-        self.group = group_size(self._max_notes)
-        self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
-        self._allocate_notes()
+        nodes = self.game.nodes.reshape(-1, 4).copy()
+        nodes[tree.street > 0, 0] = 0  # no actions: traversals end with the first street
+        notes = trainer_tables.DealGroup(nodes.reshape(-1))
+        self.group, self.batch = notes.size, self._fit_batch(notes.need, batch)
+        self._allocate_notes(notes)
         self._deals = 0
         self._start = np.zeros(1, np.int64)
 
@@ -90,13 +78,11 @@ class Head:
 
     def record(self, seed: int, begin: int, end: int) -> kernels.ContinuationBatch:
         """Run the first pass over deals begin … end - 1 of a run; return the continuations that the blades evaluate."""
-        taken, deals = deal_range(seed, begin, end), end - begin
+        taken, deals = trainer_tables.deal_range(seed, begin, end), end - begin
 
         def run(_: int) -> None:
-            shapes = (LOOKUP_BLOCK, 1), (LOOKUP_BLOCK, 2, 1)
-            workspace = kernels.LookupWorkspace(*(np.zeros(shape, np.int64) for shape in shapes))
             arguments = self.game, self.cards.lookup, self.tables.cells, taken, self.rule
-            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts, workspace)
+            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts)
 
         self.team.run(run)
         groups = -(-deals // self.group)
@@ -135,28 +121,20 @@ class Head:
 
     # --- workspace --------------------------------------------------------------------------------------
 
-    def _first_street_notes(self) -> Array:
-        """Return the most notes that both traversals of a deal need on the first street. int64 [3]"""
-        nodes = self.game.nodes.reshape(-1, 4).copy()
-        nodes[self.tree.street > 0, 0] = 0  # no actions: traversals end there
-        return max_notes_per_deal(nodes.reshape(-1), len(self.tree))
-
-    def _fit_batch(self, batch: int) -> int:
+    def _fit_batch(self, need: Array, batch: int) -> int:
         """Reduce the batch to the deals whose notes fit in memory, in whole blocks."""
-        decisions = int(self._max_notes[0] + self._max_notes[1])
-        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * decisions * int(self.tree.count.max())
-        return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
+        deal_bytes = int(need @ (48, 24, 24)) + 8 * int(need[0] + need[1]) * int(self.tree.count.max())
+        blocks = min(-(-batch // LOOKUP_BLOCK), max(1, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK))
+        return blocks * LOOKUP_BLOCK
 
-    def _allocate_notes(self) -> None:
+    def _allocate_notes(self, notes: trainer_tables.DealGroup) -> None:
         """Allocate the notes of the first pass over a batch that the second pass reads."""
         groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
-        places = groups, (int(self._max_notes[2]) + 2) * self.group
+        places = groups, (int(notes.need[2]) + 2) * self.group
         starts, own = np.zeros(self.batch + 1, np.int64), np.zeros((groups, 3), np.int64)
         self._cuts = kernels.ContinuationCuts(np.zeros(places, np.int32), np.zeros(places, np.int32), starts, own)
-        traversal_notes = make_notes(self._max_notes, self.group, groups)
-        journals = make_journals(self._max_notes, self.group, moves, groups)
-        self._groups = kernels.HeadGroups(traversal_notes, journals)
-        self._block = make_block(self.game, self.batch, streets=1)
+        self._groups = kernels.HeadGroups(notes.make_notes(groups), notes.make_journals(moves, groups))
+        self._block = trainer_tables.make_block(self.game, self.batch, streets=1)
         self._hands = np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8)
 
 
@@ -177,7 +155,7 @@ class ClusterTables:
         solver = self._solver
         if street == 0:
             return solver.head.tables.strategies(0, rows, averages=averages)
-        chosen = bucket_rows(street, solver.cards.counts[street], rows)
+        chosen = trainer_tables.bucket_rows(street, solver.cards.counts[street], rows)
         first = solver.cards.streets[street].first
         inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.assignments]
         requests = [(street, chosen[selected], averages) if selected.any() else None for selected in inside]
@@ -255,6 +233,7 @@ class DistributedTrainer(SamplingTrainer):
         self.assignments, self.backend = self.traverser.assignments, self.traverser.backend
         self.head, self.first_batch = self.traverser.head, first_batch
         self.faults = 0  # blades lost so far
+        self._first_counts = self._counts(0, 0)
         self._last_checkpoint: Path | dict[str, Array] | None = None  # the last complete checkpoint
 
     def __enter__(self) -> DistributedTrainer:
@@ -355,11 +334,9 @@ class DistributedTrainer(SamplingTrainer):
     def _restore_head(self, state: Mapping[str, Array] | None) -> None:
         """Restore the head and the counts of the run, or reset them."""
         self.head.tables.put(None if state is None else state["head"], "the head")
-        if state is None:
-            self._reset_counts()
-        else:
-            self._restore_counts(state)
-        self.traverser.blade_updates = 0 if state is None else int(state["numbers"][2])
+        counts = self._first_counts if state is None else state
+        self._restore_counts(counts)
+        self.traverser.blade_updates = int(counts["numbers"][2])
 
     def _checkpoint_facts(self, iterations: int) -> dict[str, Any]:
         """Return the manifest entries common to all parts of a checkpoint."""

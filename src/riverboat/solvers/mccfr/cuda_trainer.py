@@ -32,7 +32,7 @@ from riverboat.engines.cuda.compilation import (
     cuda_unavailable_reason,
 )
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game, max_notes_per_deal
+from riverboat.solvers.mccfr.tables import BucketTables, DealGroup, make_sampling_game
 from riverboat.solvers.mccfr.traversers import tree_depth
 
 # --- tables on the device, copied to the host on demand ---
@@ -212,7 +212,7 @@ class CudaExternalTraverser(CudaTraverser):
                 f"{device_kernels.LEVELS} decisions, and {device_kernels.CARDS} cards in a deal; use device='cpu'"
             )
         self.block_threads, self.deals_per_block = threads, group
-        own, other, slots = (int(n) * group + 1 for n in max_notes_per_deal(game.nodes, len(tree)))
+        own, other, slots = (int(n) * group + 1 for n in DealGroup(game.nodes).need)
         slots += 2 * group
         self.blocks = self._fit_blocks(blocks, 24 * own + 8 * other + 8 * slots, host.nbytes + 76 * CHUNK)
         self.kernels = compile_external_kernels()

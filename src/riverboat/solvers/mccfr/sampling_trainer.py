@@ -43,7 +43,8 @@ class SamplingTrainer(ABC):
     ) -> None:
         self.tree, self.cards, self.seed, self.traverser = tree, cards, seed, traverser
         self.weighting = as_weighting(weighting)
-        self._reset_counts()
+        self.iterations, self.updates = 0, 0
+        self.weight, self.payoff = 0.0, np.zeros(2)
 
     @property
     @abstractmethod
@@ -119,11 +120,6 @@ class SamplingTrainer(ABC):
         return float(self.payoff[0] - self.payoff[1]) / 2 / max(self.iterations, 1)
 
     # --- counts in checkpoints ---------------------------------------------------------------------
-
-    def _reset_counts(self) -> None:
-        """Set all counts to those of a run that begins."""
-        self.iterations, self.updates = 0, 0
-        self.weight, self.payoff = 0.0, np.zeros(2)
 
     def _counts(self, *updates: int) -> dict[str, Array]:
         """Return the seed and all counts as arrays, with `updates` by part of the trainer."""

@@ -320,17 +320,36 @@ MAX_GROUP = 16  # deals traversed with the same strategy, if memory allows
 _MAX_NOTE_BYTES = 1 << 26  # memory for the notes of a group
 
 
-def max_notes_per_deal(nodes: Array, count: int) -> Array:
-    """Return the most own decisions, opponent decisions and slots in both traversals of one deal. int64 [3]"""
-    need = np.zeros(3, np.int64)
-    kernels.max_notes(nodes, np.zeros((count, 3), np.int64), need)
-    return need
+class DealGroup:
+    """Sizes of the memory of deals that are traversed together, with the strategy of their start."""
 
+    def __init__(self, nodes: Array) -> None:
+        # Most own decisions, opponent decisions and slots in both traversals of one deal. int64 [3]
+        self.need = np.zeros(3, np.int64)
+        kernels.max_notes(nodes, np.zeros((len(nodes) // 4, 3), np.int64), self.need)
+        fitting = max(1, _MAX_NOTE_BYTES // int(self.need @ (24, 8, 8)))
+        self.size = min(MAX_GROUP, 1 << fitting.bit_length() - 1)  # deals: a power of two
+        self.entries = int(self.need[0] + self.need[1]) * self.size  # of a journal
 
-def group_size(need: Array, max_bytes: int = _MAX_NOTE_BYTES) -> int:
-    """Return the number of deals in a group: a power of two."""
-    fitting = max(1, max_bytes // int(need @ (24, 8, 8)))
-    return min(MAX_GROUP, 1 << fitting.bit_length() - 1)
+    def make_notes(self, *front: int) -> kernels.TraversalNotes:
+        """Allocate traversal notes of the group; with `front`, of many groups."""
+        own, other, slots = (int(n) * self.size + 1 for n in self.need)
+        slots += 2 * self.size
+        return kernels.TraversalNotes(
+            own=np.zeros((*front, own), np.uint64),
+            other=np.zeros((*front, other), np.uint64),
+            at=np.zeros((*front, own), np.uint64),
+            first=np.zeros((*front, own), np.int64),
+            sigma=np.zeros((*front, slots), np.float32),
+            value=np.zeros((*front, slots), np.float32),
+            cut=np.zeros((*front, slots), np.uint64),
+            sign=np.zeros((*front, 2 * kernels.SIGNS * self.size), np.float32),
+        )
+
+    def make_journals(self, max_actions: int, groups: int) -> kernels.Journal:
+        """Allocate journals for the increments of some groups."""
+        amounts = np.zeros((groups, self.entries * max_actions), np.float32)
+        return kernels.Journal(np.zeros((groups, self.entries, 2), np.uint64), amounts, np.zeros((groups, 2), np.int64))
 
 
 def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
@@ -350,35 +369,9 @@ def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None 
     )
 
 
-def make_notes(need: Array, group: int, *front: int) -> kernels.TraversalNotes:
-    """Allocate traversal notes of a group of deals; with `front`, of many groups."""
-    own, other, slots = (int(n) * group + 1 for n in need)
-    slots += 2 * group
-    return kernels.TraversalNotes(
-        own=np.zeros((*front, own), np.uint64),
-        other=np.zeros((*front, other), np.uint64),
-        at=np.zeros((*front, own), np.uint64),
-        first=np.zeros((*front, own), np.int64),
-        sigma=np.zeros((*front, slots), np.float32),
-        value=np.zeros((*front, slots), np.float32),
-        cut=np.zeros((*front, slots), np.uint64),
-        sign=np.zeros((*front, 2 * kernels.SIGNS * group), np.float32),
-    )
-
-
 def empty_journal() -> kernels.Journal:
     """Return an empty journal: increments are written immediately."""
     return kernels.Journal(np.zeros((0, 2), np.uint64), np.zeros(0, np.float32), np.zeros(2, np.int64))
-
-
-def make_journals(need: Array, group: int, max_actions: int, groups: int) -> kernels.Journal:
-    """Allocate journals for the increments of some groups of deals."""
-    entries = int(need[0] + need[1]) * group
-    return kernels.Journal(
-        np.zeros((groups, entries, 2), np.uint64),
-        np.zeros((groups, entries * max_actions), np.float32),
-        np.zeros((groups, 2), np.int64),
-    )
 
 
 def update_rule(tables: BucketTables, pruning: Pruning | None) -> kernels.UpdateRule:
