@@ -238,8 +238,7 @@ class CFRRun(SolverRun):
         answer: str | None = None,
     ) -> None:
         super().__init__(log, check_every)
-        effective_answer(SolveLimits(), answer, cards=cards is not None)  # raises if it is invalid
-        self.answer: Answer = BEST if answer == BEST else LAST
+        self.answer: Answer = effective_answer(SolveLimits(), answer, cards=cards is not None)
         self._requested_answer = answer
         self.folder = None if out is None else Path(out)
         self.saves_checkpoints, self.checkpoint_seconds = self.folder is not None, checkpoint_seconds

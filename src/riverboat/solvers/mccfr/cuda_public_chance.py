@@ -32,7 +32,7 @@ from riverboat.engines.cuda.vector_plan import StreetPlan, VectorPlan, vector_pl
 from riverboat.engines.sampling._kernels import public_chance as deal_kernels
 from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.cuda_trainer import CudaTraverser, DeviceTables, launch_grid
+from riverboat.solvers.mccfr.cuda_trainer import CudaTraverser, launch_grid
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, deal_range
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 
@@ -163,7 +163,8 @@ class CudaPublicChanceTraverser(CudaTraverser):
         self._rows = cuda.device_array(max(1, int(2 * reach.sum() + met.sum())), np.float32)
         # Reach on the first street is one.
         self._rows[: int(reach[0])].copy_to_device(np.ones(int(reach[0]), np.float32))
-        self._device, self._paid = DeviceTables(self._host), to_device(np.append(np.zeros(2), self.hands.hand))
+        self._allocate_tables()
+        self._paid = to_device(np.append(np.zeros(2), self.hands.hand))
 
     def _allocate_packs(self) -> None:
         k, sizes, hands = device_kernels, self.sizes, len(self.hands.mask)
@@ -233,7 +234,7 @@ class CudaPublicChanceTraverser(CudaTraverser):
 
         `meanwhile` runs on the CPU as soon as the boards are copied and others may be written to `dealt`.
         """
-        cells, pack, stream = self._device.send(), self._packs[0], self._stream
+        cells, pack, stream = self._send_cells(), self._packs[0], self._stream
         self._device_boards.copy_to_device(pack.all, stream=stream)
         pack.copied.record(stream)
         self._packs.reverse()

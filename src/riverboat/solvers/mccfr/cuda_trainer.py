@@ -4,7 +4,7 @@
     trainer.step(100_000_000)            # deals
 
 Every step runs on the device, including the dealing of cards. Blocks of threads race, as threads do on the CPU. A run
-can continue on the other device: checkpoints are those of `BlueprintTrainer`. `DeviceTables` are the tables of any
+can continue on the other device: checkpoints are those of `BlueprintTrainer`. `CudaTraverser` has the tables of any
 traverser on a device.
 """
 
@@ -38,35 +38,45 @@ from riverboat.solvers.mccfr.traversers import tree_depth
 # --- tables on the device, copied to the host on demand ---
 
 
-class DeviceTables:
-    """Tables on a device, with a copy on the host that is brought up to date on demand."""
+class CudaTraverser:
+    """Common part of traversers on a device: tables there, and a copy on the host that is brought up to date on demand."""
 
-    def __init__(self, host: BucketTables) -> None:
-        self._host, self.cells = host, to_device(host.cells)
-        self._averages = [to_device(_average_cells(host.tree, street)) for street in range(len(host.counts))]
+    batch, hybrid = 0, None
+
+    def __init__(self, tree: ActionTree, cards: CardAbstraction) -> None:
+        reason = cuda_unavailable_reason()
+        if reason is not None:
+            raise InputError(f"{tree.rules.name}: GPU training is not available: {reason}; use device='cpu'")
+        self.tree, self._host = tree, BucketTables(tree, cards.counts)
+        self._game = make_sampling_game(tree, cards, self._host)
         self._device_newer = False  # whether the device's tables are newer than the host's
         self._host_dirty = False  # whether the host's tables may have been written to
 
+    def _allocate_tables(self) -> None:
+        """Allocate the tables on the device."""
+        self._cells = to_device(self._host.cells)
+        self._averages = [to_device(_average_cells(self.tree, street)) for street in range(len(self._host.counts))]
+
     @property
-    def host(self) -> BucketTables:
+    def tables(self) -> BucketTables:
         """The tables on the host, up to date."""
         if self._device_newer:
-            self.cells.copy_to_host(self._host.cells)
+            self._cells.copy_to_host(self._host.cells)
             self._device_newer = False
         self._host_dirty = True
         return self._host
 
-    def send(self) -> Any:
+    def _send_cells(self) -> Any:
         """Return the cells on the device, which are about to be updated; first copy those of the host if they changed."""
         if self._host_dirty:
-            self.cells.copy_to_device(self._host.cells)
+            self._cells.copy_to_device(self._host.cells)
             self._host_dirty = False
         self._device_newer = True
-        return self.cells
+        return self._cells
 
-    def discount(self, positive: float, negative: float, decay: float) -> None:
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply regrets and averages by factors."""
-        cells, tables, discount = self.send(), self._host, compile_external_kernels().discount
+        cells, tables, discount = self._send_cells(), self._host, compile_external_kernels().discount
         factors = np.float32(positive), np.float32(negative), np.float32(decay)
         for street, averages in enumerate(self._averages):
             first, size = int(tables.base[street]), int(tables.width[street]) * tables.counts[street]
@@ -81,29 +91,6 @@ def _average_cells(tree: ActionTree, street: int) -> Array:
         at, count = 2 * int(tree.slot[node]), int(tree.count[node])
         averages[at + count : at + 2 * count] = True
     return averages
-
-
-class CudaTraverser:
-    """Common part of traversers on a device."""
-
-    batch, hybrid = 0, None
-    _device: DeviceTables
-
-    def __init__(self, tree: ActionTree, cards: CardAbstraction) -> None:
-        reason = cuda_unavailable_reason()
-        if reason is not None:
-            raise InputError(f"{tree.rules.name}: GPU training is not available: {reason}; use device='cpu'")
-        self.tree, self._host = tree, BucketTables(tree, cards.counts)
-        self._game = make_sampling_game(tree, cards, self._host)
-
-    @property
-    def tables(self) -> BucketTables:
-        """The tables on the host, up to date."""
-        return self._device.host
-
-    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
-        self._device.discount(positive, negative, decay)
 
 
 def to_device_all(given: Any) -> Any:
@@ -218,7 +205,8 @@ class CudaExternalTraverser(CudaTraverser):
         self.kernels = compile_external_kernels()
         dealer = CudaDealer(game.deck, game.base, game.width, game.ranks, game.hole, game.board)
         self._dealer, self._look = to_device_all(dealer), to_device_all(cards.lookup)
-        self._nodes, self._device = to_device_all(CudaBettingNodes(game.nodes, game.pay)), DeviceTables(host)
+        self._nodes = to_device_all(CudaBettingNodes(game.nodes, game.pay))
+        self._allocate_tables()
         sizes = ((own, np.uint64), (other, np.uint64), (own, np.int64), (own, np.int64))
         lists = [cuda.device_array((self.blocks, n), kind) for n, kind in sizes]
         values = [cuda.device_array((self.blocks, slots), np.float32) for _ in range(2)]
@@ -242,7 +230,7 @@ class CudaExternalTraverser(CudaTraverser):
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
-        cells, tally, threads = self._device.send(), self._tally, self.block_threads
+        cells, tally, threads = self._send_cells(), self._tally, self.block_threads
         tally.paid.copy_to_device(payoff)
         tally.visits.copy_to_device(np.zeros(1, np.int64))
         while begin < end:
