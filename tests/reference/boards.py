@@ -103,9 +103,7 @@ def assert_same_state(own: BoardCFR, oracle: CFR, places: tuple[Array, Array, Ar
     index, oracle_index, unit = places
     close = {"rtol": 1e-9, "atol": 1e-9 / 256}
     np.testing.assert_allclose(own.engine.read("regret")[index], oracle.regret[oracle_index] / unit, **close)
-    np.testing.assert_allclose(
-        own.averages[index] * own.weight, oracle.average_sums[oracle_index], rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(own.averages[index] * own.weight, oracle.averages[oracle_index], rtol=1e-9, atol=1e-9)
     if own.schedule.predictive:
         np.testing.assert_allclose(
             own.engine.read("prediction")[index], oracle.prediction[oracle_index] / unit, **close

@@ -82,7 +82,7 @@ def assert_same(solver: CFR, twin: Twin, *, tables: bool, tolerance: float = 1e-
             ours = as_stored(twin.rule, solver.regret[where] * share(solver.tree, infoset), twin.t)
             scale = max(1.0, np.abs(regrets[name]).max())
             np.testing.assert_allclose(ours, regrets[name], rtol=0, atol=tolerance * scale, err_msg=node)
-            sums = solver.average_sums[where] * float(twin.t) ** twin.rule.gamma
+            sums = solver.averages[where] * float(twin.t) ** twin.rule.gamma
             if isinstance(solver.tree, HistoryTree):  # each history of an information set contributes
                 sums = sums / count_histories(solver.tree)[name]
             np.testing.assert_allclose(sums, twin.sums[name], rtol=tolerance, atol=tolerance, err_msg=node)
@@ -219,7 +219,7 @@ def test_cfr_plus_floor_equals_dcfr_discount() -> None:
         solver.regret[:] = np.random.default_rng(0).random(tree.table_size)
         solver.step(20)
     np.testing.assert_array_equal(floored.current().probabilities, wiped.current().probabilities)
-    np.testing.assert_array_equal(floored.average_sums, wiped.average_sums)
+    np.testing.assert_array_equal(floored.averages, wiped.averages)
 
 
 # --- odd shapes -----------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_single_precision(schedule: str) -> None:
     for game in (game_from_spec("leduc"), PUBLIC[1], HISTORY[2]):
         tree = compile_game(game)
         single, double = CFR(tree, schedule, dtype="float32"), CFR(tree, schedule)
-        assert single.regret.dtype == single.average_sums.dtype == np.float32
+        assert single.regret.dtype == single.averages.dtype == np.float32
         for solver in (single, double):
             solver.regret[:] = np.random.default_rng(0).random(tree.table_size).astype(np.float32)
             solver.iteration = 1
@@ -506,7 +506,7 @@ def test_steps_add_up(schedule: str) -> None:
         often.step(0)
         assert once.iteration == often.iteration == 10
         assert once.regret.tobytes() == often.regret.tobytes()
-        assert once.average_sums.tobytes() == often.average_sums.tobytes()
+        assert once.averages.tobytes() == often.averages.tobytes()
         assert once.nodes_touched == often.nodes_touched == 10 * 2 * len(tree.nodes.actor)
 
 
@@ -517,7 +517,7 @@ def test_many_steps_at_once() -> None:
     once.step(66_000)
     for _ in range(6):
         often.step(11_000)
-    assert once.average_sums.tobytes() == often.average_sums.tobytes()
+    assert once.averages.tobytes() == often.averages.tobytes()
     assert once.nodes_touched == often.nodes_touched
 
 

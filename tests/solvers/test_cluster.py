@@ -23,6 +23,7 @@ from riverboat.abstraction.clustering.public_clusters import PublicBuckets, clus
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.core.errors import CorruptError, InputError
+from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.evaluation.best_response.exact import quality as real_quality
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
@@ -74,6 +75,13 @@ def equal(first: DistributedTrainer, second: DistributedTrainer) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
+def count_flops_avoiding(flops: kernels.BladeFlops, hands: np.ndarray) -> np.ndarray:
+    """Count |F| of deals by the uncompiled kernel."""
+    held = hands.shape[1]
+    count = kernels.count_avoiding.py_func
+    return np.array([count(flops, hands.ravel(), k * held, held) for k in range(len(hands))])
+
+
 # --- flops ------------------------------------------------------------------------------------
 
 
@@ -84,7 +92,7 @@ def test_flop_counts_are_exact() -> None:
     assert sum(len(flops.cards) for flops in owned) == comb(52, 3)
     rng = np.random.default_rng(2)
     hands = np.array([rng.permutation(52)[:4] for _ in range(500)], np.uint8)
-    counts = np.array([blades.count_flops_avoiding(flops, hands) for flops in owned])
+    counts = np.array([count_flops_avoiding(flops, hands) for flops in owned])
     assert (counts.sum(axis=0) == 17_296).all()  # 48 over 3 for any hands
     for flops, result in zip(owned, counts, strict=True):
         for k in range(0, 500, 50):
@@ -99,7 +107,7 @@ def test_blades_divide_leduc_by_rank() -> None:
     hands = np.array(list(combinations(deck, 2)), np.uint8)
     for n in range(3):
         blade = blades.Blade(tree, cards, blades.BladeAssignment(n, n, n + 1))
-        counts = blades.count_flops_avoiding(blade.flops, hands)
+        counts = count_flops_avoiding(blade.flops, hands)
         assert sorted(set(counts.tolist())) == [0, 1, 2]
         assert counts.mean() == pytest.approx(blade.mean_flops)
         assert blade.mean_flops / 4 == pytest.approx(blade.share_of_flops)
@@ -202,7 +210,7 @@ def test_values_of_continuations_are_unbiased() -> None:
     sums: dict[tuple, list[float]] = {}
     hands = cards.deck.hole * 2
     for begin in range(0, 40 * 4096, 4096):
-        batch = solver.head.record(begin, 4096)
+        batch = solver.head.record(3, begin, begin + 4096)
         total, weight = np.zeros(len(batch.root)), np.zeros(4096)
         deal = np.repeat(np.arange(4096), np.diff(batch.start))
         for values, counts, _ in solver.backend.call_all("value", batch):
@@ -229,7 +237,7 @@ def test_values_of_continuations_are_unbiased() -> None:
 
 def test_missing_blade_is_detected() -> None:
     solver = DistributedTrainer(*game("leduc"), blades=3)
-    requested = solver.head.record(0, 64)
+    requested = solver.head.record(0, 0, 64)
     answers = [(values, counts) for values, counts, _ in solver.backend.call_all("value", requested)]
     with pytest.raises(AssertionError, match="not 4"):
         solver.head.finish(answers[:2])
@@ -308,10 +316,10 @@ def test_threads_of_the_head_change_nothing() -> None:
     tree, cards = game("hold'em")
     result = []
     for threads in (1, 3):
-        head = Head(tree, cards, seed=1, threads=threads, batch=256)
+        head = Head(tree, cards, threads=threads, batch=256)
         blade = blades.Blade(tree, cards, blades.BladeAssignment(0, 0, 3))
         for begin in range(0, 1024, 256):
-            values, counts, _ = blade.value(head.record(begin, 256))
+            values, counts, _ = blade.value(head.record(1, begin, begin + 256))
             head.finish([(values, counts)])
         result.append(np.array(head.tables.cells))
     assert np.array_equal(*result)

@@ -58,7 +58,7 @@ def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: st
     for solver in (own, built_in):
         solver.step(count)
     np.testing.assert_allclose(own.regret, built_in.regret * share, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(own.average_sums, built_in.average_sums, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(own.averages, built_in.averages, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(own.current().probabilities, built_in.current().probabilities, rtol=1e-9, atol=1e-9)
 
 

@@ -135,10 +135,10 @@ def check_unbiased(game: Game, tree: Tree, traversal: str, batches: int, size: i
     added, averaged = [], []
     for _ in range(batches):
         solver.regret[:] = start
-        solver.average_sums[:] = 0
+        solver.averages[:] = 0
         solver.step(size)
         added.append((solver.regret - start) / size)
-        averaged.append(solver.average_sums / size)
+        averaged.append(solver.averages / size)
     live = np.zeros(tree.table_size, bool)  # impossible hands may have any update, forced actions none
     for infoset in tree.infosets():
         live[block(infoset)] = len(infoset.actions) > 1
@@ -162,7 +162,7 @@ def test_averages_are_weighted_by_own_reach(traversal: str) -> None:
             for player in (0, 1):
                 reach, _ = reference.counterfactual_regrets(expand(game), reference.profile(strategy), player)
                 for infoset in (i for i in tree.infosets() if i.player == player and len(i.actions) > 1):
-                    sums = solver.average_sums[block(infoset)]
+                    sums = solver.averages[block(infoset)]
                     times[block(infoset)] = sums / (reach[infoset.name] * strategy.row(infoset))
             came.append(times)
         np.testing.assert_allclose(came[0], came[1], rtol=0, atol=0.01)
@@ -176,7 +176,7 @@ def test_pcs_without_chance_is_the_full_traversal() -> None:
         full, public = CFR(tree, schedule), CFR(tree, schedule, "pcs")
         full.step(20)
         public.step(20)
-        assert full.average_sums.tobytes() == public.average_sums.tobytes()
+        assert full.averages.tobytes() == public.averages.tobytes()
 
 
 # --- reproducible -----------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_seeds(traversal: str, schedule: str) -> None:
         for _ in range(10):
             runs[1].step(1)
         runs[2].step(10)
-        for table in ("regret", "average_sums", "prediction"):
+        for table in ("regret", "averages", "prediction"):
             assert getattr(runs[0], table).tobytes() == getattr(runs[1], table).tobytes()
         assert runs[0].rng[0] == runs[1].rng[0]
         assert runs[0].nodes_touched == runs[1].nodes_touched
@@ -220,9 +220,9 @@ def test_discounts_are_applied_once_a_tick(traversal: str, schedule: str) -> Non
             if tick < 4:
                 step = clock.step(tick + 1)
                 plain.regret *= np.where(plain.regret > 0, step.positive, step.negative)
-                plain.average_sums *= step.decay
+                plain.averages *= step.decay
         np.testing.assert_array_equal(ticking.regret, plain.regret)
-        np.testing.assert_array_equal(ticking.average_sums, plain.average_sums)
+        np.testing.assert_array_equal(ticking.averages, plain.averages)
 
 
 def test_default_tick() -> None:

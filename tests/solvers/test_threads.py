@@ -40,7 +40,7 @@ def _small_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_bitwise(one: CFR, many: CFR) -> None:
-    for table in ("regret", "average_sums", "prediction"):
+    for table in ("regret", "averages", "prediction"):
         assert getattr(one, table).tobytes() == getattr(many, table).tobytes(), table
 
 

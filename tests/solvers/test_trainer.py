@@ -305,8 +305,8 @@ def _split_traversals(game, cells, block, deals, rule, journal, head, blade):  #
 def test_traversal_can_be_split_at_a_street() -> None:
     full, split = (BlueprintTrainer(*game("leduc"), seed=9) for _ in range(2))
     part: Any = split.traverser
-    need = trainer_tables.max_notes_per_deal(part.game.nodes, len(split.tree))
-    (block, head), blade = part._workspaces[0], trainer_tables.make_notes(need, part.group)
+    notes = trainer_tables.DealGroup(part.game.nodes)
+    (block, head), blade = part._workspaces[0], notes.make_notes()
     cuts, rule, journal = 0, part.rule, part._journals
     for begin in range(0, 64 * 20, part.group):
         kernels.prepare_deals(part.game, split.cards.lookup, U(9), begin, part.group, block)

@@ -26,6 +26,16 @@ def best_seconds(work: Callable[[int], object], min_seconds: float = 0.2, rounds
     return min(spent, *(timed(partial(work, count))[1] for _ in range(rounds))) / count
 
 
+def repeated(work: Callable[[], object]) -> Callable[[int], None]:
+    """Return a function that does the work some number of times."""
+
+    def run(count: int) -> None:
+        for _ in range(count):
+            work()
+
+    return run
+
+
 def round_figures(row: Row) -> Row:
     """Round the floats of a row to four digits."""
     return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}

@@ -129,7 +129,7 @@ class BoardEngine(Protocol):
         start
             Node and ranges; the root by default.
         """
-        ...
+        return self._values_at(player, start, respond=False)
 
     def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
         """Return the same values when the player plays a best response to the opponent's average strategy.
@@ -141,6 +141,10 @@ class BoardEngine(Protocol):
         start
             Node and ranges; the root by default.
         """
+        return self._values_at(player, start, respond=True)
+
+    def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
+        """Return the values at a node and after each action there; see `strategy_values`."""
         ...
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:

@@ -39,18 +39,17 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
         node, actions = forest_node[at], tree.betting.actions(at)
         player, probabilities = int(tree.forest.actor[node]), dict(lock.strategy)
         strategy = np.array([[probabilities.get(action, 0.0)] for action in actions])
+        dealt = expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals)
         # The symmetries of the tree fix a lock's hands and the cards in its line. So one hand represents its row,
         # and one board of each class represents the boards that match `*`.
-        for board, hands in _locked_boards(
-            tree, expand_deals(pattern, game.board, game.deck.cards.tolist(), game.deals)
-        ):
+        for board, hands in _locked_boards(tree, dealt):
             rows = int(tree.boards.rows[board, player])
+            table = tables.setdefault((board, node), np.full((len(actions), rows), UNLOCKED))
             held = (
-                np.ones(rows, bool)
+                slice(None)
                 if lock.hands is None
                 else lock.hands.weights[hands[tree.representatives(board, player)]] > 0
             )
-            table = tables.setdefault((board, node), np.full((len(actions), rows), UNLOCKED))
             table[:, held] = strategy
     index, start = [], 0
     for (board, node), table in sorted(tables.items()):
@@ -113,6 +112,15 @@ def table_bytes(size: int, form: TableFormat, *, predictive: bool = False, simul
     return size * (form.bytes_per_entry + extra * np.dtype(form.regret).itemsize)
 
 
+def check_table_memory(name: str, required: int, memory: int | None, advice: str) -> None:
+    """Raise MemoryLimitError if tables need more than `memory` or more than is free."""
+    allowed = min(x for x in (memory, available_memory(), required) if x is not None)
+    if required > allowed:
+        raise MemoryLimitError(
+            f"{name}: the tables need {format_bytes(required)} and {format_bytes(allowed)} are allowed{advice}"
+        )
+
+
 def allocate_tables(
     tree: BoardTree,
     form: TableFormat,
@@ -126,12 +134,8 @@ def allocate_tables(
     Raises MemoryLimitError if they need more than `memory` or more than is free.
     """
     required = table_bytes(tree.table_size, form, predictive=predictive, simultaneous=simultaneous)
-    allowed = min(x for x in (memory, available_memory(), required) if x is not None)
-    if required > allowed:
-        advice = "" if form == TABLE_FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
-        raise MemoryLimitError(
-            f"{tree.name}: the tables need {format_bytes(required)} and {format_bytes(allowed)} are allowed{advice}"
-        )
+    advice = "" if form == TABLE_FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
+    check_table_memory(tree.name, required, memory, advice)
     size = tree.table_size + TABLE_PADDING
     regret, average = hugepage_zeros(size, form.regret), hugepage_zeros(size, form.average)
     prediction = hugepage_zeros(size if predictive else 0, form.regret)
@@ -155,12 +159,18 @@ def tables_from_average(tree: BoardTree, average: Array) -> BoardTables:
     """Wrap a table of averages for evaluation, without a copy and without tables to update."""
     if average.ndim != 1 or len(average) < tree.table_size:
         raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table_size}")
-    if not average.flags.writeable:  # kernels are compiled for writeable arrays; nothing is written
-        memory = (ctypes.c_char * average.nbytes).from_address(average.ctypes.data)
-        average = np.frombuffer(memoryview(memory), average.dtype)
     form = format_of_average(average.dtype)
     empty = np.zeros(0, form.regret)
-    return BoardTables(empty, average, empty, empty, empty, *lock_arrays(tree, form.compute))
+    return BoardTables(empty, writeable_alias(average), empty, empty, empty, *lock_arrays(tree, form.compute))
+
+
+def writeable_alias(table: Array) -> Array:
+    """Return the same memory without the read-only flag, for which Numba would compile every kernel again."""
+    if table.flags.writeable:
+        return table
+    memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
+    alias: Array = np.frombuffer(memoryview(memory), table.dtype)
+    return alias
 
 
 def table_block(tree: BoardTree, board: int, node: int) -> tuple[int, int, int]:
@@ -182,15 +192,13 @@ def copy_strategy(
         raise InputError(f"{source.name}: a table of {source_table.dtype} cannot be copied into one of {table.dtype}")
     if not np.array_equal(source.boards.rows, target.boards.rows):
         raise InputError(f"{source.name}: its boards or rows differ from those of {target.name}")
+    old, new = source.forest, target.forest
     for source_node, target_node in pairs:
-        if (source.forest.actor[source_node], source.forest.width[source_node]) != (
-            target.forest.actor[target_node],
-            target.forest.width[target_node],
-        ):
+        if old.actor[source_node] != new.actor[target_node] or old.width[source_node] != new.width[target_node]:
             raise InputError(
                 f"{source.name}: node {source_node} and node {target_node} of {target.name} are different decisions"
             )
-        street = int(np.searchsorted(source.forest.first, source_node, "right")) - 1
+        street = int(np.searchsorted(old.first, source_node, "right")) - 1
         for board in range(source.street_start[street], source.street_start[street + 1]):
             at, width, rows = table_block(source, board, source_node)
             to, _, _ = table_block(target, board, target_node)

@@ -34,7 +34,7 @@ from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper, make_result
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper
 from riverboat.solvers.result import Result as Result
 from riverboat.solvers.result import SolveProgress as SolveProgress
 from riverboat.solvers.run_loop import check_same_settings
@@ -234,13 +234,11 @@ class CFRRun(SolverRun):
         check_every: int | None = None,
         checkpoint_seconds: float = 60.0,
         tree: AnyTree | None = None,
-        solver_options: dict[str, Any] | None = None,
         cards: str | CardAbstraction | None = None,
         answer: str | None = None,
     ) -> None:
         super().__init__(log, check_every)
-        effective_answer(SolveLimits(), answer, cards=cards is not None)  # raises if it is invalid
-        self.answer: Answer = BEST if answer == BEST else LAST
+        self.answer: Answer = effective_answer(SolveLimits(), answer, cards=cards is not None)
         self._requested_answer = answer
         self.folder = None if out is None else Path(out)
         self.saves_checkpoints, self.checkpoint_seconds = self.folder is not None, checkpoint_seconds
@@ -259,7 +257,7 @@ class CFRRun(SolverRun):
         self.unit = self.tree.unit
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = card_abstraction_for(self.tree, cards)
-        options = solver_options or {}
+        options: dict[str, Any] = {}
         if stored is not None:
             names = dict(zip(("schedule", "traversal"), CFR.describe(rule, traversal), strict=True))
             options = stored.check_settings({**names, "seed": seed, "dtype": dtype}, buckets)
@@ -395,13 +393,10 @@ class CFRRun(SolverRun):
             strategy = solver.average(self.best.table(), iteration)
         else:
             strategy = solver.average()
-        return make_result(
+        return self._make_result(
             strategy,
             quality,
-            iterations=solver.iteration,
-            seconds=self.seconds,
             nodes=solver.nodes_touched,
-            history=tuple(self.history),
             ended=LIMIT,
             answer=self.answer,
             answer_iteration=iteration,

@@ -12,6 +12,7 @@ import math
 import threading
 import time as clock
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -89,14 +90,12 @@ class PollingStopper:
 def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper]) -> int:
     """Return how many iterations can run before a stopper on the iteration count applies."""
     counting = [stop for stop in stops if not isinstance(stop, PollingStopper)]
-    low, high = 1, UNLIMITED_ITERATIONS
-    while low < high:  # stoppers on iterations are monotone: bisect to the first that stops
-        middle = (low + high) // 2
-        if any(stop(now.after(middle)) for stop in counting):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+
+    def is_stopped(count: int) -> bool:
+        return any(stop(now.after(count)) for stop in counting)
+
+    # Stoppers on iterations are monotone: bisect to the first count that stops.
+    return 1 + bisect_left(range(1, UNLIMITED_ITERATIONS), True, key=is_stopped)
 
 
 # --- run loop ---------------------------------------------------------------------------------------

@@ -528,7 +528,7 @@ def _with_options(schedule: Schedule, text: str, tail: str) -> Schedule:
         try:
             number = float(value)
         except ValueError:
-            raise InputError(f"schedule {short_repr(text)}: {key}={short_repr(value)} is not a number") from None
+            number = math.nan
         if math.isnan(number):
             raise InputError(f"schedule {short_repr(text)}: {key}={short_repr(value)} is not a number")
         changes[key] = bool(number) if isinstance(kinds[key], bool) else number

@@ -26,9 +26,12 @@ from riverboat.solvers.result import (
     Result,
     SolveProgress,
     Stopper,
+    make_result,
 )
 from riverboat.solvers.run_loop import RunLoop, after_iterations, after_seconds, exploitability_below
 from riverboat.solvers.tabular.best_response import Quality
+from riverboat.strategies.solution import Solution
+from riverboat.strategies.tabular import Strategy
 
 # --- default limits ---
 
@@ -58,9 +61,7 @@ class SolveLimits(NamedTuple):
 
 def effective_limits(game: object, method: str, requested: SolveLimits) -> SolveLimits:
     """Return the requested limits, or the default of the game and the method if there are none."""
-    if any(limit is not None for limit in requested):
-        return requested
-    if method not in ("cfr", "egt"):
+    if any(limit is not None for limit in requested) or method not in ("cfr", "egt"):
         return requested
     if isinstance(game, Spot):
         return SolveLimits(until=DEFAULT_SPOT_TARGET)
@@ -218,6 +219,11 @@ class SolverRun(RunLoop[SolveProgress]):
     @abstractmethod
     def result(self) -> Result:
         """Return the result of the run so far."""
+
+    def _make_result(self, strategy: Strategy | Solution, quality: Quality, **facts: Any) -> Result:
+        """Make the result of a strategy with its quality, and with the checks of the run."""
+        counts = {"iterations": self.iteration, "seconds": self.seconds, "unit": self.unit}
+        return make_result(strategy, quality, **counts, history=tuple(self.history), **facts)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check if due."""

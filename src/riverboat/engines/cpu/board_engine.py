@@ -9,9 +9,7 @@ from typing import TypeVar, Unpack
 import numpy as np
 
 from riverboat.compiled.simd import decode_codes
-from riverboat.core.errors import InputError, MemoryLimitError, check_threads
-from riverboat.core.formatting import format_bytes
-from riverboat.core.resources import available_memory
+from riverboat.core.errors import InputError, check_threads
 from riverboat.engines.cpu._kernels import board as kernels
 from riverboat.engines.cpu._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE, BoardTables
 from riverboat.engines.cpu.ties import TiedRows
@@ -22,6 +20,7 @@ from riverboat.engines.rules import LocalRule, board_kernels
 from riverboat.engines.tables import (
     TableFormat,
     allocate_tables,
+    check_table_memory,
     format_of_average,
     table_block,
     table_bytes,
@@ -105,11 +104,6 @@ class CpuBoardEngine(BoardEngine):
 
     # --- tables -----------------------------------------------------------------------------
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tables in bytes, including the copies of simultaneous updates."""
-        return sum({id(table): table.nbytes for table in self._tables[:5]}.values())
-
     def read(self, name: str) -> Array:
         """Return a table: the engine's own memory, not a copy."""
         self._check_table(name)
@@ -162,7 +156,7 @@ class CpuBoardEngine(BoardEngine):
             self._run_kernel(step, mode, players, thread=thread)
             return
         self._run_kernel(step, mode, players, (kernels.ROOT_DOWN, kernels.NEXT_STREETS))
-        self._workspace.run_on_threads(lambda thread: self._run_kernel(step, mode, players, phases, thread))
+        self._workspace.team.run(lambda thread: self._run_kernel(step, mode, players, phases, thread))
         self._run_kernel(step, mode, players, (kernels.ROOT_UP, kernels.FULL_TRAVERSAL))
 
     def iterate(self, steps: Array, start: SubtreeStart | None = None, *, thread: int = 0) -> None:
@@ -170,13 +164,10 @@ class CpuBoardEngine(BoardEngine):
 
         `thread`: index of the vectors to use, if several engines share a workspace.
         """
-        tables = self._tables
-        if tables.opp_regret is tables.regret:
-            self._iterate_in_turns(steps, start, thread)
-            return
-        for i in range(len(steps)):
+        simultaneous = self._tables.opp_regret is not self._tables.regret
+        for part in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
             self._copy_opponent_tables()
-            self._iterate_in_turns(steps[i : i + 1], start, thread)
+            self._iterate_in_turns(part, start, thread)
 
     def _copy_opponent_tables(self) -> None:
         """Copy the tables before an iteration with simultaneous updates."""
@@ -222,14 +213,6 @@ class CpuBoardEngine(BoardEngine):
         """Compile the kernels, or load them from the cache."""
         self._run_kernel(ZERO_STEP[:0], UPDATE, (0, 2))
 
-    def strategy_values(self, player: int, start: SubtreeStart | None = None, *, thread: int = 0) -> Array:
-        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
-        return self._root_values(EVALUATE, player, start, thread)
-
-    def best_response_values(self, player: int, start: SubtreeStart | None = None, *, thread: int = 0) -> Array:
-        """Return the same values when the player plays a best response to the opponent's average strategy."""
-        return self._root_values(BEST_RESPONSE, player, start, thread)
-
     def street_values(self, player: int, start: SubtreeStart | None = None, *, best_response: bool = False) -> Array:
         """Return the values of a player's rows at each node of a street, from the root or from `start` on.
 
@@ -247,12 +230,12 @@ class CpuBoardEngine(BoardEngine):
         unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, thread)
         return self.root.expected_value(player, self._read_values(player, 0, 0, thread) * unit, respond=respond)
 
-    def _root_values(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> Array:
+    def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
         """Return the values at a node and after each action there, in chips."""
-        unit = self._traverse(mode, me, start, thread)
+        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, start, 0)
         board, node = (0, 0) if start is None else (start.board, start.node)
         nodes = node, *child_nodes(self.tree.forest, node)
-        return np.array([self._read_values(me, board, n, thread) for n in nodes]) * unit
+        return np.array([self._read_values(player, board, n, 0) for n in nodes]) * unit
 
     def _read_values(self, me: int, board: int, node: int, thread: int) -> Array:
         """Return the values of the last traversal at a node, in internal units. float64 [rows]"""
@@ -321,12 +304,7 @@ class CpuBatchEngine:
         threads, memory, size = options.get("threads", 1), options.get("memory"), sum(tree.table_size for tree in trees)
         tables = {name: bool(options.get(name)) for name in ("predictive", "simultaneous")}
         required = table_bytes(size, form, **tables)
-        allowed = min(x for x in (memory, available_memory(), required) if x is not None)
-        if required > allowed:
-            raise MemoryLimitError(
-                f"{len(trees)} subgames: the tables need {format_bytes(required)} and {format_bytes(allowed)} are allowed; "
-                "solve fewer at once"
-            )
+        check_table_memory(f"{len(trees)} subgames", required, memory, "; solve fewer at once")
         single = len(trees) == 1  # then the threads share its boards
         self.workspace = EngineWorkspace(trees[0], form.compute, 1 if single else threads)
         workspace = None if single and threads > 1 else self.workspace
@@ -345,7 +323,7 @@ class CpuBatchEngine:
             while (turn := next(turns)) < len(selected):
                 results[turn] = task(self.engines[selected[turn]], thread)
 
-        self.workspace.run_on_threads(work)
+        self.workspace.team.run(work)
         return results  # type: ignore[return-value]
 
     def iterate(self, steps: Array, indices: Sequence[int] | None = None) -> None:

@@ -32,15 +32,9 @@ class TiedRows:
         for street in range(tree.streets):
             for player in (0, 1):
                 if player == 0 or not same_hands:
-                    rows[player] = _row_buckets(tree, cards, street, player)
+                    rows[player] = _bucket_shares(tree, cards, street, player)
                 bucket, weight = rows[player] or rows[0]  # type: ignore[misc]
                 self._streets[player].append(_tied_street(tree, street, player, bucket, weight, cards.counts[street]))
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the maps in bytes."""
-        arrays = {id(a): a.nbytes for side in self._streets for s in side for a in (s.bucket, s.weight)}
-        return sum(arrays.values())
 
     def average_rows(
         self, workspace: EngineWorkspace, table: Array, player: int, floor: float = -np.inf, rounding_step: int = 0
@@ -54,7 +48,7 @@ class TiedRows:
                 vector = aligned_zeros(self.tree.stride, workspace.dtype)
                 kernels.average_tied_rows(table, s, floor, rounding_step, counter, mean, vector)
 
-            workspace.run_on_threads(work)
+            workspace.team.run(work)
 
 
 def _check_abstraction(tree: BoardTree, cards: CardAbstraction) -> None:
@@ -69,21 +63,26 @@ def _check_abstraction(tree: BoardTree, cards: CardAbstraction) -> None:
         raise InputError(f"{cards.name}: buckets for {len(cards.streets)} streets, but {tree.name} has {tree.streets}")
 
 
-def _row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> tuple[Array, Array]:
+def row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> Array:
+    """Return the bucket of each row of a player on the boards of a street. int32 [rows of all boards]"""
+    boards = range(tree.street_start[street], tree.street_start[street + 1])
+    hands = np.concatenate([tree.representatives(b, player) for b in boards])
+    shown = np.array([[card for deal in tree.deals.deals_to(b) for card in deal] for b in boards], np.uint8)
+    row_boards = np.repeat(shown, tree.rows[boards.start : boards.stop, player], axis=0)
+    dealt = np.concatenate([HAND_CARDS[hands], row_boards], axis=1).astype(np.uint8)
+    return cards.buckets(dealt, check=False)[:, 0, street].astype(np.int32)
+
+
+def _bucket_shares(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> tuple[Array, Array]:
     """Return the bucket of each row on the boards of a street, and its share of the bucket.
 
     int32, float64 [rows of all boards]
     """
-    buckets, weights = [], []
+    bucket, weights = row_buckets(tree, cards, street, player), []
     for b in range(tree.street_start[street], tree.street_start[street + 1]):
-        reps = tree.representatives(b, player)
-        board = np.array([card for deal in tree.deals.deals_to(b) for card in deal], np.uint8)
-        dealt = np.concatenate([HAND_CARDS[reps], np.broadcast_to(board, (len(reps), len(board)))], axis=1)
-        buckets.append(cards.buckets(dealt.astype(np.uint8), check=False)[:, 0, street])
         row_of = tree.row_of[b, player]
-        hands = np.bincount(row_of[row_of != NO_ROW], minlength=len(reps))
+        hands = np.bincount(row_of[row_of != NO_ROW], minlength=int(tree.rows[b, player]))
         weights.append(hands * float(_deal_count(tree, b)))
-    bucket = np.concatenate(buckets).astype(np.int32)
     weight = np.concatenate(weights)
     total = np.bincount(bucket, weight, minlength=cards.counts[street])
     return bucket, weight / total[bucket]

@@ -1,9 +1,7 @@
-"""Memory of traversals, for each thread and player, and the thread pool."""
+"""Memory of traversals, for each thread and player."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +12,7 @@ from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core import resources
 from riverboat.core.errors import check_threads
 from riverboat.engines.cpu._kernels import board as kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.trees.boards import BoardTree
@@ -44,6 +43,7 @@ class EngineWorkspace:
         check_threads(threads)
         self.tree, self.dtype = tree, np.dtype(dtype)
         self.threads = min(threads, resources.available_cores())
+        self.team = ThreadTeam(self.threads)
         self.scale = payoff_scale(tree.betting)
         self._block_values: dict[int, Array] = {}
 
@@ -95,14 +95,3 @@ class EngineWorkspace:
             board=np.zeros(tree.streets, np.int64),
             next=np.zeros(tree.streets, np.int64),
         )
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(max(self.threads - 1, 1), thread_name_prefix="riverboat")
-
-    def run_on_threads(self, task: Callable[[int], None]) -> None:
-        """Run a task on every thread with the thread's index."""
-        others = [self._pool.submit(task, k) for k in range(1, self.threads)]
-        task(0)
-        for other in others:
-            other.result()

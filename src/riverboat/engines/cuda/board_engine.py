@@ -142,13 +142,10 @@ class CudaBatchEngine:
             SIMULATED_THREADS if SIMULATED else threads_per_block(layout.stride, self.memory, layout.streets == 1)
         )
         size = int(layout.table[-1]) + TABLE_PADDING
-        free, need = free_bytes(), table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
-        if free is not None and need > free:
-            raise MemoryLimitError(
-                f"{trees[0].name}: the tables need {format_bytes(need)} and the device has {format_bytes(free)} free"
-            )
+        need = table_bytes(size, form, predictive=predictive, simultaneous=simultaneous)
+        require_device_memory(f"{trees[0].name}: the tables", need)
         self._program, self._boards, self._items = (
-            type(part)(*map(_upload, part)) for part in (layout.program, layout.boards, layout.items)
+            type(part)(*map(to_device, part)) for part in (layout.program, layout.boards, layout.items)
         )
         self._host_items = layout.items
         self._selected_games: tuple[int, ...] | None = None
@@ -178,7 +175,7 @@ class CudaBatchEngine:
         opponent_tables = regret, prediction
         if apart:
             opponent_tables = _zeros(len(regret), form.regret), _zeros(len(prediction), form.regret)
-        locks = _upload(self.layout.lock), _upload(self.layout.locked)
+        locks = to_device(self.layout.lock), to_device(self.layout.locked)
         return CudaBoardTables(regret, average, prediction, *opponent_tables, *locks)
 
     def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
@@ -251,7 +248,7 @@ class CudaBatchEngine:
             items = all_items if chosen is None else select_games(all_items, self.layout.boards.game, chosen)
             arrays = zip(items, self._host_items, self._items, strict=True)  # only changed arrays are uploaded
             self._items = type(items)(
-                *(sent if np.array_equal(new, old) else _upload(new) for new, old, sent in arrays)
+                *(sent if np.array_equal(new, old) else to_device(new) for new, old, sent in arrays)
             )
             self._host_items, self._selected_games = items, chosen
 
@@ -356,20 +353,10 @@ class CudaBoardEngine(BoardEngine):
 
     threads = 1
 
-    def __init__(
-        self,
-        tree: BoardTree,
-        form: TableFormat,
-        *,
-        predictive: bool = False,
-        simultaneous: bool = False,
-        stakes: float = 0.0,
-        trainable: bool = True,
-    ) -> None:
+    def __init__(self, tree: BoardTree, form: TableFormat, **options: Any) -> None:
+        """Allocate tables on the device; `options` are those of `CudaBatchEngine`."""
         self.tree, self.form = tree, form
-        self.batch = CudaBatchEngine(
-            [tree], form, predictive=predictive, simultaneous=simultaneous, trainable=trainable, stakes=stakes
-        )
+        self.batch = CudaBatchEngine([tree], form, **options)
         self.root, self._tables = self.batch.roots[0], self.batch.tables
         self._cpu_copy: CpuBoardEngine | None = None
 
@@ -420,15 +407,11 @@ class CudaBoardEngine(BoardEngine):
             self._cpu_copy = CpuBoardEngine.from_average(self.tree, self.read("average"), root_average=root)
         return self._cpu_copy
 
-    def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
-        """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]"""
-        return self.batch.values(player)[0] if start is None else self._cpu_engine.strategy_values(player, start)
-
-    def best_response_values(self, player: int, start: SubtreeStart | None = None) -> Array:
-        """Return the same values when the player plays a best response to the opponent's average strategy."""
+    def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
+        """Return the values at a node and after each action there, below the root by the processor."""
         if start is not None:
-            return self._cpu_engine.best_response_values(player, start)
-        return self.batch.values(player, respond=True)[0]
+            return self._cpu_engine._values_at(player, start, respond=respond)
+        return self.batch.values(player, respond=respond)[0]
 
     def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
         """Return the expected value of a player at the root, in chips."""
@@ -444,10 +427,17 @@ def free_bytes() -> int | None:
     return None if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
-def _upload(numbers: Array) -> Any:
+def require_device_memory(what: str, need: int) -> None:
+    """Raise MemoryLimitError if the device has too little free memory."""
+    free = free_bytes()
+    if free is not None and need > free:
+        raise MemoryLimitError(f"{what} need {format_bytes(need)} and the device has {format_bytes(free)} free")
+
+
+def to_device(numbers: Array) -> Any:
     """Copy an array to the device; an empty one gets memory as well."""
-    if not len(numbers):
-        return cuda.to_device(np.zeros(1, numbers.dtype))[:0]
+    if not numbers.size:
+        return cuda.to_device(np.zeros((1,) * numbers.ndim, numbers.dtype))[(slice(0),) * numbers.ndim]
     return cuda.to_device(np.ascontiguousarray(numbers))
 
 

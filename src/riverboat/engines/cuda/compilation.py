@@ -7,8 +7,9 @@ Python (`NUMBA_ENABLE_CUDASIM=1`), one Python thread for each CUDA thread, for t
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from functools import cache
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,12 @@ def link_device_functions(function: Any, names: dict[str, Any]) -> FunctionType:
             device = cuda.jit(device=True, **DEVICE_FUNCTION_OPTIONS)
             names[name] = device(link_device_functions(callee, names))
     return bind_globals(function, names)
+
+
+def compile_kernels(names: dict[str, Any], kernels: Iterable[str], **options: dict[str, Any]) -> SimpleNamespace:
+    """Compile some kernels of a module whose globals are `names`, with options by kernel."""
+    linked = {name: link_device_functions(names[name], names) for name in kernels}
+    return SimpleNamespace(**{name: cuda.jit(code, **options.get(name, {})) for name, code in linked.items()})
 
 
 @cache

@@ -9,10 +9,8 @@ import numpy as np
 from numba import from_dtype
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import MemoryLimitError
-from riverboat.core.formatting import format_bytes
 from riverboat.engines.cuda._kernels import nearest_centroid as kernels
-from riverboat.engines.cuda.board_engine import free_bytes
+from riverboat.engines.cuda.board_engine import require_device_memory
 from riverboat.engines.cuda.compilation import SIMULATED, bind_globals, cuda
 
 THREADS = 4 if SIMULATED else 256
@@ -33,11 +31,7 @@ class NearestCentroidFinder:
 
     def __init__(self, points: Array, emd: bool) -> None:
         numbers = points.astype(np.float32) if points.dtype == np.float16 else np.ascontiguousarray(points)
-        free, need = free_bytes(), numbers.nbytes + 8 * len(points)
-        if free is not None and need > free:
-            raise MemoryLimitError(
-                f"k-means: the points need {format_bytes(need)} and the device has {format_bytes(free)} free"
-            )
+        require_device_memory("k-means: the points", numbers.nbytes + 8 * len(points))
         self.points, self.emd = cuda.to_device(numbers), emd
         self.labels, self.lower = (cuda.device_array(len(points), kind) for kind in (np.int32, np.float32))
 

@@ -96,9 +96,8 @@ def vector_plan(tree: ActionTree, pair: Array, live: Array) -> VectorPlan:
             )
         groups.append(street_groups)
     streets, columns, slots = [], [], []
-    arrivals = np.full(
-        (*unit_of.shape, 2), NONE, np.int64
-    )  # unit and sequence of the previous street, by entry and seat
+    # Unit and sequence of the previous street, by entry and seat.
+    arrivals = np.full((*unit_of.shape, 2), NONE, np.int64)
     for s, street_groups in enumerate(groups):
         builder = _StreetPlanBuilder(tree, s, pair, live, unit_of)
         for betting, nodes in street_groups:

@@ -62,12 +62,12 @@ def loss_against(equilibrium: CFR) -> Callable[[CFR], float]:
 
     It is the mean over both seats.
     """
-    tree, opponent_sums = equilibrium.tree, equilibrium.average_sums
+    tree, opponent_sums = equilibrium.tree, equilibrium.averages
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: values by hand need a public game")
 
     def measure(solver: CFR) -> float:
-        return -sum(expected_value(tree, seat, solver.average_sums, opponent_sums) for seat in (0, 1)) / 2
+        return -sum(expected_value(tree, seat, solver.averages, opponent_sums) for seat in (0, 1)) / 2
 
     return measure
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from riverboat.core import validation
 from riverboat.core.cancellation import check_cancellation, has_cancellation_check
 from riverboat.core.errors import InputError, short_repr
+from riverboat.core.parallel import map_in_order
 from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
 from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
 from riverboat.engines.tables import parse_table_format, table_bytes
@@ -124,28 +124,22 @@ def solve_with_quality(
         for numbers in batches:
             trees |= zip(numbers, trees_of_one_shape([spots[n] for n in numbers], _shape_for), strict=True)
         batches = _device_batches(trees, dtype or COMPACT, where)
-    answers: list[tuple[Solution, Quality] | None] = [None] * len(spots)
     parallel = threads if where == CPU and len(batches) > 1 else 1
 
-    def solve(indices: list[int]) -> None:
+    def solve(indices: list[int]) -> list[tuple[Solution, Quality]]:
         first = spots[indices[0]]
         rule = user_schedule or (SEVERAL_STREETS_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
         kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else COMPACT)
-        own_trees = (
-            [trees[n] for n in indices] if trees else trees_of_one_shape([spots[n] for n in indices], _shape_for)
-        )
+        chosen = [spots[n] for n in indices]
+        own_trees = [trees[n] for n in indices] if trees else trees_of_one_shape(chosen, _shape_for)
         resources: dict[str, Any] = {"threads": 1 if parallel > 1 else threads, "memory": memory}
         engine = create_batch_engine(where, own_trees, parse_table_format(kind), **resources, **engine_options(rule))
-        for n, answer in zip(indices, run_batch(engine, rule, goal, kind), strict=True):
-            answers[n] = answer
+        return run_batch(engine, rule, goal, kind)
 
-    if parallel > 1:
-        with ThreadPoolExecutor(parallel, thread_name_prefix="riverboat") as pool:
-            list(pool.map(solve, batches))
-    else:
-        for indices in batches:
-            solve(indices)
-    return [answer for answer in answers if answer is not None]
+    answers: dict[int, tuple[Solution, Quality]] = {}
+    for indices, solved in zip(batches, map_in_order(solve, batches, parallel), strict=True):
+        answers |= zip(indices, solved, strict=True)
+    return [answers[n] for n in range(len(spots))]
 
 
 def _group_by_betting(spots: Sequence[Spot]) -> list[list[int]]:

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
-from riverboat.cards.deck import HAND_CARDS
 from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines import tables
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
-from riverboat.engines.cpu.ties import TiedRows
+from riverboat.engines.cpu.ties import TiedRows, row_buckets
 from riverboat.engines.devices import AUTO, CPU, AnyBatchEngine, AnyBoardEngine, create_engine, resolve_device
 from riverboat.engines.tables import TABLE_PADDING, parse_table_format
 from riverboat.games.base import Array
-from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.holdem import Holdem, holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.solvers import schedules
@@ -313,16 +311,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
     @cached_property
     def _buckets(self) -> list[Array]:
         """Bucket of each row of a street's boards, board after board. int32 [rows] per street"""
-        tree, cards, buckets = self.tree, self.trainer.cards, []
-        for street in range(tree.streets):
-            boards = range(tree.street_start[street], tree.street_start[street + 1])
-            # One deal: the order of cards does not matter.
-            shown = np.array([tree.deals.board_cards(b) for b in boards], np.uint8)
-            hands = np.concatenate([tree.representatives(b, 0) for b in boards])
-            row_boards = np.repeat(shown, tree.rows[boards.start : boards.stop, 0], axis=0)
-            dealt = np.concatenate([HAND_CARDS[hands], row_boards], axis=1).astype(np.uint8)
-            buckets.append(cards.buckets(dealt, check=False)[:, 0, -1].astype(np.int32))
-        return buckets
+        return [row_buckets(self.tree, self.trainer.cards, street, 0) for street in range(self.tree.streets)]
 
     def _write_street(self, street: int) -> None:
         """Write the bucket strategies of a street as hand strategies into the table."""
@@ -346,7 +335,9 @@ class SampledBoardCFR(CFRSolver[Solution]):
         while work:
             node, flat = work.pop()
             nodes[node] = flat
-            work += _matching_children(betting, node, flat, self.actions.first)
+            for k, child in enumerate(betting.children(node)):
+                # In the flat tree a chance node is the same node as its successor.
+                work.append((child, flat if betting.actor[node] < 0 else int(self.actions.first[flat]) + k))
         return nodes
 
     def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Solution:
@@ -356,13 +347,6 @@ class SampledBoardCFR(CFRSolver[Solution]):
         """Compute best-response values and expected values of the average strategy, in the tree's unit."""
         _ = self.averages
         return engine_quality(self._reader_engine)
-
-
-def _matching_children(betting: BettingTree, node: int, flat: int, first: Array) -> list[tuple[int, int]]:
-    """Return the children of a node in both trees. In the flat tree a chance node is the same node as its successor."""
-    if betting.actor[node] < 0:
-        return [(child, flat) for child in betting.children(node)]
-    return [(child, int(first[flat]) + k) for k, child in enumerate(betting.children(node))]
 
 
 def _period_schedule(schedule: AnySchedule) -> Schedule:

@@ -157,15 +157,14 @@ class RayBackend(BladeBackend):
         return [int(n) for n in self._get([actor.process.remote() for actor in self.blades])]
 
     def restart_dead(self) -> int:
-        dead = []
-        for n, actor in enumerate(self.blades):
+        restarted = 0
+        for n, actor in enumerate(list(self.blades)):
             try:
                 self.ray.get(actor.process.remote())
             except self.ray.exceptions.RayActorError:
-                dead.append(n)
-        for n in dead:
-            self.blades[n] = self._start(self.assignments[n])
-        return len(dead)
+                self.blades[n] = self._start(self.assignments[n])
+                restarted += 1
+        return restarted
 
     def close(self) -> None:
         for actor in self.blades:

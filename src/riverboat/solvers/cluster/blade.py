@@ -25,20 +25,10 @@ from riverboat.core import artifacts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.engines.sampling._kernels import cluster as kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import (
-    LOOKUP_BLOCK,
-    BucketTables,
-    Pruning,
-    ThreadTeam,
-    empty_journal,
-    group_size,
-    make_block,
-    make_notes,
-    make_sampling_game,
-    max_notes_per_deal,
-    update_rule,
-)
+from riverboat.solvers.mccfr import tables as trainer_tables
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning
 
 KIND = "blade"
 MODES = ("weighted", "paper")
@@ -91,7 +81,7 @@ class Blade:
         owned = [(int(s.first[share.first]), int(s.first[share.end])) for s in cards.streets[1 : tree.rules.rounds]]
         self.rows = [(0, 0), *owned]  # by street: range of the abstraction's buckets on this blade
         self.tables = BucketTables(tree, [end - first for first, end in self.rows], share.dtype)
-        game = make_sampling_game(tree, cards, self.tables)
+        game = trainer_tables.make_sampling_game(tree, cards, self.tables)
         offsets = self.tables.width * np.array([first for first, _ in self.rows], np.int64)
         self.game = game._replace(base=self.tables.base - offsets)
         self.flops = make_blade_flops(cards, share.first, share.end)
@@ -99,15 +89,14 @@ class Blade:
         # Mean of |F| over the hands, and its share of all flops that avoid the hands.
         self.mean_flops = len(self.flops.cards) * comb(deck - flop_cards, hole_cards) / comb(deck, hole_cards)
         self.share_of_flops = self.mean_flops / comb(deck - hole_cards, flop_cards)
-        max_notes = max_notes_per_deal(self.game.nodes, len(tree))
-        group = group_size(max_notes)
+        group = trainer_tables.DealGroup(self.game.nodes)
         scale = 1 / self.mean_flops if share.mode == "weighted" else 0.0
         self._part = kernels.BladePart(self.flops, share.number, scale)
         workspaces = [
-            kernels.BladeWorkspace(make_notes(max_notes, group), empty_journal(), np.zeros(LOOKUP_BLOCK, np.int64))
+            kernels.BladeWorkspace(group.make_notes(), trainer_tables.empty_journal(), np.zeros(LOOKUP_BLOCK, np.int64))
             for _ in range(share.threads)
         ]
-        self._workspaces = [(make_block(self.game, LOOKUP_BLOCK), workspace) for workspace in workspaces]
+        self._workspaces = [(trainer_tables.make_block(self.game, LOOKUP_BLOCK), workspace) for workspace in workspaces]
 
     # --- training --------------------------------------------------------------------------------------
 
@@ -120,7 +109,7 @@ class Blade:
         batch = kernels.ContinuationBatch(*(np.array(part) for part in batch))  # arrays from messages may be read-only
         values, counts = np.zeros(len(batch.root), np.float32), np.zeros(len(batch.keys), np.int32)
         turn, tally = np.zeros(1, np.int64), np.zeros((self.assignment.threads, _LINE), np.int64)
-        rule = update_rule(self.tables, self.assignment.prune)
+        rule = trainer_tables.update_rule(self.tables, self.assignment.prune)
 
         def run(thread: int) -> None:
             arguments = self.game, self.cards.lookup, self.tables.cells, self._part, batch, rule, turn
@@ -133,7 +122,7 @@ class Blade:
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply regrets and averages by the factors of a schedule."""
-        self.team.discount(self.tables, (positive, negative, decay), seed)
+        self.tables.discount(positive, negative, decay, seed, self.team)
 
     # --- strategies ---------------------------------------------------------------------
 
@@ -187,11 +176,3 @@ def make_blade_flops(cards: CardAbstraction, first: int, end: int) -> kernels.Bl
     if not len(flops):
         raise InputError(f"{cards.name}: public buckets {first} to {end - 1} have no flops: use fewer blades")
     return kernels.count_flops(flops)
-
-
-def count_flops_avoiding(flops: kernels.BladeFlops, hands: Array) -> Array:
-    """Count |F|, the flops that share no card with both hands. uint8 [deals, cards] -> int32 [deals]"""
-    hands = np.ascontiguousarray(hands, np.uint8)
-    out = np.zeros(len(hands), np.int32)
-    kernels.count_avoiding_batch(flops, hands.reshape(-1), hands.shape[1], out)
-    return out

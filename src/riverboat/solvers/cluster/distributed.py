@@ -31,26 +31,13 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.engines.sampling._kernels import cluster as kernels
 from riverboat.engines.sampling._kernels import external
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
-from riverboat.solvers.mccfr.tables import (
-    LOOKUP_BLOCK,
-    BucketTables,
-    Pruning,
-    ThreadTeam,
-    Weighting,
-    as_weighting,
-    bucket_rows,
-    deal_range,
-    group_size,
-    make_block,
-    make_journals,
-    make_notes,
-    make_sampling_game,
-    max_notes_per_deal,
-    update_rule,
-)
+from riverboat.solvers.mccfr import tables as trainer_tables
+from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, Weighting
 
 # --- head: first-street tables and the two passes of Algorithm 4 ---
 
@@ -65,7 +52,6 @@ class Head:
         tree: ActionTree,
         cards: CardAbstraction,
         *,
-        seed: int = 0,
         threads: int = 1,
         dtype: str = "float32",
         prune: Pruning | None = None,
@@ -74,34 +60,29 @@ class Head:
         if batch < 1:
             raise InputError(f"batch={batch}: deals per message, must be at least 1")
         self.team = ThreadTeam(threads)
-        self.tree, self.cards, self.seed, self.prune = tree, cards, seed, prune
+        self.tree, self.cards = tree, cards
         self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
-        self.game = make_sampling_game(tree, cards, self.tables)
-        self.payoff = np.zeros(2)  # total payoff of each seat as traverser, in chips
-        self.updates = 0  # decisions visited on the first street
-        hands = 2 * cards.deck.hole
-        self.flops = comb(
-            len(cards.deck.cards) - hands, tree.rules.board[1]
-        )  # that avoid both hands: 17,296 in hold'em
-        self._max_notes = self._first_street_notes()
-        self.group = group_size(self._max_notes)
-        self.batch = self._fit_batch(-(-batch // LOOKUP_BLOCK) * LOOKUP_BLOCK)
-        self._allocate_notes()
+        self.game = trainer_tables.make_sampling_game(tree, cards, self.tables)
+        self.rule = trainer_tables.update_rule(self.tables, prune)
+        others = len(cards.deck.cards) - 2 * cards.deck.hole
+        self.flops = comb(others, tree.rules.board[1])  # that avoid both hands: 17,296 in hold'em
+        nodes = self.game.nodes.reshape(-1, 4).copy()
+        nodes[tree.street > 0, 0] = 0  # no actions: traversals end with the first street
+        notes = trainer_tables.DealGroup(nodes.reshape(-1))
+        self.group, self.batch = notes.size, self._fit_batch(notes.need, batch)
+        self._allocate_notes(notes)
         self._deals = 0
         self._start = np.zeros(1, np.int64)
 
     # --- passes ------------------------------------------------------------------------------------
 
-    def record(self, first: int, deals: int) -> kernels.ContinuationBatch:
-        """Run the first pass over deals `first` … of the run, and return the continuations that the blades evaluate."""
-        rule = update_rule(self.tables, self.prune)
-        taken = deal_range(self.seed, first, first + deals)
+    def record(self, seed: int, begin: int, end: int) -> kernels.ContinuationBatch:
+        """Run the first pass over deals begin … end - 1 of a run; return the continuations that the blades evaluate."""
+        taken, deals = trainer_tables.deal_range(seed, begin, end), end - begin
 
         def run(_: int) -> None:
-            shapes = (LOOKUP_BLOCK, 1), (LOOKUP_BLOCK, 2, 1)
-            workspace = kernels.LookupWorkspace(*(np.zeros(shape, np.int64) for shape in shapes))
-            arguments = self.game, self.cards.lookup, self.tables.cells, taken, rule
-            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts, workspace)
+            arguments = self.game, self.cards.lookup, self.tables.cells, taken, self.rule
+            kernels.record_batch(*arguments, self._groups, self._block, self._hands, self._cuts)
 
         self.team.run(run)
         groups = -(-deals // self.group)
@@ -111,8 +92,11 @@ class Head:
         keys, prune = self._block.keys[:deals], self._block.prune[:deals]
         return kernels.ContinuationBatch(keys, self._hands[: deals * hole_cards], prune, self._start, root)
 
-    def finish(self, answers: Iterable[tuple[Array, Array]]) -> None:
-        """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals]."""
+    def finish(self, answers: Iterable[tuple[Array, Array]]) -> tuple[int, Array]:
+        """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals].
+
+        Returns the number of decisions visited, and the payoff of each seat as traverser, in chips. float64 [2]
+        """
         deals, start = self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
         for values, counts in answers:
@@ -121,45 +105,36 @@ class Head:
         assert (flops == self.flops).all(), f"{flops.min()} to {flops.max()} flops over all blades, not {self.flops}"
         total /= self.flops
         groups, turn = -(-deals // self.group), np.zeros(1, np.int64)
-        payoff, rule = np.zeros((groups, 2)), update_rule(self.tables, self.prune)
+        payoff = np.zeros((groups, 2))
 
         def back_up_values(_: int) -> None:
-            arguments = self.tables.cells, deals, rule, turn, self._groups, self._block
+            arguments = self.tables.cells, deals, self.rule, turn, self._groups, self._block
             kernels.finish_batch(*arguments, start, self._cuts, total, payoff)
 
         def add_increments(thread: int) -> None:
             journals = self._groups.journals
-            external.apply_increments(self.tables.cells, journals, groups, rule.floor, thread, self.team.threads)
+            external.apply_increments(self.tables.cells, journals, groups, self.rule.floor, thread, self.team.threads)
 
         self.team.run(back_up_values)
         self.team.run(add_increments)
-        self.updates += int(self._cuts.own[:groups, :2].sum())
-        self.payoff += payoff.sum(axis=0) * self.tables.unit
+        return int(self._cuts.own[:groups, :2].sum()), payoff.sum(axis=0) * self.tables.unit
 
     # --- workspace --------------------------------------------------------------------------------------
 
-    def _first_street_notes(self) -> Array:
-        """Return the most notes that both traversals of a deal need on the first street. int64 [3]"""
-        nodes = self.game.nodes.reshape(-1, 4).copy()
-        nodes[self.tree.street > 0, 0] = 0  # no actions: traversals end there
-        return max_notes_per_deal(nodes.reshape(-1), len(self.tree))
-
-    def _fit_batch(self, batch: int) -> int:
+    def _fit_batch(self, need: Array, batch: int) -> int:
         """Reduce the batch to the deals whose notes fit in memory, in whole blocks."""
-        decisions = int(self._max_notes[0] + self._max_notes[1])
-        deal_bytes = int(self._max_notes @ (48, 24, 24)) + 8 * decisions * int(self.tree.count.max())
-        return min(batch, max(LOOKUP_BLOCK, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK * LOOKUP_BLOCK))
+        deal_bytes = int(need @ (48, 24, 24)) + 8 * int(need[0] + need[1]) * int(self.tree.count.max())
+        blocks = min(-(-batch // LOOKUP_BLOCK), max(1, _MAX_NOTE_BYTES // deal_bytes // LOOKUP_BLOCK))
+        return blocks * LOOKUP_BLOCK
 
-    def _allocate_notes(self) -> None:
+    def _allocate_notes(self, notes: trainer_tables.DealGroup) -> None:
         """Allocate the notes of the first pass over a batch that the second pass reads."""
         groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
-        places = groups, (int(self._max_notes[2]) + 2) * self.group
+        places = groups, (int(notes.need[2]) + 2) * self.group
         starts, own = np.zeros(self.batch + 1, np.int64), np.zeros((groups, 3), np.int64)
         self._cuts = kernels.ContinuationCuts(np.zeros(places, np.int32), np.zeros(places, np.int32), starts, own)
-        traversal_notes = make_notes(self._max_notes, self.group, groups)
-        journals = make_journals(self._max_notes, self.group, moves, groups)
-        self._groups = kernels.HeadGroups(traversal_notes, journals)
-        self._block = make_block(self.game, self.batch, streets=1)
+        self._groups = kernels.HeadGroups(notes.make_notes(groups), notes.make_journals(moves, groups))
+        self._block = trainer_tables.make_block(self.game, self.batch, streets=1)
         self._hands = np.zeros(self.batch * 2 * self.cards.deck.hole, np.uint8)
 
 
@@ -170,7 +145,7 @@ MAX_FAULTS = 10  # consecutive lost blades, without a batch in between
 
 
 class ClusterTables:
-    """Strategies of head and blades, by street and bucket."""
+    """Strategies and regrets of head and blades, by street and bucket."""
 
     def __init__(self, solver: DistributedTrainer) -> None:
         self._solver = solver
@@ -180,7 +155,7 @@ class ClusterTables:
         solver = self._solver
         if street == 0:
             return solver.head.tables.strategies(0, rows, averages=averages)
-        chosen = bucket_rows(street, solver.cards.counts[street], rows)
+        chosen = trainer_tables.bucket_rows(street, solver.cards.counts[street], rows)
         first = solver.cards.streets[street].first
         inside = [(chosen >= first[s.first]) & (chosen < first[s.end]) for s in solver.assignments]
         requests = [(street, chosen[selected], averages) if selected.any() else None for selected in inside]
@@ -190,9 +165,15 @@ class ClusterTables:
                 out[selected] = answer
         return out
 
+    def sampled_regret(self, rows: int | None) -> tuple[Array, Array]:
+        """Count visited information sets by street, and sum their largest regrets by seat, as `BucketTables` does."""
+        visited, regrets = zip(*self._solver._call_blades("survey", rows), strict=True)
+        on_head, regret = self._solver.head.tables.visited_and_regret(0)
+        return np.array([on_head, *sum(visited)[1:]]), regret + sum(regrets)
 
-class DistributedTrainer:
-    """A trainer with a head and blades, with the interface of `BlueprintTrainer`."""
+
+class ClusterTraverser:
+    """External sampling by a head, which owns the first street, and blades."""
 
     def __init__(
         self,
@@ -202,28 +183,57 @@ class DistributedTrainer:
         blades: int = 2,
         engine: str = "local",
         cards_path: str | Path | None = None,
-        seed: int = 0,
         threads: int = 1,
         mode: str = "weighted",
-        weighting: str | Weighting = "none",
         prune: Pruning | None = None,
         dtype: str = "float32",
         batch: int = 1 << 14,
-        first_batch: int = LOOKUP_BLOCK,
     ) -> None:
-        self.tree, self.cards = tree, cards
-        self.first_batch = first_batch
-        self.weighting = as_weighting(weighting)
         self.assignments = assign_blades(cards, tree, blades, threads=threads, dtype=dtype, prune=prune, mode=mode)
         # The head works while the blades wait; its result does not depend on its number of threads.
         head_threads = threads if engine == LOCAL else min(threads * blades, resources.available_cores())
-        self.head = Head(tree, cards, seed=seed, threads=head_threads, dtype=dtype, prune=prune, batch=batch)
+        self.head = Head(tree, cards, threads=head_threads, dtype=dtype, prune=prune, batch=batch)
         path = Path(cards_path) if cards_path is not None else None
         self.backend = make_backend(engine, tree, cards, self.assignments, path)
-        self.iterations = 0
-        self.weight = 0.0  # discounted weight of all iterations
+        self.blade_updates = 0  # decisions visited on blades
+
+    def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
+        """Run iterations begin … end - 1; see `Traverser`."""
+        answers = self.backend.call_all("value", self.head.record(seed, begin, end))
+        visited, gained = self.head.finish((values, counts) for values, counts, _ in answers)
+        on_blades = sum(decisions for _, _, decisions in answers)
+        self.blade_updates += on_blades
+        return visited + on_blades, payoff + gained
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        self.backend.call_all("discount", positive, negative, decay, seed)
+        self.head.tables.discount(positive, negative, decay, seed)
+
+
+class DistributedTrainer(SamplingTrainer):
+    """A trainer with a head and blades, with the interface of `BlueprintTrainer`.
+
+    `options` are those of `ClusterTraverser`.
+    """
+
+    traverser: ClusterTraverser
+
+    def __init__(
+        self,
+        tree: ActionTree,
+        cards: CardAbstraction,
+        *,
+        seed: int = 0,
+        weighting: str | Weighting = "none",
+        first_batch: int = LOOKUP_BLOCK,
+        **options: Any,
+    ) -> None:
+        super().__init__(tree, cards, seed, weighting, ClusterTraverser(tree, cards, **options))
+        self.assignments, self.backend = self.traverser.assignments, self.traverser.backend
+        self.head, self.first_batch = self.traverser.head, first_batch
         self.faults = 0  # blades lost so far
-        self._blade_updates = 0  # decisions visited on blades
+        self._first_counts = self._counts(0, 0)
         self._last_checkpoint: Path | dict[str, Array] | None = None  # the last complete checkpoint
 
     def __enter__(self) -> DistributedTrainer:
@@ -236,45 +246,35 @@ class DistributedTrainer:
         """Shut down the blades."""
         self.backend.close()
 
+    @property
+    def tables(self) -> ClusterTables:
+        """The strategies of head and blades."""
+        return ClusterTables(self)
+
     # --- training ----------------------------------------------------------------------------------
+
+    def _batch_end(self, begin: int, target: int) -> int:
+        """Return the end of the next batch, which depends on the iterations before it alone."""
+        deals = min(max(self.first_batch, self.iterations // BATCH_GROWTH), self.head.batch)
+        return -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
+
+    def _round_weight(self, weight: float) -> float:
+        """Return the weight as it is: batches end at the same iterations in steps of any length."""
+        return weight
 
     def step(self, iterations: int) -> None:
         """Train for at least this many iterations, in whole batches. One long step equals many short ones."""
-        if iterations < 0:
-            raise InputError(f"{iterations} iterations: must not be negative")
         target, faults = self.iterations + iterations, 0
-        while self.iterations < target:
+        while True:
+            begin = self.iterations
             try:
-                self._batch()
-                faults = 0
+                super().step(target - begin)
+                return
             except BladeLostError:
-                faults += 1
+                faults = faults + 1 if self.iterations == begin else 1
                 if faults > MAX_FAULTS:
                     raise
                 self._recover()
-
-    def _batch(self) -> None:
-        period = self.weighting.period
-        deals = min(max(self.first_batch, self.iterations // BATCH_GROWTH), self.head.batch)
-        end = -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
-        if self.weighting.discounts:
-            end = min(end, (self.iterations // period + 1) * period)
-        continuations = self.head.record(self.iterations, end - self.iterations)
-        answers = self.backend.call_all("value", continuations)
-        self.head.finish((values, counts) for values, counts, _ in answers)
-        self._blade_updates += sum(visited for _, _, visited in answers)
-        self.weight += end - self.iterations
-        self.iterations = end
-        if self.weighting.discounts and end % period == 0:
-            self._discount(end // period + 1)
-
-    def _discount(self, period: int) -> None:
-        """Discount the tables at the start of a period."""
-        factors = self.weighting.factors(period)
-        if factors is not None:
-            self.backend.call_all("discount", *factors, self.iterations)
-            self.head.tables.discount(*factors, self.iterations)
-            self.weight *= factors[0]
 
     def _call_blades(self, method: str, *given: Any) -> list[Any]:
         """Call a method of all blades between batches; after a lost blade, first return to the same iteration."""
@@ -304,49 +304,17 @@ class DistributedTrainer:
                 if trial == MAX_FAULTS - 1:
                     raise
 
-    # --- strategies ---------------------------------------------------------------------
-
-    @property
-    def tables(self) -> ClusterTables:
-        """The strategies of head and blades."""
-        return ClusterTables(self)
-
-    @property
-    def updates(self) -> int:
-        """Decisions visited, by traversers and opponents."""
-        return self.head.updates + self._blade_updates
-
-    @property
-    def value(self) -> float:
-        """Average payoff of seat 0 per hand over the run."""
-        first, second = self.head.payoff
-        return float(first - second) / 2 / max(self.iterations, 1)
-
-    def visited_infosets(self) -> tuple[int, ...]:
-        """Count the visited information sets by street."""
-        counts = sum(visited for visited, _ in self._call_blades("survey", None))
-        return (self.head.tables.visited_and_regret(0)[0], *counts[1:].tolist())
-
-    def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
-        """Estimate each seat's average regret in chips per hand, as `BlueprintTrainer.regret_bound` does."""
-        regrets = [regret for _, regret in self._call_blades("survey", rows)]
-        total = self.head.tables.visited_and_regret(0)[1] + sum(regrets)
-        first, second = total / max(self.weight, 1.0)
-        return float(first), float(second)
-
     # --- state -------------------------------------------------------------------------------------
 
-    def _numbers(self) -> dict[str, Array]:
-        return {
-            "numbers": np.array([self.iterations, self.head.updates, self._blade_updates], np.int64),
-            "seed": np.array([self.head.seed % 2**64], np.uint64),
-            "sums": np.array([self.weight, *self.head.payoff]),
-        }
+    def _head_state(self) -> dict[str, Array]:
+        """Return the arrays of the head."""
+        blade_updates = self.traverser.blade_updates
+        return {**self._counts(self.updates - blade_updates, blade_updates), "head": self.head.tables.cells}
 
     def state(self) -> dict[str, Array]:
         """Return the complete state, gathered from the blades: for small games. Large games use `save`."""
         cells = {f"blade_{n}": np.array(part) for n, part in enumerate(self._call_blades("cells"))}
-        self._last_checkpoint = {**self._numbers(), "head": self.head.tables.cells.copy(), **cells}
+        self._last_checkpoint = {name: array.copy() for name, array in self._head_state().items()} | cells
         return dict(self._last_checkpoint)
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -364,14 +332,11 @@ class DistributedTrainer:
         self._restore_head(state)
 
     def _restore_head(self, state: Mapping[str, Array] | None) -> None:
-        head = self.head
-        head.tables.put(None if state is None else state["head"], "the head")
-        if state is None:
-            self.iterations, head.updates, self._blade_updates, self.weight, head.payoff = 0, 0, 0, 0.0, np.zeros(2)
-            return
-        self.iterations, head.updates, self._blade_updates = (int(n) for n in state["numbers"])
-        head.seed = int(state["seed"][0])
-        self.weight, head.payoff = float(state["sums"][0]), np.array(state["sums"][1:], float)
+        """Restore the head and the counts of the run, or reset them."""
+        self.head.tables.put(None if state is None else state["head"], "the head")
+        counts = self._first_counts if state is None else state
+        self._restore_counts(counts)
+        self.traverser.blade_updates = int(counts["numbers"][2])
 
     def _checkpoint_facts(self, iterations: int) -> dict[str, Any]:
         """Return the manifest entries common to all parts of a checkpoint."""
@@ -396,7 +361,7 @@ class DistributedTrainer:
         else:  # an existing one is of the same iteration
             folder.mkdir(parents=True, exist_ok=True)
             self._call_blades("save", str(folder), facts)
-            artifacts.write(folder / HEAD_FOLDER, KIND, {**self._numbers(), "head": self.head.tables.cells}, facts)
+            artifacts.write(folder / HEAD_FOLDER, KIND, self._head_state(), facts)
         self._last_checkpoint = folder
         return folder
 
@@ -410,7 +375,7 @@ class DistributedTrainer:
         for key, expected in facts.items():
             if entries[key] != expected:
                 raise InputError(f"{folder}: {key} is {short_repr(entries[key])}, not {expected}: of another run")
-        arrays.check_state({**self._numbers(), "head": self.head.tables.cells})
+        arrays.check_state(self._head_state())
         self.backend.call_all("load", str(folder), facts)
         self._restore_head(arrays)
         self._last_checkpoint = folder

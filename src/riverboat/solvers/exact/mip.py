@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.history import HistoryTree, Treeplex
@@ -220,13 +220,12 @@ class _ThreePlayerMIP:
         for p, plex in enumerate(self.plexes):
             at, count = int(self.plan_start[p]), plex.sequences
             table, right = plan_constraints(plex)
-            before, after = csr_array((len(right), at)), csr_array((len(right), self.columns - at - count))
             moves = np.arange(1, count)
             rows, columns = np.tile(moves - 1, 2), np.concatenate([at + moves, self.binary_start + at + moves])
             signs = np.repeat([1.0, -1.0], count - 1)
             played = csr_array((signs, (rows, columns)), shape=(count - 1, self.columns))
             order = np.argsort(np.concatenate([[0.0], plex.first - 0.5, moves]))  # each after its information set
-            blocks.append(csr_array(vstack([hstack([before, table, after]), played]))[order])
+            blocks.append(csr_array(vstack([place_columns(table, at, self.columns), played]))[order])
             lows.append(np.append(right, np.full(count - 1, -np.inf))[order])
             highs.append(np.append(right, np.zeros(count - 1))[order])
         return LinearConstraint(vstack(blocks), np.concatenate(lows), np.concatenate(highs))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from riverboat.games.base import Array
 from riverboat.solvers.exact import _kernels
@@ -24,6 +26,12 @@ def plan_constraints(plex: Treeplex) -> tuple[csr_array, Array]:
     right = np.zeros(len(sets) + 1)
     right[0] = 1.0
     return csr_array((values, (rows, columns)), shape=(len(right), plex.sequences)), right
+
+
+def place_columns(table: Any, first: int, columns: int) -> Any:
+    """Return a table as columns `first` … of a program with `columns` columns, the others zero. sparse [rows, columns]"""
+    rows, count = table.shape
+    return hstack([csr_array((rows, first)), table, csr_array((rows, columns - first - count))])
 
 
 def realization_plan(plex: Treeplex, behaviour: Array) -> Array:

@@ -88,12 +88,5 @@ class EGTRun(SolverRun):
 
     def result(self) -> Result:
         """Return the result of the run so far."""
-        exact, at = self.check(), self.iteration
-        facts: dict[str, Any] = {
-            "iterations": at,
-            "answer": LAST,
-            "answer_iteration": at,
-            "history": tuple(self.history),
-        }
-        facts |= {"seconds": self.seconds, "unit": self.unit, "seed": self.seed}
-        return make_result(self.solver.average(), exact, **facts)
+        facts: dict[str, Any] = {"answer": LAST, "answer_iteration": self.iteration, "seed": self.seed}
+        return self._make_result(self.solver.average(), self.check(), **facts)

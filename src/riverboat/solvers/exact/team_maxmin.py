@@ -28,7 +28,7 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular import best_response as response
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees._kernels.tree import treeplex_best_response
@@ -189,8 +189,7 @@ class _JointPlanOracle:
         rows, right = [], []
         for k, plex in enumerate(team.plexes):
             equations, e = plan_constraints(plex)
-            before, after = csr_array((len(e), self.at[k])), csr_array((len(e), self.columns - self.at[k + 1]))
-            rows.append(hstack([before, equations, after]))
+            rows.append(place_columns(equations, self.at[k], self.columns))
             right.append(e)
         self.equations = LinearConstraint(vstack(rows), np.concatenate(right), np.concatenate(right))
         each = np.arange(leaves)
@@ -231,7 +230,7 @@ def _improve_member(team: _TeamGame, plans: list[Array], k: int) -> list[Array]:
     equations, right = plan_constraints(plex)
     sets = adversary_matrix.shape[1]
     less = csr_array(hstack([-adversary_matrix, game]))
-    equal = csr_array(hstack([csr_array((len(right), sets)), equations]))
+    equal = csr_array(place_columns(equations, sets, sets + plex.sequences))
     bounds = [(None, None)] * sets + [(0, 1)] * plex.sequences
     optimum = _minimize_value(team, less, np.zeros(less.shape[0]), equal, right, bounds)
     improved = list(plans)
@@ -281,15 +280,15 @@ class _McCormickRelaxation:
         e1, r1 = plan_constraints(first)
         e2, r2 = plan_constraints(second)
         first_right, second_right = csr_array(r1[:, None]), csr_array(r2[:, None])
+        each_x, each_y, no_y = eye_array(n), eye_array(m), csr_array((n * len(r2), m))
         rows = [
-            hstack([csr_array((len(r1), self.sets)), e1, csr_array((len(r1), m + n * m))]),
-            hstack([csr_array((len(r2), self.sets + n)), e2, csr_array((len(r2), n * m))]),
+            place_columns(e1, self.sets, self.columns),
+            place_columns(e2, self.sets + n, self.columns),
             # E Y = e y', row by row of Y
-            hstack([csr_array((len(r1) * m, self.sets + n)), -kron(first_right, eye_array(m)), kron(e1, eye_array(m))]),
+            place_columns(hstack([-kron(first_right, each_y), kron(e1, each_y)]), self.sets + n, self.columns),
             # Y F' = x f'
-            hstack([csr_array((n * len(r2), self.sets)), -kron(eye_array(n), second_right), csr_array((n * len(r2), m)),
-                    kron(eye_array(n), e2)]),
-        ]  # fmt: skip
+            place_columns(hstack([-kron(each_x, second_right), no_y, kron(each_x, e2)]), self.sets, self.columns),
+        ]
         self.equal = csr_array(vstack(rows))
         self.right = np.concatenate([r1, r2, np.zeros(len(r1) * m + n * len(r2))])
         self.pairs = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache, partial
 from math import comb
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +26,14 @@ from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
 from riverboat.engines.cuda._kernels import public_chance as device_kernels
 from riverboat.engines.cuda._kernels.public_chance import CARDS, FIELDS, MAX_RUN, PLAN
-from riverboat.engines.cuda.board_engine import free_bytes
-from riverboat.engines.cuda.compilation import SIMULATED, cuda, link_device_functions
+from riverboat.engines.cuda.board_engine import free_bytes, to_device
+from riverboat.engines.cuda.compilation import SIMULATED, compile_kernels, cuda
 from riverboat.engines.cuda.vector_plan import StreetPlan, VectorPlan, vector_plan
 from riverboat.engines.sampling._kernels import public_chance as deal_kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.cuda_trainer import DeviceTables, launch_grid, require_cuda, to_device
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, ThreadTeam, deal_range, make_sampling_game
+from riverboat.solvers.mccfr.cuda_trainer import CudaTraverser, launch_grid
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, deal_range
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 
 THREADS = 3 if SIMULATED else 128
@@ -42,28 +44,14 @@ MEMORY_SHARE = 0.8  # usable share of the free memory
 MAX_BUCKETS = 1 << 32 - device_kernels.BUCKET
 
 
-class PublicChanceCudaKernels(NamedTuple):
-    """Compiled kernels, by name."""
-
-    sequence_probabilities: Any
-    update_tables: Any
-    discount: Any
-    street_reach: Any
-    column_values: Any
-    gather_values: Any
+KERNELS = "sequence_probabilities", "update_tables", "street_reach", "column_values", "gather_values"
 
 
 @cache
-def compile_kernels() -> PublicChanceCudaKernels:
-    """Compile all kernels."""
+def compile_public_chance_kernels() -> SimpleNamespace:
+    """Compile the kernels of public chance sampling."""
     names = {**vars(device_kernels), "FLOAT": from_dtype(np.dtype(np.float32))}
-    limits: Any = {} if SIMULATED else {"column_values": {"max_registers": REGISTERS}}
-    return PublicChanceCudaKernels(
-        *(
-            cuda.jit(link_device_functions(names[name], names), **limits.get(name, {}))
-            for name in PublicChanceCudaKernels._fields
-        )
-    )
+    return compile_kernels(names, KERNELS, column_values={} if SIMULATED else {"max_registers": REGISTERS})
 
 
 class PackedBoards(NamedTuple):
@@ -83,15 +71,15 @@ class _BoardPack(NamedTuple):
     copied: Any  # CUDA event: copied to the device
 
 
-class CudaPublicChanceTraverser:
+class CudaPublicChanceTraverser(CudaTraverser):
     """Public chance sampling on a device, with boards that the threads of a processor deal."""
 
-    traversal, batch, hybrid = "pcs", 0, None
+    traversal = "pcs"
 
     def __init__(
         self, tree: ActionTree, cards: CardAbstraction, *, threads: int = 1, batch: int | None = None, pack: int = PACK
     ) -> None:
-        require_cuda(tree)
+        super().__init__(tree, cards)
         if pack < 1 or LOOKUP_BLOCK % pack or (batch is not None and (batch < 1 or pack % batch)):
             raise InputError(
                 f"batch={batch}, pack={pack}: boards per update and boards dealt at a time; batch must divide pack, and pack "
@@ -103,8 +91,7 @@ class CudaPublicChanceTraverser:
             )
         self._pending: tuple[int, int, int] | None = None  # seed, first and last board that are being dealt
         self._futures: list[Future[None]] = []
-        self.tree, self.team, self._host = tree, ThreadTeam(threads), BucketTables(tree, cards.counts)
-        self._game, self._look = make_sampling_game(tree, cards, self._host), cards.lookup
+        self.team, self._look = ThreadTeam(threads), cards.lookup
         self._board_workspaces = [board_workspace(tree) for _ in range(threads)]
         self.hands, self.pack = deck_hands(tree), pack
         count, k = len(tree.rules.deck.cards), device_kernels
@@ -168,7 +155,7 @@ class CudaPublicChanceTraverser:
         ):
             sizes[:, field] = before + _starts(numbers)
         self._allocate_packs()
-        self._stream, self.kernels = cuda.stream(), compile_kernels()
+        self._stream, self.kernels = cuda.stream(), compile_public_chance_kernels()
         self._plan, self._columns = to_device(np.concatenate(parts)), to_device(np.array(plan.columns))
         self._pays, self._sizes = to_device(np.concatenate([street.pay for street in plan.streets])), to_device(sizes)
         self._table, self._reach = int(units.sum()), int(reach.sum())
@@ -176,7 +163,8 @@ class CudaPublicChanceTraverser:
         self._rows = cuda.device_array(max(1, int(2 * reach.sum() + met.sum())), np.float32)
         # Reach on the first street is one.
         self._rows[: int(reach[0])].copy_to_device(np.ones(int(reach[0]), np.float32))
-        self._device, self._paid = DeviceTables(self._host), to_device(np.append(np.zeros(2), self.hands.hand))
+        self._allocate_tables()
+        self._paid = to_device(np.append(np.zeros(2), self.hands.hand))
 
     def _allocate_packs(self) -> None:
         k, sizes, hands = device_kernels, self.sizes, len(self.hands.mask)
@@ -201,11 +189,6 @@ class CudaPublicChanceTraverser:
         self._device_boards = to_device(buffer)
 
     # --- training ---------------------------------------------------------------------------
-
-    @property
-    def tables(self) -> BucketTables:
-        """The tables on the host, up to date."""
-        return self._device.host
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
@@ -251,7 +234,7 @@ class CudaPublicChanceTraverser:
 
         `meanwhile` runs on the CPU as soon as the boards are copied and others may be written to `dealt`.
         """
-        cells, pack, stream = self._device.send(), self._packs[0], self._stream
+        cells, pack, stream = self._send_cells(), self._packs[0], self._stream
         self._device_boards.copy_to_device(pack.all, stream=stream)
         pack.copied.record(stream)
         self._packs.reverse()
@@ -285,12 +268,6 @@ class CudaPublicChanceTraverser:
         kernels.update_tables[*launch_grid(self._table, THREADS), stream](
             plan, sizes, self._table, cells, sums, self._paid
         )
-
-    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
-        at, cells = (*launch_grid(self._table, THREADS), self._stream), self._device.send()
-        self.kernels.discount[at](self._plan, self._sizes, self._table, cells, positive, negative, decay)
-        cuda.synchronize()
 
 
 def _starts(numbers: Any) -> Array:

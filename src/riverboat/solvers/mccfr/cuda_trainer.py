@@ -4,13 +4,14 @@
     trainer.step(100_000_000)            # deals
 
 Every step runs on the device, including the dealing of cards. Blocks of threads race, as threads do on the CPU. A run
-can continue on the other device: checkpoints are those of `BlueprintTrainer`. `DeviceTables` are the tables of any
+can continue on the other device: checkpoints are those of `BlueprintTrainer`. `CudaTraverser` has the tables of any
 traverser on a device.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,59 +23,74 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
 from riverboat.engines.cuda._kernels import external as device_kernels
-from riverboat.engines.cuda.board_engine import free_bytes
+from riverboat.engines.cuda.board_engine import free_bytes, to_device
 from riverboat.engines.cuda.compilation import (
     SIMULATED,
     compile_for_device,
+    compile_kernels,
     cuda,
     cuda_unavailable_reason,
-    link_device_functions,
 )
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game, max_notes_per_deal
+from riverboat.solvers.mccfr.tables import BucketTables, DealGroup, make_sampling_game
 from riverboat.solvers.mccfr.traversers import tree_depth
 
 # --- tables on the device, copied to the host on demand ---
 
 
-class DeviceTables:
-    """Tables on a device, with a copy on the host that is brought up to date on demand."""
+class CudaTraverser:
+    """Common part of traversers on a device: tables there, and a copy on the host that is brought up to date on demand."""
 
-    def __init__(self, host: BucketTables) -> None:
-        self._host, self.cells = host, to_device(host.cells)
+    batch, hybrid = 0, None
+
+    def __init__(self, tree: ActionTree, cards: CardAbstraction) -> None:
+        reason = cuda_unavailable_reason()
+        if reason is not None:
+            raise InputError(f"{tree.rules.name}: GPU training is not available: {reason}; use device='cpu'")
+        self.tree, self._host = tree, BucketTables(tree, cards.counts)
+        self._game = make_sampling_game(tree, cards, self._host)
         self._device_newer = False  # whether the device's tables are newer than the host's
         self._host_dirty = False  # whether the host's tables may have been written to
 
+    def _allocate_tables(self) -> None:
+        """Allocate the tables on the device."""
+        self._cells = to_device(self._host.cells)
+        self._averages = [to_device(_average_cells(self.tree, street)) for street in range(len(self._host.counts))]
+
     @property
-    def host(self) -> BucketTables:
+    def tables(self) -> BucketTables:
         """The tables on the host, up to date."""
         if self._device_newer:
-            self.cells.copy_to_host(self._host.cells)
+            self._cells.copy_to_host(self._host.cells)
             self._device_newer = False
         self._host_dirty = True
         return self._host
 
-    def send(self) -> Any:
+    def _send_cells(self) -> Any:
         """Return the cells on the device, which are about to be updated; first copy those of the host if they changed."""
         if self._host_dirty:
-            self.cells.copy_to_device(self._host.cells)
+            self._cells.copy_to_device(self._host.cells)
             self._host_dirty = False
         self._device_newer = True
-        return self.cells
+        return self._cells
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        cells, tables, discount = self._send_cells(), self._host, compile_external_kernels().discount
+        factors = np.float32(positive), np.float32(negative), np.float32(decay)
+        for street, averages in enumerate(self._averages):
+            first, size = int(tables.base[street]), int(tables.width[street]) * tables.counts[street]
+            discount[launch_grid(size, THREADS)](cells, first, first + size, averages, *factors)
+        cuda.synchronize()
 
 
-def require_cuda(tree: ActionTree) -> None:
-    """Raise InputError if no CUDA device is available."""
-    reason = cuda_unavailable_reason()
-    if reason is not None:
-        raise InputError(f"{tree.rules.name}: GPU training is not available: {reason}; use device='cpu'")
-
-
-def to_device(numbers: Array) -> Any:
-    """Copy an array to the device; empty arrays get a minimal allocation."""
-    if not numbers.size:
-        return cuda.to_device(np.zeros((1,) * numbers.ndim, numbers.dtype))[(slice(0),) * numbers.ndim]
-    return cuda.to_device(np.ascontiguousarray(numbers))
+def _average_cells(tree: ActionTree, street: int) -> Array:
+    """Return which cells of a row are averages. bool [cells]"""
+    averages = np.zeros(2 * int(tree.width[street]), np.bool_)
+    for node in np.flatnonzero((tree.actor >= 0) & (tree.street == street)):
+        at, count = 2 * int(tree.slot[node]), int(tree.count[node])
+        averages[at + count : at + 2 * count] = True
+    return averages
 
 
 def to_device_all(given: Any) -> Any:
@@ -100,14 +116,6 @@ CHUNK = 1 << 18  # deals per launch
 MIN_CHUNK = 1 << 10
 CHUNK_DIVISOR = 8  # a chunk has at most 1 / CHUNK_DIVISOR of the deals so far: strategies change fast at the beginning
 MEMORY_SHARE = 0.9  # usable share of the free memory
-
-
-class ExternalCudaKernels(NamedTuple):
-    """Compiled kernels, by name."""
-
-    deal_hands: Any
-    traverse: Any
-    discount: Any
 
 
 class CudaDealer(NamedTuple):
@@ -155,19 +163,18 @@ class CudaTraversalNotes(NamedTuple):
 
 
 @cache
-def compile_kernels() -> ExternalCudaKernels:
-    """Compile all kernels."""
+def compile_external_kernels() -> SimpleNamespace:
+    """Compile the kernels of external sampling."""
     names = dict(vars(device_kernels))
     names.update({name: compile_for_device(part) for name, part in names.items() if hasattr(part, "py_func")})
     names.update({kind: from_dtype(np.dtype(kind.lower())) for kind in ("UINT8", "INT32", "INT64")})
-    kernels = (cuda.jit(link_device_functions(names[name], names)) for name in ExternalCudaKernels._fields)
-    return ExternalCudaKernels(*kernels)
+    return compile_kernels(names, ("deal_hands", "traverse", "discount"))
 
 
-class CudaExternalTraverser:
+class CudaExternalTraverser(CudaTraverser):
     """External sampling on a device."""
 
-    traversal, batch, hybrid = "external", 0, None
+    traversal = "external"
 
     def __init__(
         self,
@@ -178,30 +185,28 @@ class CudaExternalTraverser:
         group: int = GROUP,
         threads: int = THREADS,
     ) -> None:
-        require_cuda(tree)
+        super().__init__(tree, cards)
         if blocks is None:  # as many as can be resident
             blocks = 2 if SIMULATED else BLOCKS * cuda.get_current_device().MULTIPROCESSOR_COUNT
         if not 1 <= group <= MAX_TRAVERSALS // 2 or blocks < 1 or threads < 1:
             raise InputError(
                 f"blocks={blocks}, group={group}, threads={threads}: must be at least 1, group at most {MAX_TRAVERSALS // 2}"
             )
-        rules, levels = tree.rules, tree_depth(tree)
-        host = BucketTables(tree, cards.counts)
-        game = make_sampling_game(tree, cards, host)
+        rules, levels, game, host = tree.rules, tree_depth(tree), self._game, self._host
         if levels > device_kernels.LEVELS or 2 * rules.hole + sum(rules.board) > device_kernels.CARDS:
             raise InputError(
                 f"{rules.name}: {levels} decisions on a line and hands of {rules.hole} cards: a GPU supports at most "
                 f"{device_kernels.LEVELS} decisions, and {device_kernels.CARDS} cards in a deal; use device='cpu'"
             )
-        self.tree, self._host, self.block_threads, self.deals_per_block = tree, host, threads, group
-        own, other, slots = (int(n) * group + 1 for n in max_notes_per_deal(game.nodes, len(tree)))
+        self.block_threads, self.deals_per_block = threads, group
+        own, other, slots = (int(n) * group + 1 for n in DealGroup(game.nodes).need)
         slots += 2 * group
         self.blocks = self._fit_blocks(blocks, 24 * own + 8 * other + 8 * slots, host.nbytes + 76 * CHUNK)
-        self.kernels = compile_kernels()
+        self.kernels = compile_external_kernels()
         dealer = CudaDealer(game.deck, game.base, game.width, game.ranks, game.hole, game.board)
         self._dealer, self._look = to_device_all(dealer), to_device_all(cards.lookup)
-        self._nodes, self._device = to_device_all(CudaBettingNodes(game.nodes, game.pay)), DeviceTables(host)
-        self._averages = [to_device(_average_cells(tree, street)) for street in range(rules.rounds)]
+        self._nodes = to_device_all(CudaBettingNodes(game.nodes, game.pay))
+        self._allocate_tables()
         sizes = ((own, np.uint64), (other, np.uint64), (own, np.int64), (own, np.int64))
         lists = [cuda.device_array((self.blocks, n), kind) for n, kind in sizes]
         values = [cuda.device_array((self.blocks, slots), np.float32) for _ in range(2)]
@@ -223,14 +228,9 @@ class CudaExternalTraverser:
             )
         return fitting
 
-    @property
-    def tables(self) -> BucketTables:
-        """The tables on the host, up to date."""
-        return self._device.host
-
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
-        cells, tally, threads = self._device.send(), self._tally, self.block_threads
+        cells, tally, threads = self._send_cells(), self._tally, self.block_threads
         tally.paid.copy_to_device(payoff)
         tally.visits.copy_to_device(np.zeros(1, np.int64))
         while begin < end:
@@ -244,22 +244,3 @@ class CudaExternalTraverser:
             )
             begin += count
         return int(tally.visits.copy_to_host()[0]), tally.paid.copy_to_host()
-
-    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
-        cells, tables = self._device.send(), self._host
-        for street, averages in enumerate(self._averages):
-            first, size = int(tables.base[street]), int(tables.width[street]) * tables.counts[street]
-            self.kernels.discount[launch_grid(size, self.block_threads)](
-                cells, first, first + size, averages, np.float32(positive), np.float32(negative), np.float32(decay)
-            )
-        cuda.synchronize()
-
-
-def _average_cells(tree: ActionTree, street: int) -> Array:
-    """Return which cells of a row are averages. bool [cells]"""
-    averages = np.zeros(2 * int(tree.width[street]), np.bool_)
-    for node in np.flatnonzero((tree.actor >= 0) & (tree.street == street)):
-        at, count = 2 * int(tree.slot[node]), int(tree.count[node])
-        averages[at + count : at + 2 * count] = True
-    return averages

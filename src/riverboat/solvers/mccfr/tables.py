@@ -9,12 +9,10 @@ contiguous range, and the buckets of a public bucket are one slice.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
-from typing import Any
 
 import numpy as np
 
@@ -25,15 +23,17 @@ from riverboat.cards.equity.equities import preflop_equities, starting_hand_clas
 from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.sampling._kernels import cell as cell_kernels
 from riverboat.engines.sampling._kernels import deal as deal_kernels
 from riverboat.engines.sampling._kernels import external as kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers import schedules
 
 DTYPES = {"float32": np.float32, "16-bit": np.uint16}
 _MAX_REGRET_BITS = 20  # 16-bit regrets hold up to 2^20 times the largest pay-off
+SINGLE_THREAD = ThreadTeam(1)
 _LINE = 64  # bytes of a cache line
 MAX_COPIED_CELLS = 1 << 17  # largest first street of which threads have copies
 _WEIGHT_STEPS = 1 << 10  # discounted weights are rounded to 1 / _WEIGHT_STEPS of an iteration
@@ -148,15 +148,19 @@ class BucketTables:
         return visited, regret
 
     def discount(
-        self, positive: float, negative: float, decay: float, seed: int, part: int = 0, parts: int = 1
+        self, positive: float, negative: float, decay: float, seed: int, team: ThreadTeam = SINGLE_THREAD
     ) -> None:
-        """Multiply positive and negative regrets and averages by factors, in part `part` of `parts` of the rows."""
+        """Multiply positive and negative regrets and averages by factors, on the threads of a team."""
         factors = cell_kernels.DiscountFactors(np.float32(positive), np.float32(negative), decay)
-        for street, count in enumerate(self.counts):
-            first, end = count * part // parts, count * (part + 1) // parts
-            slot, moves, _ = self._decisions[street]
-            base, width = int(self.base[street]), int(self.width[street])
-            cell_kernels.discount_rows(self.cells, base, width, first, end, slot, moves, factors, np.uint64(seed))
+
+        def discount_part(part: int) -> None:
+            for street, count in enumerate(self.counts):
+                first, end = count * part // team.threads, count * (part + 1) // team.threads
+                slot, moves, _ = self._decisions[street]
+                base, width = int(self.base[street]), int(self.width[street])
+                cell_kernels.discount_rows(self.cells, base, width, first, end, slot, moves, factors, np.uint64(seed))
+
+        team.run(discount_part)
 
 
 def make_sampling_game(
@@ -316,17 +320,36 @@ MAX_GROUP = 16  # deals traversed with the same strategy, if memory allows
 _MAX_NOTE_BYTES = 1 << 26  # memory for the notes of a group
 
 
-def max_notes_per_deal(nodes: Array, count: int) -> Array:
-    """Return the most own decisions, opponent decisions and slots in both traversals of one deal. int64 [3]"""
-    need = np.zeros(3, np.int64)
-    kernels.max_notes(nodes, np.zeros((count, 3), np.int64), need)
-    return need
+class DealGroup:
+    """Sizes of the memory of deals that are traversed together, with the strategy of their start."""
 
+    def __init__(self, nodes: Array) -> None:
+        # Most own decisions, opponent decisions and slots in both traversals of one deal. int64 [3]
+        self.need = np.zeros(3, np.int64)
+        kernels.max_notes(nodes, np.zeros((len(nodes) // 4, 3), np.int64), self.need)
+        fitting = max(1, _MAX_NOTE_BYTES // int(self.need @ (24, 8, 8)))
+        self.size = min(MAX_GROUP, 1 << fitting.bit_length() - 1)  # deals: a power of two
+        self.entries = int(self.need[0] + self.need[1]) * self.size  # of a journal
 
-def group_size(need: Array, max_bytes: int = _MAX_NOTE_BYTES) -> int:
-    """Return the number of deals in a group: a power of two."""
-    fitting = max(1, max_bytes // int(need @ (24, 8, 8)))
-    return min(MAX_GROUP, 1 << fitting.bit_length() - 1)
+    def make_notes(self, *front: int) -> kernels.TraversalNotes:
+        """Allocate traversal notes of the group; with `front`, of many groups."""
+        own, other, slots = (int(n) * self.size + 1 for n in self.need)
+        slots += 2 * self.size
+        return kernels.TraversalNotes(
+            own=np.zeros((*front, own), np.uint64),
+            other=np.zeros((*front, other), np.uint64),
+            at=np.zeros((*front, own), np.uint64),
+            first=np.zeros((*front, own), np.int64),
+            sigma=np.zeros((*front, slots), np.float32),
+            value=np.zeros((*front, slots), np.float32),
+            cut=np.zeros((*front, slots), np.uint64),
+            sign=np.zeros((*front, 2 * kernels.SIGNS * self.size), np.float32),
+        )
+
+    def make_journals(self, max_actions: int, groups: int) -> kernels.Journal:
+        """Allocate journals for the increments of some groups."""
+        amounts = np.zeros((groups, self.entries * max_actions), np.float32)
+        return kernels.Journal(np.zeros((groups, self.entries, 2), np.uint64), amounts, np.zeros((groups, 2), np.int64))
 
 
 def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
@@ -346,35 +369,9 @@ def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None 
     )
 
 
-def make_notes(need: Array, group: int, *front: int) -> kernels.TraversalNotes:
-    """Allocate traversal notes of a group of deals; with `front`, of many groups."""
-    own, other, slots = (int(n) * group + 1 for n in need)
-    slots += 2 * group
-    return kernels.TraversalNotes(
-        own=np.zeros((*front, own), np.uint64),
-        other=np.zeros((*front, other), np.uint64),
-        at=np.zeros((*front, own), np.uint64),
-        first=np.zeros((*front, own), np.int64),
-        sigma=np.zeros((*front, slots), np.float32),
-        value=np.zeros((*front, slots), np.float32),
-        cut=np.zeros((*front, slots), np.uint64),
-        sign=np.zeros((*front, 2 * kernels.SIGNS * group), np.float32),
-    )
-
-
 def empty_journal() -> kernels.Journal:
     """Return an empty journal: increments are written immediately."""
     return kernels.Journal(np.zeros((0, 2), np.uint64), np.zeros(0, np.float32), np.zeros(2, np.int64))
-
-
-def make_journals(need: Array, group: int, max_actions: int, groups: int) -> kernels.Journal:
-    """Allocate journals for the increments of some groups of deals."""
-    entries = int(need[0] + need[1]) * group
-    return kernels.Journal(
-        np.zeros((groups, entries, 2), np.uint64),
-        np.zeros((groups, entries * max_actions), np.float32),
-        np.zeros((groups, 2), np.int64),
-    )
 
 
 def update_rule(tables: BucketTables, pruning: Pruning | None) -> kernels.UpdateRule:
@@ -383,30 +380,6 @@ def update_rule(tables: BucketTables, pruning: Pruning | None) -> kernels.Update
         return kernels.UpdateRule(tables.share, -np.inf, -np.inf, 0.0, _NEVER)
     least, threshold = pruning.regret_floor / tables.unit, pruning.threshold / tables.unit
     return kernels.UpdateRule(tables.share, least, threshold, pruning.odds, pruning.after)
-
-
-class ThreadTeam:
-    """Threads that run the same task side by side."""
-
-    def __init__(self, threads: int) -> None:
-        check_threads(threads)
-        self.threads = threads
-
-    def run(self, task: Callable[[int], Any]) -> None:
-        """Run a task once on each thread."""
-        if self.threads == 1:
-            task(0)
-        else:
-            list(self.pool.map(task, range(self.threads)))
-
-    @cached_property
-    def pool(self) -> ThreadPoolExecutor:
-        """The threads, started on first use and kept between steps."""
-        return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")
-
-    def discount(self, tables: BucketTables, factors: tuple[float, float, float], seed: int) -> None:
-        """Multiply positive and negative regrets and averages by factors, on all threads."""
-        self.run(lambda thread: tables.discount(*factors, seed, thread, self.threads))
 
 
 def deal_range(seed: int, begin: int, end: int) -> deal_kernels.DealRange:

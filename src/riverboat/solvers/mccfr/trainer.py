@@ -16,8 +16,8 @@ on any number of threads. Batches end at fixed iterations, so a run depends on i
 steps.
 
 A trainer holds a traverser (`riverboat.solvers.mccfr.traversers`), which samples, traverses and updates the tables; the
-trainer counts iterations, discounts, reads strategies and stores states. `small_game_strategy` converts a blueprint of a
-small game for exact evaluation.
+trainer counts iterations and discounts (`sampling_trainer`), reads strategies and stores states. `small_game_strategy`
+converts a blueprint of a small game for exact evaluation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.devices import CPU, CUDA
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Weighting, as_weighting, round_weight
+from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
+from riverboat.solvers.mccfr.tables import BucketTables, Weighting
 from riverboat.solvers.mccfr.tables import Pruning as Pruning
 from riverboat.solvers.mccfr.traversers import ExternalTraverser, SamplingTraverser, Traverser
 from riverboat.strategies.tabular import Strategy
@@ -172,7 +173,7 @@ def make_sampling_trainer(
     return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
 
 
-class BlueprintTrainer:
+class BlueprintTrainer(SamplingTrainer):
     """Trainer of a blueprint: tables of regrets and averages that a traverser updates.
 
     Parameters
@@ -227,6 +228,8 @@ class BlueprintTrainer:
     (2,)
     """
 
+    traverser: Traverser
+
     def __init__(
         self,
         tree: ActionTree,
@@ -242,62 +245,22 @@ class BlueprintTrainer:
         runouts: int = 0,
         traverser: Traverser | None = None,
     ) -> None:
-        self.tree, self.cards, self.seed = tree, cards, seed
-        self.traverser: Traverser = traverser or ExternalTraverser(
-            tree, cards, threads=threads, mode=mode, prune=prune, dtype=dtype, batch=batch, runouts=runouts
-        )
-        self.weighting = as_weighting(weighting)
-        self.iterations = 0
-        self.updates = 0  # decisions visited, by traversers and opponents
-        self.weight = 0.0  # discounted weight of all iterations
-        self.payoff = np.zeros(2)  # undiscounted total payoff of each seat as traverser
+        if traverser is None:
+            traverser = ExternalTraverser(
+                tree, cards, threads=threads, mode=mode, prune=prune, dtype=dtype, batch=batch, runouts=runouts
+            )
+        super().__init__(tree, cards, seed, weighting, traverser)
 
     @property
     def tables(self) -> BucketTables:
         """Regrets and averages, up to date."""
         return self.traverser.tables
 
-    # --- training ----------------------------------------------------------------------------------
-
-    def step(self, iterations: int) -> None:
-        """Train for at least some iterations: whole blocks of 64, or whole batches in the deterministic mode.
-
-        One long step equals many short ones.
-
-        Parameters
-        ----------
-        iterations
-            Deals, or boards for traversals with vectors of hands; 0 or more.
-
-        Raises
-        ------
-        InputError
-            If `iterations` is negative.
-        """
-        if iterations < 0:
-            raise InputError(f"{iterations} iterations: must not be negative")
-        target = -(-(self.iterations + iterations) // LOOKUP_BLOCK) * LOOKUP_BLOCK
-        period, batch = self.weighting.period, self.traverser.batch
-        while self.iterations < target:
-            begin = self.iterations // period * period if self.weighting.discounts else 0
-            end = target
-            if batch:  # its end must not depend on that of a step: the strategy changes when its increments are added
-                end = begin + ((self.iterations - begin) // batch + 1) * batch
-            if self.weighting.discounts:
-                end = min(end, begin + period)
-            visited, self.payoff = self.traverser.train(self.seed, self.iterations, end, self.payoff)
-            self.updates += visited
-            self.weight += end - self.iterations
-            self.iterations = end
-            if self.weighting.discounts and end % period == 0:
-                self._discount(end // period + 1)
-
-    def _discount(self, period: int) -> None:
-        """Discount the tables at the start of a period (see `schedules`)."""
-        factors = self.weighting.factors(period)
-        if factors is not None:
-            self.traverser.discount(*factors, self.iterations)
-            self.weight = round_weight(self.weight * factors[0])
+    def _batch_end(self, begin: int, target: int) -> int:
+        """Return the end of the next batch, given the begin of the period and the end of the step."""
+        batch = self.traverser.batch
+        # A batch must not end with a step: the strategy changes when its increments are added.
+        return begin + ((self.iterations - begin) // batch + 1) * batch if batch else target
 
     # --- strategies ---------------------------------------------------------------------
 
@@ -339,40 +302,12 @@ class BlueprintTrainer:
         """
         return self.tables.strategies(street, rows, averages=True)
 
-    def visited_infosets(self) -> tuple[int, ...]:
-        """Count the visited information sets by street."""
-        return tuple(self.tables.sampled_regret(None)[0].tolist())
-
-    def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
-        """Estimate each seat's average regret, in chips per hand.
-
-        It is the sum over information sets of the largest regret, divided by the weight of all iterations. It bounds
-        the sampled regret from above and falls with training.
-
-        Parameters
-        ----------
-        rows
-            Most evenly spaced buckets of a street that are read and extrapolated.
-        """
-        first, second = self.tables.sampled_regret(rows)[1] / max(self.weight, 1.0)
-        return float(first), float(second)
-
-    @property
-    def value(self) -> float:
-        """Average payoff of seat 0 per hand over the run, as traverser and as opponent."""
-        return float(self.payoff[0] - self.payoff[1]) / 2 / max(self.iterations, 1)
-
     # --- state -------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
         """Return the complete state, with the table itself, not a copy."""
         hybrid, traversal = self.traverser.hybrid, self.traverser.traversal
-        state = {
-            "cells": self.tables.cells,
-            "numbers": np.array([self.iterations, self.updates], np.int64),
-            "seed": np.array([self.seed % 2**64], np.uint64),
-            "sums": np.array([self.weight, *self.payoff]),
-        }
+        state = {"cells": self.tables.cells, **self._counts(self.updates)}
         if hybrid is not None:
             state["hybrid"] = hybrid.cells
         if traversal != "external":
@@ -398,10 +333,7 @@ class BlueprintTrainer:
         self.tables.put(state["cells"])
         if self.traverser.hybrid is not None:
             self.traverser.hybrid.cells[:] = state["hybrid"]
-        self.iterations, self.updates = (int(n) for n in state["numbers"])
-        self.seed = int(state["seed"][0])
-        self.weight = float(state["sums"][0])
-        self.payoff = np.array(state["sums"][1:], float)
+        self._restore_counts(state)
 
 
 # --- blueprints of small games as strategies ---

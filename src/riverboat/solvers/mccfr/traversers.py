@@ -22,13 +22,13 @@ from riverboat.core.formatting import format_bytes
 from riverboat.engines.sampling._kernels import chance as chance_kernels
 from riverboat.engines.sampling._kernels import external as kernels
 from riverboat.engines.sampling._kernels import public_chance as board_kernels
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
 from riverboat.solvers.mccfr.tables import (
     LOOKUP_BLOCK,
     BucketTables,
     Pruning,
-    ThreadTeam,
     deal_range,
     make_sampling_game,
 )
@@ -80,18 +80,34 @@ def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:
     return sums
 
 
-def check_runouts(runouts: int) -> None:
-    """Raise InputError if an all-in cannot be averaged over this many boards."""
-    if not 0 <= runouts <= MAX_RUNOUTS:
-        raise InputError(
-            f"runouts={runouts}: boards over which an all-in is averaged, must be 0 (the dealt board) to {MAX_RUNOUTS}"
-        )
+class CpuTraverser:
+    """Common part of traversers on the threads of a processor."""
+
+    batch = 0
+    hybrid: BucketTables | None = None
+
+    def __init__(
+        self, tree: ActionTree, cards: CardAbstraction, dtype: str, runouts: int, team: ThreadTeam, copies: int = 0
+    ) -> None:
+        if not 0 <= runouts <= MAX_RUNOUTS:
+            raise InputError(
+                f"runouts={runouts}: boards over which an all-in is averaged, must be 0 (the dealt board) to {MAX_RUNOUTS}"
+            )
+        self.cards, self.team = cards, team
+        self.tables = BucketTables(tree, cards.counts, dtype, copies)
+        self.game = make_sampling_game(tree, cards, self.tables, runouts)
+
+    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
+        """Multiply regrets and averages by factors."""
+        for tables in (self.hybrid, self.tables):
+            if tables is not None:
+                tables.discount(positive, negative, decay, seed, self.team)
 
 
-class ExternalTraverser:
+class ExternalTraverser(CpuTraverser):
     """External sampling on the threads of a processor."""
 
-    traversal, hybrid = "external", None
+    traversal = "external"
 
     def __init__(
         self,
@@ -107,35 +123,21 @@ class ExternalTraverser:
     ) -> None:
         if mode not in MODES:
             raise unknown_name_error("mode", mode, MODES)
-        self.team = ThreadTeam(threads)
+        team = ThreadTeam(threads)
         if batch < 1:
             raise InputError(f"batch={batch}: deals per batch in the deterministic mode, must be at least 1")
-        check_runouts(runouts)
-        self.cards = cards
-        self.tables = BucketTables(tree, cards.counts, dtype, threads if mode == "racing" and threads > 1 else 0)
-        self.game = make_sampling_game(tree, cards, self.tables, runouts)
+        copies = threads if mode == "racing" and threads > 1 else 0
+        super().__init__(tree, cards, dtype, runouts, team, copies)
         self.rule = trainer_tables.update_rule(self.tables, prune)
-        max_notes = trainer_tables.max_notes_per_deal(self.game.nodes, len(tree))
-        self.group = trainer_tables.group_size(max_notes)
+        notes = trainer_tables.DealGroup(self.game.nodes)
+        self.group = notes.size
         self._workspaces = [
-            (trainer_tables.make_block(self.game, LOOKUP_BLOCK), trainer_tables.make_notes(max_notes, self.group))
-            for _ in range(threads)
+            (trainer_tables.make_block(self.game, LOOKUP_BLOCK), notes.make_notes()) for _ in range(threads)
         ]
-        self.batch, self._journals = 0, trainer_tables.empty_journal()
+        self._journals = trainer_tables.empty_journal()
         if mode == "deterministic":
-            self._journals = self._make_journals(max_notes, batch, int(tree.count.max()))
+            self._journals = _make_journals(notes, batch, int(tree.count.max()))
             self.batch = len(self._journals.used) * self.group
-
-    def _make_journals(self, max_notes: Array, batch: int, moves: int) -> kernels.Journal:
-        """Allocate journals for as many groups as a batch has, or memory holds.
-
-        Batches are multiples or divisors of blocks.
-        """
-        entries = int(max_notes[0] + max_notes[1]) * self.group
-        groups = max(1, min(-(-batch // self.group), _MAX_JOURNAL_BYTES // (16 * entries + 4 * entries * moves)))
-        per_block = LOOKUP_BLOCK // self.group
-        groups = groups // per_block * per_block if groups >= per_block else 1 << groups.bit_length() - 1
-        return trainer_tables.make_journals(max_notes, self.group, moves, groups)
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1; see `Traverser`."""
@@ -194,15 +196,20 @@ class ExternalTraverser:
     def _kernel_arguments(self, seed: int, begin: int, end: int) -> tuple[Any, ...]:
         return self.game, self.cards.lookup, self.tables.all_cells, deal_range(seed, begin, end), self.rule
 
-    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
-        self.team.discount(self.tables, (positive, negative, decay), seed)
+
+def _make_journals(group: trainer_tables.DealGroup, batch: int, moves: int) -> kernels.Journal:
+    """Allocate journals for as many groups as a batch has, or memory holds.
+
+    Batches are multiples or divisors of blocks.
+    """
+    held = _MAX_JOURNAL_BYTES // (16 * group.entries + 4 * group.entries * moves)
+    groups, per_block = max(1, min(-(-batch // group.size), held)), LOOKUP_BLOCK // group.size
+    groups = groups // per_block * per_block if groups >= per_block else 1 << groups.bit_length() - 1
+    return group.make_journals(moves, groups)
 
 
-class SamplingTraverser:
+class SamplingTraverser(CpuTraverser):
     """A traversal other than external sampling, on the threads of a processor."""
-
-    batch = 0
 
     def __init__(
         self,
@@ -214,11 +221,8 @@ class SamplingTraverser:
         dtype: str = "float32",
         runouts: int = 0,
     ) -> None:
-        self.team, self.traversal = ThreadTeam(threads), traversal
-        check_runouts(runouts)
-        self.tables = BucketTables(tree, cards.counts, dtype)
-        self.game = make_sampling_game(tree, cards, self.tables, runouts)
-        self.hybrid: BucketTables | None = None
+        super().__init__(tree, cards, dtype, runouts, ThreadTeam(threads))
+        self.traversal = traversal
         self._inputs = self.game, cards.lookup, self.tables.cells
         self._train: Any
         self._workspaces: list[tuple[Any, ...]]  # by thread
@@ -250,14 +254,8 @@ class SamplingTraverser:
                     f"last street, {format_bytes(MAX_HYBRID_BYTES)} are allowed: use a game of two rounds"
                 )
             self.hybrid = BucketTables(tree, counts)
-        buckets = (
-            "member",
-            "bucket",
-            "kinds",
-            "known",
-            "number",
-            "place",
-        )  # the rest describes the board and its hands
+        buckets = ("member", "bucket", "kinds", "known", "number", "place")
+        # The other arrays describe the board and its hands.
         own = board._replace(**{name: np.zeros_like(getattr(board, name)) for name in buckets})
         game = make_sampling_game(tree, lossless, self.hybrid)
         return board_kernels.TraversalPlayer(game, lossless.lookup, self.hybrid.cells, own)
@@ -274,12 +272,6 @@ class SamplingTraverser:
 
         self.team.run(run)
         return int(tally.sum()), sums.sum(axis=0) * self.tables.unit
-
-    def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
-        if self.hybrid is not None:
-            self.hybrid.discount(positive, negative, decay, seed)
-        self.team.discount(self.tables, (positive, negative, decay), seed)
 
 
 # --- workspaces ---

@@ -98,10 +98,10 @@ def _scale_to_powers(part: Array) -> Array:
     """Scale columns so that the largest entry of each is a power of two. float32"""
     largest = part.max(axis=0)
     nonzero = largest > 0
-    scale = np.ones(len(largest))
-    scale[nonzero] = np.exp2(np.rint(np.log2(largest[nonzero]))) / largest[nonzero]
+    powers, scale = np.exp2(np.rint(np.log2(largest[nonzero]))), np.ones(len(largest))
+    scale[nonzero] = powers / largest[nonzero]
     out: Array = (part * scale).astype(np.float32)
-    out[np.argmax(part, axis=0)[nonzero], np.flatnonzero(nonzero)] = np.exp2(np.rint(np.log2(largest[nonzero])))
+    out[np.argmax(part, axis=0)[nonzero], np.flatnonzero(nonzero)] = powers
     return out
 
 
@@ -119,11 +119,10 @@ def shared_cells(coarse: ActionTree, fine: ActionTree, street: int) -> tuple[Arr
         for a, label in enumerate(fine.actions(node)):
             if label not in coarse_actions:
                 continue
-            stack.append((int(fine.first[node]) + a, int(coarse.first[coarse_node]) + coarse_actions[label]))
-            if fine.street[node] == street:
-                fine_cells += [2 * int(fine.slot[node]) + a, 2 * int(fine.slot[node]) + count + a]
-                coarse_cells += [
-                    2 * int(coarse.slot[coarse_node]) + coarse_actions[label],
-                    2 * int(coarse.slot[coarse_node]) + coarse_count + coarse_actions[label],
-                ]
+            b = coarse_actions[label]
+            stack.append((int(fine.first[node]) + a, int(coarse.first[coarse_node]) + b))
+            if fine.street[node] == street:  # the regret and the average
+                cell, coarse_cell = 2 * int(fine.slot[node]) + a, 2 * int(coarse.slot[coarse_node]) + b
+                fine_cells += [cell, cell + count]
+                coarse_cells += [coarse_cell, coarse_cell + coarse_count]
     return np.array(fine_cells, np.int64), np.array(coarse_cells, np.int64)

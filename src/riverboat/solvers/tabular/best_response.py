@@ -8,7 +8,6 @@ more players it is ε, the largest of these gains.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.core.tables import COUNT, ReportColumn, ReportTable, none_if_nan
+from riverboat.engines.tables import writeable_alias
 from riverboat.games.base import TERMINAL, Array
 from riverboat.solvers.tabular._kernels import traversal
 from riverboat.solvers.tabular.tree_engine import TreeEngine
@@ -348,18 +348,9 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
 
 def _strategy_tables(tree: PublicTree, me: int, sums: Array, theirs: Array | None = None) -> traversal.RegretTables:
     """Return tables for a traversal that only reads a strategy, or one strategy per player."""
-    own = tree.player_tables(_writeable_alias(sums))[me]
-    opp = tree.player_tables(_writeable_alias(sums if theirs is None else theirs))[1 - me]
+    own = tree.player_tables(writeable_alias(sums))[me]
+    opp = tree.player_tables(writeable_alias(sums if theirs is None else theirs))[1 - me]
     return traversal.RegretTables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
-
-
-def _writeable_alias(table: Array) -> Array:
-    """Return the same memory without the read-only flag, for which Numba would compile every kernel again."""
-    if table.flags.writeable:
-        return table
-    memory = (ctypes.c_char * table.nbytes).from_address(table.ctypes.data)
-    alias: Array = np.frombuffer(memoryview(memory), table.dtype)
-    return alias
 
 
 def _expectation(tree: PublicTree, me: int, values: Array) -> float:
@@ -372,21 +363,25 @@ def _history_best_response(tree: HistoryTree, probabilities: Array, me: int) -> 
     A player with imperfect recall is treated as if it had perfect recall: its own best response is NP-hard to find.
     """
     plex, last = tree.perfect_recall_treeplex(me)
-    n = tree.nodes
-    reach = np.empty(len(n.actor))
-    tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, probabilities, me, reach)
-    terminals = np.flatnonzero(n.actor == TERMINAL)
-    value = np.bincount(
-        last[terminals], reach[terminals] * tree.payoffs[n.data[terminals], me], minlength=plex.sequences
-    )
+    terminals, reach = _terminal_reach(tree, probabilities, me)
+    payoffs = tree.payoffs[tree.nodes.data[terminals], me]
+    value = np.bincount(last[terminals], reach * payoffs, minlength=plex.sequences)
     best = np.zeros(len(plex.parent), np.int32)
     tree_kernels.treeplex_best_response(plex.parent, plex.first, plex.width, value, best)
     return value, best
 
 
 def _history_values(tree: HistoryTree, probabilities: Array) -> tuple[float, ...]:
+    terminals, reach = _terminal_reach(tree, probabilities, None)
+    rows = tree.nodes.data[terminals]
+    return tuple(float(np.dot(reach, tree.payoffs[rows, p])) for p in range(tree.players))
+
+
+def _terminal_reach(tree: HistoryTree, probabilities: Array, left_out: int | None) -> tuple[Array, Array]:
+    """Return the terminals, and the probabilities that all players but one, with chance, reach them."""
     n = tree.nodes
-    reach = np.empty(len(n.actor))
-    tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, probabilities, -9, reach)  # no player is left out
-    terminals = np.flatnonzero(n.actor == TERMINAL)
-    return tuple(float(np.dot(reach[terminals], tree.payoffs[n.data[terminals], p])) for p in range(tree.players))
+    reach, terminals = np.empty(len(n.actor)), np.flatnonzero(n.actor == TERMINAL)
+    tree_kernels.opponents_reach(
+        n.actor, n.end, n.data, tree.chance, probabilities, -9 if left_out is None else left_out, reach
+    )
+    return terminals, reach[terminals]

@@ -306,7 +306,8 @@ class CFR(CFRSolver[Strategy]):
                 f"{'float32 halves them' if self.dtype == 'float64' else 'use a larger machine'}"
             )
         self.regret = np.zeros(self.tree.table_size, self.dtype)
-        self.average_sums = np.zeros(self.tree.table_size, self.dtype)
+        # Weighted strategy sums, from which the average strategy is normalized.
+        self.averages = np.zeros(self.tree.table_size, self.dtype)
         self.prediction = np.zeros(self.tree.table_size if self.schedule.predictive else 0, self.dtype)
         delta = np.zeros(self.tree.table_size if self.tree.shared else 0, self.dtype)
         simultaneous = not self.schedule.alternating and self._full  # the opponent's strategy is read from a copy
@@ -315,12 +316,12 @@ class CFR(CFRSolver[Strategy]):
         self.tables = tuple(
             traversal.RegretTables(
                 self._player_rows(self.regret, me),
-                self._player_rows(self.average_sums, me),
+                self._player_rows(self.averages, me),
                 self._player_rows(self.prediction, me),
                 self._player_rows(delta, me),
                 self._player_rows(opponent_regret, self._next_player(me)),
                 self._player_rows(opponent_prediction, self._next_player(me)),
-                self._player_rows(self.average_sums, self._next_player(me)),
+                self._player_rows(self.averages, self._next_player(me)),
             )
             for me in range(self.tree.players)
         )
@@ -395,7 +396,7 @@ class CFR(CFRSolver[Strategy]):
             if self.schedule.discounts and (self.iteration + done) % self.tick == 0:
                 after = self.schedule.step(clock + 1)
                 self._kernels.discount_table(
-                    self.average_sums.reshape(-1, 1), self.regret.reshape(-1, 1),
+                    self.averages.reshape(-1, 1), self.regret.reshape(-1, 1),
                     after.positive, after.negative, after.decay,
                 )  # fmt: skip
 
@@ -425,7 +426,7 @@ class CFR(CFRSolver[Strategy]):
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return the arrays and numbers of a checkpoint."""
-        arrays = {"regret": self.regret, "average": self.average_sums}
+        arrays = {"regret": self.regret, "average": self.averages}
         if len(self.prediction):
             arrays["prediction"] = self.prediction
         return arrays, {
@@ -447,7 +448,7 @@ class CFR(CFRSolver[Strategy]):
             Numbers that `state` returned.
         """
         self.regret[:] = arrays["regret"]
-        self.average_sums[:] = arrays["average"]
+        self.averages[:] = arrays["average"]
         if len(self.prediction):
             self.prediction[:] = arrays["prediction"]
         self.iteration = int(state["iteration"])
@@ -461,13 +462,8 @@ class CFR(CFRSolver[Strategy]):
         """Number of nodes visited so far."""
         return sum(int(frames.visits[0]) for frames in self._engine.player_frames)
 
-    @property
-    def averages(self) -> Array:
-        """The table of weighted strategy sums from which the average strategy is normalized."""
-        return self.average_sums
-
     def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Strategy:
-        return Strategy.from_sums(self.tree, self.average_sums if table is None else table, provenance)
+        return Strategy.from_sums(self.tree, self.averages if table is None else table, provenance)
 
     def current(self) -> Strategy:
         """Return the current strategy, that of the last iterate."""
@@ -479,4 +475,4 @@ class CFR(CFRSolver[Strategy]):
 
     def quality(self) -> best_response.Quality:
         """Compute best-response values and expected values of the average strategy, without copying it."""
-        return best_response.quality_of_averages(self.tree, self.average_sums, self.threads)
+        return best_response.quality_of_averages(self.tree, self.averages, self.threads)

@@ -7,7 +7,6 @@ same arithmetic for any number of threads.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from riverboat.core import resources
 from riverboat.core.errors import check_threads
+from riverboat.engines.threads import ThreadTeam
 from riverboat.games.base import Array
 from riverboat.solvers.tabular._kernels import traversal
 from riverboat.strategies.tabular import Tree
@@ -34,6 +34,7 @@ class TreeEngine:
         self.tree, self.dtype, self.kernels = tree, np.dtype(dtype), kernels
         small = len(tree.nodes.actor) < MIN_PARALLEL_NODES or not isinstance(tree, PublicTree)
         self.threads = 1 if small else min(threads, resources.available_cores())
+        self._team = ThreadTeam(self.threads)
         self.rng = np.zeros(1, np.uint64)
         none = np.zeros((0, 1), self.dtype)
         self.no_cuts = traversal.SubtreeCuts(np.zeros(0, np.int32), none, none, none)
@@ -113,14 +114,13 @@ class TreeEngine:
         size = self.tree.nodes.end[cuts] - cuts
         order = iter(np.argsort(-size, kind="stable").tolist())
 
-        def run(frames: traversal.TraversalFrames) -> None:
-            for task in order:
-                work(task, frames)
-
         worker_frames = self.worker_frames[me]
-        futures = [self._pool.submit(run, frames) for frames in worker_frames]
-        for future in futures:
-            future.result()
+
+        def run(thread: int) -> None:
+            for task in order:
+                work(task, worker_frames[thread])
+
+        self._team.run(run)
         for frames in worker_frames:
             self.player_frames[me].visits[0] += frames.visits[0]
             frames.visits[0] = 0
@@ -128,7 +128,3 @@ class TreeEngine:
     @cached_property
     def worker_frames(self) -> list[list[traversal.TraversalFrames]]:
         return [[self.make_frames(p) for _ in range(self.threads)] for p in range(self.tree.players)]
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")

@@ -150,24 +150,6 @@ def update_tables(plan, sizes, count, cells, sums, paid):
         cuda.atomic.add(paid, unit.kind & ONE, np.float64(sums[gained]))
 
 
-def discount(plan, sizes, count, cells, positive, negative, decay):
-    """Multiply positive and negative regrets, and averages, by factors."""
-    if U(cuda.grid(1)) >= U(count):
-        return
-    unit = find_table_unit(plan, sizes)
-    s, cell_offset, d = unit.street, unit.cells, unit.begin
-    while d < unit.end:
-        cell, moves = unit.row + U(plan[cell_offset]), U(plan[U(sizes[s, MOVES]) + d])
-        a = ZERO
-        while a < moves:
-            x = cells[cell + a]
-            cells[cell + a] = x * real(positive) if x > real(0) else x * real(negative)
-            cells[cell + moves + a] *= real(decay)
-            a += ONE
-        cell_offset += unit.lanes
-        d += ONE
-
-
 # --- by hand ------------------------------------------------------------------------------------
 
 

@@ -70,13 +70,6 @@ class BladeWorkspace(NamedTuple):
     where: Array  # int64 [LOOKUP_BLOCK]: deals of the block
 
 
-class LookupWorkspace(NamedTuple):
-    """Scratch memory for the look-up of first-street buckets."""
-
-    layers: Array  # int64 [LOOKUP_BLOCK, 1]
-    numbers: Array  # int64 [LOOKUP_BLOCK, 2, 1]
-
-
 class ContinuationBatch(NamedTuple):
     """Request of the head to its blades."""
 
@@ -108,7 +101,7 @@ class ContinuationCuts(NamedTuple):
 
 
 @inline
-def deal_first_street(game, look, deals, rule, low, count, block, hands, workspace):
+def deal_first_street(game, look, deals, rule, low, count, block, hands):
     """Draw some deals of a run; the full board is dealt for all-ins on the first street."""
     held, size = 2 * game.hole, 2 * game.hole + game.board
     for k in range(low, low + count):
@@ -117,7 +110,7 @@ def deal_first_street(game, look, deals, rule, low, count, block, hands, workspa
         deal_cards(game.deck, key, U(0), 0, block.cards, k * size, size)
         for c in range(held):
             hands[k * held + c] = block.cards[k * size + c]
-    look_up_block(look, hands, low, low + count, 2, workspace.layers, workspace.numbers, block.buckets)
+    look_up_block(look, hands, low, low + count, 2, block.layers[low:], block.numbers[low:], block.buckets)
     for k in range(low, low + count):
         showdown_results(game, block, k)
         block.weight[k] = 1
@@ -148,7 +141,6 @@ def record_batch(
     block,  # DealBlock of the size of the batch
     hands,  # uint8 [deals · 2 · hole] OUT
     cuts,  # ContinuationCuts OUT
-    workspace,  # LookupWorkspace
 ):
     """Run the first pass: traverse the first street and record the continuations."""
     group = groups.notes.sign.shape[1] // (2 * SIGNS)
@@ -160,7 +152,7 @@ def record_batch(
         count = min(group, deals.end - deals.begin - low)
         f, journal = group_of(groups, g)
         journal.used[0], journal.used[1] = 0, 0
-        deal_first_street(game, look, deals, rule, low, count, block, hands, workspace)
+        deal_first_street(game, look, deals, rule, low, count, block, hands)
         n = begin_traversals(game, cells, block, low, count, 0, 0, f)
         n = descend(game, cells, block, low, 2 * count, n, 0, rule, journal, f)
         cuts.own[g, 0], cuts.own[g, 1], cuts.own[g, 2] = n.own, n.other, n.cuts
@@ -249,13 +241,6 @@ def count_avoiding(flops, hands, at, held):
             for c in range(at, b):
                 free -= flops.three[y * CARDS + np.int64(hands[c])]
     return free
-
-
-@kernel
-def count_avoiding_batch(flops, hands, held, out):
-    """Compute |F| of many deals. uint8 [deals · held] -> int32 [deals]"""
-    for k in range(len(out)):
-        out[k] = count_avoiding(flops, hands, k * held, held)
 
 
 @inline

@@ -222,6 +222,16 @@ def sample_action(sigma, row, width, h, rng):
     return a
 
 
+@inline
+def deal_hands(sampler, players, me, rng, hands):
+    """Sample the players' hands; return the traverser's and that of the opponent, 0 unless there are two players."""
+    pair = sample_hand_pair(sampler, rng)
+    hands[0] = pair[0]
+    if players > 1:
+        hands[1] = pair[1]
+    return hands[me], hands[1 - me] if players == 2 else 0
+
+
 @kernel
 def external_iterations(
     nodes,  # TreeNodes
@@ -244,12 +254,7 @@ def external_iterations(
         for me in range(len(sides)):
             side, f, own_tables = sides[me], frames[me], tables[me]
             opp_tables = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-            pair = sample_hand_pair(sampler, rng)
-            hands[0] = pair[0]
-            if len(sides) > 1:
-                hands[1] = pair[1]
-            h = hands[me]
-            j = hands[1 - me] if len(sides) == 2 else 0
+            h, j = deal_hands(sampler, len(sides), me, rng, hands)
             path, turn, sigma, sigma_opp, action = f.node, f.turn, f.sigma, f.sigma_opp, f.value
             span = len(sigma_opp)
             d = 0
@@ -329,12 +334,7 @@ def outcome_iterations(
         for me in range(len(sides)):
             side, f, own_tables = sides[me], frames[me], tables[me]
             opp_tables = tables[(me + 1) % len(tables)]  # in a history tree all players share one table
-            pair = sample_hand_pair(sampler, rng)
-            hands[0] = pair[0]
-            if len(sides) > 1:
-                hands[1] = pair[1]
-            h = hands[me]
-            j = hands[1 - me] if len(sides) == 2 else 0
+            h, j = deal_hands(sampler, len(sides), me, rng, hands)
             path, turn, sigma, sigma_opp, action = f.node, f.turn, f.sigma, f.sigma_opp, f.value
             span = len(sigma_opp)
             d = 0

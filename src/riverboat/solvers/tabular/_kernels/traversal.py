@@ -25,9 +25,8 @@ from riverboat.trees._kernels.tree import COMPARE_PAYOFF, CONSTANT_PAYOFF, MATRI
 
 UPDATE, COLLECT_REACH, EVALUATE, RESPOND = 0, 1, 2, 3
 U = np.uint64  # index type: with signed indices every access first tests whether it is negative
-MIN_AVERAGE_SUM = (
-    1e-290  # strategy sums with a smaller total count as zero, as in `riverboat.strategies._kernels.table`
-)
+# Strategy sums with a smaller total count as zero, as in `riverboat.strategies._kernels.table`.
+MIN_AVERAGE_SUM = 1e-290
 MIN_REGRET_SUM = 1e-30  # smaller sums of positive regrets count as zero: their reciprocal would overflow in float32
 
 
@@ -163,14 +162,8 @@ def child_reach(
     child_row,  # first row of the reach after each action
 ):
     """Multiply reach by the regret-matching strategy, at opponent nodes, where the strategy itself is not needed."""
-    at, num_actions, low, high, parent_row, child_row = (
-        U(at),
-        U(num_actions),
-        U(low),
-        U(high),
-        U(parent_row),
-        U(child_row),
-    )
+    at, num_actions, low, high = U(at), U(num_actions), U(low), U(high)
+    parent_row, child_row = U(parent_row), U(child_row)
     kind = reach.dtype.type
     uniform = kind(1) / kind(num_actions)
     predicts = len(prediction) > 0
@@ -472,18 +465,8 @@ def traverse(
             elif player >= 0:
                 reach_row = opp_at[d]
                 if updating:
-                    child_reach(
-                        tables.opp_regret,
-                        tables.opp_prediction,
-                        at,
-                        width,
-                        opp_low,
-                        opp_high,
-                        step[4],
-                        opp,
-                        reach_row,
-                        row,
-                    )
+                    regret, prediction = tables.opp_regret, tables.opp_prediction
+                    child_reach(regret, prediction, at, width, opp_low, opp_high, step[4], opp, reach_row, row)
                 else:
                     average_strategy(tables.opp_average, at, width, opp_low, opp_high, opp, row)
                     for a in range(width):
