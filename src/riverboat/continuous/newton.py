@@ -12,7 +12,7 @@ import numpy as np
 
 from riverboat.continuous.best_response import ProfileEvaluation, certify
 from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.programs import LinearForms
+from riverboat.continuous.programs import LinearForms, build_linear_forms
 from riverboat.continuous.strategies import QualitativeModel, ThresholdOrder, ThresholdProfile, sort_cuts
 from riverboat.core.arrays import Array
 
@@ -98,7 +98,7 @@ class ThresholdFinder:
     def linear_forms(self, order: ThresholdOrder) -> LinearForms:
         """Return the forms of the model with this order."""
         if order not in self.forms_by_order:
-            self.forms_by_order[order] = LinearForms.from_model(self.game, self.model, order, rows=False)
+            self.forms_by_order[order] = build_linear_forms(self.game, self.model, order, rows=False)
         return self.forms_by_order[order]
 
     def find(self, game: ContinuousGame, start: Array, steps: int = 40) -> tuple[Array, float]:

@@ -16,7 +16,7 @@ from riverboat.continuous.best_response import EquilibriumCertificate, ProfileEv
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder, polish
 from riverboat.continuous.piecewise import evaluate_polynomial
-from riverboat.continuous.programs import SOLVERS, LinearForms, ThresholdOptimum, has_linear_forms
+from riverboat.continuous.programs import SOLVERS, ThresholdOptimum, build_linear_forms, has_linear_forms
 from riverboat.continuous.proposals import (
     DiscretizedSolution,
     fit_thresholds,
@@ -148,7 +148,7 @@ def solve_model(
     start_time = time.perf_counter()
     if method == "auto":
         method = _choose_method(game, model)
-    residual: float | None = None  # of the indifference equations
+    reason, residual = "", None  # residual of the indifference equations
     if method == "newton":
         if start is None:
             start = fit_thresholds(discretized or solve_discretized(game), model).profile.cuts
@@ -158,24 +158,24 @@ def solve_model(
     else:
         if model.order is None:
             raise InputError(f"model {model.name!r}: the method {method} needs the order of the thresholds; use newton")
-        forms = LinearForms.from_model(game, model, model.order)
+        forms = build_linear_forms(game, model, model.order)
         optimum = SOLVERS[method](game, forms)
         cuts = optimum.cuts[forms.order_index]
         if optimum.slack > EPSILON_TOLERANCE * game.scale:
-            profile = model.profile(game, sort_cuts(model.bands, cuts))
             reason = _infeasibility_reason(game, optimum)
-            return ModelSolution(model, method, profile, certify(profile), reason, time.perf_counter() - start_time)
     profile = model.profile(game, sort_cuts(model.bands, cuts))
-    if residual is None or 1e-12 < residual / game.scale < 1e-6:  # a larger residual has no solution nearby
+    solvable = residual is None or 1e-12 < residual / game.scale < 1e-6  # a larger residual has no solution nearby
+    if solvable and not reason:
         profile = polish(profile)
-    return _certified_solution(model, method, profile, start_time)
+    return _certified_solution(model, method, profile, start_time, reason)
 
 
 def _certified_solution(
-    model: QualitativeModel, method: str, profile: ThresholdProfile, start_time: float
+    model: QualitativeModel, method: str, profile: ThresholdProfile, start_time: float, reason: str = ""
 ) -> ModelSolution:
     certificate = certify(profile)
-    reason = "" if certificate.epsilon_share <= EPSILON_TOLERANCE else _deviation_reason(profile, certificate)
+    if not reason and certificate.epsilon_share > EPSILON_TOLERANCE:
+        reason = _deviation_reason(profile, certificate)
     return ModelSolution(model, method, profile, certificate, reason, time.perf_counter() - start_time)
 
 
@@ -248,11 +248,11 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
         solutions.append(_solve_discrete(game))
         if solutions[0].solved:
             return solutions
-    for count in (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps):
-        for proposal in propose_models(game, count)[:MAX_PROPOSALS]:
-            solutions.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
-            if solutions[-1].solved:
-                return sorted(solutions, key=lambda a: a.epsilon_share)
+    counts = (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps)
+    for proposal in (proposal for count in counts for proposal in propose_models(game, count)[:MAX_PROPOSALS]):
+        solutions.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
+        if solutions[-1].solved:
+            break
     return sorted(solutions, key=lambda a: a.epsilon_share)
 
 

@@ -23,7 +23,7 @@ from riverboat.continuous.discretization import DiscretizedGame
 from riverboat.continuous.examples import river, three_way
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder
-from riverboat.continuous.programs import LinearForms
+from riverboat.continuous.programs import LinearForms, build_linear_forms
 from riverboat.continuous.proposals import add_raise, fit_thresholds, river_models, solve_discretized
 from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve, solve_model
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
@@ -96,7 +96,7 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
             continue
         model, _, profile = min(searched.equilibria, key=lambda g: len(g[0].thresholds))
         ordered = model_of_profile(profile)
-        forms = LinearForms.from_model(game, ordered, ordered.order or ())
+        forms = build_linear_forms(game, ordered, ordered.order or ())
         linear, elimination = programs.solve_threshold_lp, programs.solve_threshold_system
         slack = max(solve(game, forms).slack for solve in (linear, elimination)) / pot
         epsilon = max(certificate.epsilon_share for _, certificate, _ in searched.equilibria)
