@@ -55,7 +55,7 @@ def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tu
         for me in range(game.players):
             strategy = [_regret_matching(r) for r in regret]
             values = _action_values(game, me, weights, value, strategy)
-            own = [s for s, situation in enumerate(game.situations) if situation.player == me]
+            own = game.own_situations(me)
             for s in reversed(own):
                 mean = (strategy[s] * values[s]).sum(axis=0)
                 regret[s] = np.maximum(regret[s] + values[s] - mean, 0.0)
@@ -75,7 +75,7 @@ def _action_values(
     game: ContinuousGame, me: int, weights: Array, value: Array, strategy: list[Array]
 ) -> dict[int, Array]:
     """Return the values of the leaves right after each action of a player. {situation: float64 [moves, steps]}"""
-    values = {s: np.zeros_like(strategy[s]) for s, situation in enumerate(game.situations) if situation.player == me}
+    values = {s: np.zeros_like(strategy[s]) for s in game.own_situations(me)}
     for path in game.leaf_paths:
         if not path.choices[me]:
             continue
@@ -147,11 +147,10 @@ class DiscretizedGame:
         names = tuple(f"{k}" for k in range(self.steps))
         return names, names
 
-    @cached_property
-    def weights(self) -> tuple[Array, Array]:
-        """Probability of each step, for each player. float64 [steps] each"""
-        first, second = self._partition[1]
-        return first, second
+    @property
+    def weights(self) -> Array:
+        """Probability of each step, for each player. float64 [2, steps]"""
+        return self._partition[1]
 
     @cached_property
     def deal(self) -> PrivateDeal:

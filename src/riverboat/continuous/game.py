@@ -239,6 +239,16 @@ class ContinuousGame:
         names = ", ".join(s.name for s in self.situations)
         raise InputError(f"{self.name}: unknown situation {name!r}; use one of {names}")
 
+    def own_situations(self, player: int) -> list[int]:
+        """Return the indices of a player's situations, parents before children.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
+        return [s for s, situation in enumerate(self.situations) if situation.player == player]
+
     @cached_property
     def constant_sum(self) -> float | None:
         """Sum of all players' payoffs if it is the same at every leaf, else None."""

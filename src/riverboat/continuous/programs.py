@@ -82,12 +82,9 @@ def build_linear_forms(
     tables: list[Array] = []
     labels: list[tuple[ConstraintLabel, ...]] = []
     for me in (0, 1):
-        values = {  # continuing by the model
-            (s, move): np.zeros((2, count + 1, count + 1))
-            for s, situation in enumerate(game.situations)
-            for move in range(len(situation.moves))
-            if situation.player == me
-        }
+        own = game.own_situations(me)
+        choices = [(s, move) for s in own for move in range(len(game.situations[s].moves))]
+        values = {choice: np.zeros((2, count + 1, count + 1)) for choice in choices}  # continuing by the model
         for path in game.leaf_paths:
             if not path.choices[me]:
                 continue
@@ -96,7 +93,6 @@ def build_linear_forms(
                 reach = reach * (acts[s] == move)
             pay = path.leaf.base[me] + (path.leaf.prize * lower if me in path.leaf.contenders else 0.0)
             values[path.choices[me][-1]] += np.broadcast_to(pay * reach, lower.shape)
-        own = [s for s, situation in enumerate(game.situations) if situation.player == me]
         chosen: dict[int, Array] = {}  # by situation: value of the model's action
         immediate = {choice: row.copy() for choice, row in values.items()}  # leaves right after the action
         for s in reversed(own):

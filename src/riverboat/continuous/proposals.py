@@ -63,7 +63,7 @@ def solve_discretized(game: ContinuousGame, steps: int = 60) -> DiscretizedSolut
         finite = DiscretizedGame(game, steps)
         tree = compile_game(finite)
         frequencies = finite.frequencies(preferred_equilibrium(tree, _tidy_objective(finite, tree)).strategy)
-        edges, dealt = finite.edges, np.stack(finite.weights)
+        edges, dealt = finite.edges, finite.weights
     else:
         edges, dealt, frequencies = run_cfr_plus(game, steps)
     weights: dict[int, Array] = {}

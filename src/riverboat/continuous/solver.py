@@ -245,7 +245,9 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
     """
     solutions: list[ModelSolution] = []
     if game.signals.tied.all():
-        solutions.append(_solve_discrete(game))
+        start_time = time.perf_counter()
+        profile = profile_of_atoms(solve_discretized(game))
+        solutions.append(_certified_solution(model_of_profile(profile, "values"), "steps", profile, start_time))
         if solutions[0].solved:
             return solutions
     counts = (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps)
@@ -254,12 +256,6 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
         if solutions[-1].solved:
             break
     return sorted(solutions, key=lambda a: a.epsilon_share)
-
-
-def _solve_discrete(game: ContinuousGame) -> ModelSolution:
-    start_time = time.perf_counter()
-    profile = profile_of_atoms(solve_discretized(game))
-    return _certified_solution(model_of_profile(profile, "values"), "steps", profile, start_time)
 
 
 def _choose_method(game: ContinuousGame, model: QualitativeModel) -> str:
