@@ -231,7 +231,6 @@ def solve_river(spot: Spot, steps: int = 60) -> RiverSolution:
     betting = RiverBetting.from_spot(spot)
     ranks = RankDistribution.from_ranges(spot.board, spot.weights)
     best = solve(betting.game(ranks.signals.without_ties(), spot.name), steps)[0]
-    assert best.profile is not None
     profile = best.model.profile(betting.game(ranks.signals, spot.name), best.profile.cuts)
     arrays, bands = _game_arrays(profile.game), _band_arrays(best.model)
     frequencies = _frequencies(arrays, bands, ranks.signals.edges, profile.cuts)

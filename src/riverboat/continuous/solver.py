@@ -44,7 +44,7 @@ class ModelSolution:
     method
         `linear`, `lp`, `milp`, `newton`, or `steps` for discrete signals.
     profile
-        Thresholds; None if none were found.
+        Thresholds.
     certificate
         Exact values and best responses of the profile.
     reason
@@ -62,8 +62,8 @@ class ModelSolution:
 
     model: QualitativeModel
     method: str
-    profile: ThresholdProfile | None
-    certificate: EquilibriumCertificate | None
+    profile: ThresholdProfile
+    certificate: EquilibriumCertificate
     reason: str
     seconds: float
 
@@ -74,8 +74,8 @@ class ModelSolution:
 
     @property
     def epsilon_share(self) -> float:
-        """ε as a share of the pot; infinite without a profile."""
-        return self.certificate.epsilon_share if self.certificate is not None else float("inf")
+        """ε as a share of the pot."""
+        return self.certificate.epsilon_share
 
     def to_dict(self, game: ContinuousGame) -> dict[str, Any]:
         """Convert to a dictionary for JSON.
@@ -86,10 +86,8 @@ class ModelSolution:
             The game.
         """
         entry: dict[str, Any] = {"model": self.model.to_dict(game), "method": self.method, "solved": self.solved}
-        entry |= {"reason": self.reason, "seconds": self.seconds}
-        if self.profile is not None and self.certificate is not None:
-            entry |= {"situations": self.profile.to_dict()} | self.certificate.to_dict()
-        return entry
+        entry |= {"reason": self.reason, "seconds": self.seconds, "situations": self.profile.to_dict()}
+        return entry | self.certificate.to_dict()
 
 
 def solve_model(
