@@ -104,23 +104,11 @@ def _make_leaf(betting: BettingTree, node: int) -> Leaf:
 class RiverThresholds:
     """A threshold solution of a river: its model, thresholds on the axis of ranks, and quality."""
 
-    betting: RiverBetting
-    ranks: RankDistribution
     model: QualitativeModel
     cuts: Array  # float64 [thresholds]
     frequencies: Array  # float64 [situations, moves, ranks]
     residual: float  # largest residual of the indifference equations, as a share of the pot
     epsilon: float  # largest gain by deviating, with independent ranks and ties, as a share of the pot
-
-    @cached_property
-    def profile(self) -> ThresholdProfile:
-        """The threshold profile."""
-        return self.model.profile(self.betting.game(self.ranks.signals), self.cuts)
-
-    @cached_property
-    def certificate(self) -> EquilibriumCertificate:
-        """Certificate of the profile by exact best responses over polynomials."""
-        return certify(self.profile)
 
 
 class RiverThresholdPlayer:
@@ -161,7 +149,7 @@ class RiverThresholdPlayer:
         values = np.zeros((2, 2))
         kernels.value_and_best_response(self.game_arrays, signals.mass, strategy, action_values, values)
         epsilon = float((values[:, 1] - values[:, 0]).max()) / self.betting.pot
-        return RiverThresholds(self.betting, ranks, model, cuts, strategy, residual / self.betting.pot, epsilon)
+        return RiverThresholds(model, cuts, strategy, residual / self.betting.pot, epsilon)
 
     def best_thresholds(self, ranks: RankDistribution, epsilon: float = 1e-3) -> RiverThresholds:
         """Return the first model within `epsilon`, else the best one."""
