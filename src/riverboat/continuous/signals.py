@@ -98,10 +98,8 @@ class Signals:
         """
         if self.joint is None:
             return self.mass[1][None], self.mass[0][None]
-        tables = []
-        for table, own in ((self.joint, self.mass[0]), (self.joint.T, self.mass[1])):
-            tables.append(table / np.where(own > 0, own, 1.0)[:, None])
-        return tables[0], tables[1]
+        first, second = np.where(self.mass > 0, self.mass, 1.0)[..., None]
+        return self.joint / first, self.joint.T / second
 
     @property
     def identically_distributed(self) -> bool:
