@@ -8,7 +8,6 @@ values in each situation, from the last to the first. Its gain is an integral of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -253,11 +252,21 @@ class ProfileEvaluation:
         nonzero = np.flatnonzero(np.abs(out).max(axis=(0, 1)) > 0)
         return out[..., : (int(nonzero[-1]) if len(nonzero) else 0) + 1]
 
-    def _own_situations(self, me: int) -> Iterator[int]:
-        """Iterate over a player's situations, children before parents."""
-        for s in range(len(self.game.situations) - 1, -1, -1):
-            if self.game.situations[s].player == me:
-                yield s
+    def _values_of_leaves(self, me: int) -> tuple[dict[int, Array], Array]:
+        """Sum the values of the leaves right after each action of a player, and of those before any.
+
+        {situation: float64 [moves, pieces, degree + 1]}, float64 [pieces, degree + 1]
+        """
+        leaves, own = self.leaf_values(me), self.game.own_situations(me)
+        total = np.zeros(leaves.shape[1:])
+        values = {s: np.zeros((len(self.game.situations[s].moves), *total.shape)) for s in reversed(own)}
+        for path, leaf_value in zip(self.game.leaf_paths, leaves, strict=True):
+            if path.choices[me]:
+                s, move = path.choices[me][-1]
+                values[s][move] += leaf_value
+            else:
+                total += leaf_value
+        return values, total
 
     def action_values(self, me: int) -> tuple[dict[int, Array], Array]:
         """Return the value of each action of each situation when the player continues by the profile, and the total.
@@ -269,19 +278,9 @@ class ProfileEvaluation:
         me
             Player, from 0.
         """
-        leaves = self.leaf_values(me)
-        total = np.zeros(leaves.shape[1:])
-        values = {
-            s: np.zeros((len(self.game.situations[s].moves), *leaves.shape[1:])) for s in self._own_situations(me)
-        }
-        for z, path in enumerate(self.game.leaf_paths):
-            if path.choices[me]:
-                s, move = path.choices[me][-1]
-                values[s][move] += leaves[z]
-            else:
-                total += leaves[z]
-        pieces = np.arange(leaves.shape[1])
-        for s in self._own_situations(me):
+        values, total = self._values_of_leaves(me)
+        pieces = np.arange(len(total))
+        for s in reversed(self.game.own_situations(me)):
             value = values[s][self.choice[s], pieces]
             parent = self.game.situations[s].parent
             if parent is None:
@@ -309,21 +308,11 @@ class ProfileEvaluation:
         me
             Player, from 0.
         """
-        leaves = self.leaf_values(me)
-        total = PiecewisePolynomial(self.breaks, np.zeros((len(self.middle), 1)))
-        values: dict[int, list[PiecewisePolynomial]] = {}
-        for s in self._own_situations(me):
-            moves = len(self.game.situations[s].moves)
-            values[s] = [PiecewisePolynomial(self.breaks, np.zeros(leaves.shape[1:])) for _ in range(moves)]
-        for z, path in enumerate(self.game.leaf_paths):
-            leaf_value = PiecewisePolynomial(self.breaks, leaves[z])
-            if path.choices[me]:
-                s, move = path.choices[me][-1]
-                values[s][move] = values[s][move] + leaf_value
-            else:
-                total = total + leaf_value
+        leaf_sums, rest = self._values_of_leaves(me)
+        total = PiecewisePolynomial(self.breaks, rest)
+        values = {s: [PiecewisePolynomial(self.breaks, row) for row in rows] for s, rows in leaf_sums.items()}
         bands: dict[int, ActionBands] = {}
-        for s in self._own_situations(me):
+        for s in reversed(self.game.own_situations(me)):
             best, which = upper_envelope(values[s])
             bands[s] = ActionBands(tuple(map(int, which)), tuple(map(float, best.breaks[1:-1]))).merge_narrow()
             parent = self.game.situations[s].parent

@@ -12,14 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.continuous.game import (
-    JOINER,
-    ROOT,
-    ContinuousGame,
-    ContinuousTree,
-    DecisionNode,
-    Leaf,
-)
+from riverboat.continuous.game import JOINER, ContinuousGame, ContinuousTree, DecisionNode, Leaf, nodes_with_lines
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Outcome, Payoff, PrivateDeal
@@ -62,7 +55,7 @@ def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tu
         for me in range(game.players):
             strategy = [_regret_matching(r) for r in regret]
             values = _action_values(game, me, weights, value, strategy)
-            own = [s for s, situation in enumerate(game.situations) if situation.player == me]
+            own = game.own_situations(me)
             for s in reversed(own):
                 mean = (strategy[s] * values[s]).sum(axis=0)
                 regret[s] = np.maximum(regret[s] + values[s] - mean, 0.0)
@@ -82,7 +75,7 @@ def _action_values(
     game: ContinuousGame, me: int, weights: Array, value: Array, strategy: list[Array]
 ) -> dict[int, Array]:
     """Return the values of the leaves right after each action of a player. {situation: float64 [moves, steps]}"""
-    values = {s: np.zeros_like(strategy[s]) for s, situation in enumerate(game.situations) if situation.player == me}
+    values = {s: np.zeros_like(strategy[s]) for s in game.own_situations(me)}
     for path in game.leaf_paths:
         if not path.choices[me]:
             continue
@@ -154,11 +147,10 @@ class DiscretizedGame:
         names = tuple(f"{k}" for k in range(self.steps))
         return names, names
 
-    @cached_property
-    def weights(self) -> tuple[Array, Array]:
-        """Probability of each step, for each player. float64 [steps] each"""
-        first, second = self._partition[1]
-        return first, second
+    @property
+    def weights(self) -> Array:
+        """Probability of each step, for each player. float64 [2, steps]"""
+        return self._partition[1]
 
     @cached_property
     def deal(self) -> PrivateDeal:
@@ -174,14 +166,10 @@ class DiscretizedGame:
         signals = self.game.signals
         if signals.joint is None:
             return None
-        part = np.zeros((2, self.steps, len(signals.edges) - 1))  # share of each segment that lies in each step
-        for k in range(self.steps):
-            for segment in range(len(signals.edges) - 1):
-                low = max(self.edges[k], signals.edges[segment])
-                high = min(self.edges[k + 1], signals.edges[segment + 1])
-                if high > low:
-                    part[:, k, segment] = (high - low) / (signals.edges[segment + 1] - signals.edges[segment])
-        joint = part[0] @ signals.joint @ part[1].T
+        starts = np.maximum.outer(self.edges[:-1], signals.edges[:-1])
+        ends = np.minimum.outer(self.edges[1:], signals.edges[1:])
+        part = np.maximum(ends - starts, 0.0) / np.diff(signals.edges)  # share of each segment that lies in each step
+        joint = part @ signals.joint @ part.T
         both = np.outer(*self.weights)
         ratio: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
         return ratio
@@ -194,13 +182,12 @@ class DiscretizedGame:
         """Return the payoff of a leaf, less half of the constant sum for each player."""
         half = (self.game.constant_sum or 0.0) / 2
         base = tuple(b - half for b in leaf.base)
-        if not leaf.prize:
-            fixed = ConstantPayoff((base[0], base[1]))
-            return fixed if self._likelihood_ratio is None else self._matrix(base, 0.0, self._likelihood_ratio)
-        if len(leaf.contenders) == 1:
+        if leaf.prize and len(leaf.contenders) == 1:
             raise InputError(f"{self.game.name}: a prize with a single contender")
         if self._likelihood_ratio is not None:
             return self._matrix(base, leaf.prize, self._likelihood_ratio)
+        if not leaf.prize:
+            return ConstantPayoff((base[0], base[1]))
         strengths = tuple(range(self.steps))
         win = (base[0] + leaf.prize, base[1])
         tie = (base[0] + leaf.prize / 2, base[1] + leaf.prize / 2)
@@ -216,16 +203,8 @@ class DiscretizedGame:
     @cached_property
     def lines(self) -> dict[str, str]:
         """Line of each situation, by its name, in the notation of the finite game."""
-        lines: dict[str, str] = {}
-
-        def visit(tree: ContinuousTree, line: str) -> None:
-            if isinstance(tree, DecisionNode):
-                lines[tree.situation or line or ROOT] = line
-                for label, child in tree.moves:
-                    visit(child, f"{line}{JOINER}{label}" if line else label)
-
-        visit(self.game.tree, "")
-        return lines
+        lines = _decision_lines(self.game)
+        return {situation.name: line for situation, line in zip(self.game.situations, lines, strict=True)}
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Return the probability of each action at each step, by situation. float64 [moves, steps] each
@@ -243,12 +222,13 @@ class DiscretizedGame:
 
 def has_linear_program(game: ContinuousGame) -> bool:
     """Whether the discretized game has a linear program: two players, constant sum, and no hidden actions."""
-    public = len(game.situations) == _count_decisions(game.tree)
+    public = len(game.situations) == len(_decision_lines(game))
     return game.players == 2 and game.constant_sum is not None and public
 
 
-def _count_decisions(tree: ContinuousTree) -> int:
-    return 0 if isinstance(tree, Leaf) else 1 + sum(_count_decisions(child) for _, child in tree.moves)
+def _decision_lines(game: ContinuousGame) -> list[str]:
+    """Return the lines of all decisions, which are situations of their own if actions are public."""
+    return [line for node, line in nodes_with_lines(game.tree) if isinstance(node, DecisionNode)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ the start. Nodes with the same name are one situation: the player cannot tell th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -76,6 +77,33 @@ class DecisionNode:
 
 
 ContinuousTree: TypeAlias = DecisionNode | Leaf
+
+
+def nodes_with_lines(tree: ContinuousTree, line: str = "") -> Iterator[tuple[ContinuousTree, str]]:
+    """Iterate over the nodes of a tree with their lines of actions, parents before children.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    line
+        Line of its root.
+
+    Yields
+    ------
+    tuple
+        A node and its line.
+
+    Examples
+    --------
+    >>> check = DecisionNode(1, (("x", Leaf((0.0, 0.0))),))
+    >>> [line for _, line in nodes_with_lines(DecisionNode(0, (("x", check),)))]
+    ['', 'x', 'x-x']
+    """
+    yield tree, line
+    if isinstance(tree, DecisionNode):
+        for label, child in tree.moves:
+            yield from nodes_with_lines(child, f"{line}{JOINER}{label}" if line else label)
 
 
 @dataclass(frozen=True)
@@ -210,6 +238,16 @@ class ContinuousGame:
                 return index
         names = ", ".join(s.name for s in self.situations)
         raise InputError(f"{self.name}: unknown situation {name!r}; use one of {names}")
+
+    def own_situations(self, player: int) -> list[int]:
+        """Return the indices of a player's situations, parents before children.
+
+        Parameters
+        ----------
+        player
+            Player, from 0.
+        """
+        return [s for s, situation in enumerate(self.situations) if situation.player == player]
 
     @cached_property
     def constant_sum(self) -> float | None:

@@ -32,7 +32,7 @@ from typing import Any
 
 from riverboat.continuous import signals
 from riverboat.continuous.examples import GAME_MAKERS
-from riverboat.continuous.game import ContinuousGame, ContinuousTree, DecisionNode, Leaf
+from riverboat.continuous.game import ContinuousGame, ContinuousTree, DecisionNode, Leaf, nodes_with_lines
 from riverboat.continuous.signals import Signals
 from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.errors import InputError, located_errors, short_repr
@@ -147,7 +147,8 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
     options_table = _table(table[kind], kind)
     if kind == "tree":
         tree = _tree(options_table, "tree")
-        players = 1 + max(_leaf_players(tree))
+        nodes = [node for node, _ in nodes_with_lines(tree)]
+        players = max(len(node.base) if isinstance(node, Leaf) else 1 + node.player for node in nodes)
         signals = _signals(_table(table.get("signals", {}), "signals"), max(players, 2))
         return ContinuousGame(
             name, signals, tree, _number(table.get("scale", 1.0), "scale"), _text(table, "unit", "chips")
@@ -292,16 +293,14 @@ def _signals(table: Mapping[str, Any], players: int) -> Signals:
         each = [_table(table.get(p, {}), f"signals.{p}") for p in numbers]
     else:
         each = [table] * players
-    kinds = []
+    kinds, points = [], []
     for p, table_of_player in enumerate(each):
         check_keys(table_of_player, DISTRIBUTION_KEYS, f"signals.{p}")
         if len(table_of_player) != 1:
             raise InputError(f"signals.{p}: give one of {', '.join(DISTRIBUTION_KEYS)}")
-        kinds.append(next(iter(table_of_player)))
-    points = [
-        _points(table_of_player[kind], f"signals.{p}: {kind}")
-        for p, (table_of_player, kind) in enumerate(zip(each, kinds, strict=True))
-    ]
+        ((kind, pairs),) = table_of_player.items()
+        kinds.append(kind)
+        points.append(_points(pairs, f"signals.{p}: {kind}"))
     if set(kinds) == {"discrete"}:
         return signals.from_values(points)
     if set(kinds) == {"density"}:
@@ -346,9 +345,3 @@ def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
     )
     situation = _text(table, "situation", "", where) or None
     return DecisionNode(player, below, situation)
-
-
-def _leaf_players(tree: ContinuousTree) -> set[int]:
-    if isinstance(tree, Leaf):
-        return {len(tree.base) - 1}
-    return {tree.player}.union(*(_leaf_players(child) for _, child in tree.moves))

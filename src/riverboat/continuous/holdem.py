@@ -21,7 +21,7 @@ from riverboat.cards.ranking import describe, hand_strengths
 from riverboat.continuous import _kernels as kernels
 from riverboat.continuous.best_response import EquilibriumCertificate, certify
 from riverboat.continuous.game import ROOT, ContinuousGame, ContinuousTree, DecisionNode, Leaf
-from riverboat.continuous.signals import Signals, uniform
+from riverboat.continuous.signals import Signals, from_atoms, uniform
 from riverboat.continuous.solver import ModelSolution, solve
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile
 from riverboat.core.arrays import Array
@@ -30,8 +30,6 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.spots.spot import Spot
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
-
-_MIN_ATOM_WIDTH = 1e-9  # width of an atom that has no probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +53,7 @@ class RankDistribution:
         if dealt[0].sum() <= 0:
             raise InputError("every hand of one player shares a card with every hand of the other: no deal is possible")
         mass = np.stack([np.bincount(numbers, d[in_range], len(ranks)) / d.sum() for d in dealt])
-        edges = np.concatenate([[0.0], np.cumsum(np.maximum(mass.mean(axis=0), _MIN_ATOM_WIDTH))])
-        values = np.array([[ranks[0], *ranks], [*ranks, ranks[-1]]], float).T
-        return RankDistribution(group, Signals(edges, mass, np.ones(len(ranks), bool), values, np.zeros_like(mass)))
+        return RankDistribution(group, from_atoms(ranks.astype(float), mass))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,23 +104,11 @@ def _make_leaf(betting: BettingTree, node: int) -> Leaf:
 class RiverThresholds:
     """A threshold solution of a river: its model, thresholds on the axis of ranks, and quality."""
 
-    betting: RiverBetting
-    ranks: RankDistribution
     model: QualitativeModel
     cuts: Array  # float64 [thresholds]
     frequencies: Array  # float64 [situations, moves, ranks]
     residual: float  # largest residual of the indifference equations, as a share of the pot
     epsilon: float  # largest gain by deviating, with independent ranks and ties, as a share of the pot
-
-    @cached_property
-    def profile(self) -> ThresholdProfile:
-        """The threshold profile."""
-        return self.model.profile(self.betting.game(self.ranks.signals), self.cuts)
-
-    @cached_property
-    def certificate(self) -> EquilibriumCertificate:
-        """Certificate of the profile by exact best responses over polynomials."""
-        return certify(self.profile)
 
 
 class RiverThresholdPlayer:
@@ -160,13 +144,12 @@ class RiverThresholdPlayer:
             below = mean_cdf + (signals.cdf_at_edges - mean_cdf) * (stage / stages)
             steps = 40 if stage == stages else 6
             residual = kernels.newton(self.game_arrays, bands, edges, below, steps, cuts, workspace)
-        strategy = np.zeros((len(self.game_arrays.player), int(self.game_arrays.width.max()), signals.mass.shape[1]))
-        kernels.fill_frequencies(self.game_arrays, bands, edges, cuts, strategy)
+        strategy = _frequencies(self.game_arrays, bands, edges, cuts)
         action_values = np.zeros((len(strategy) + 1, *strategy.shape[1:]))
         values = np.zeros((2, 2))
         kernels.value_and_best_response(self.game_arrays, signals.mass, strategy, action_values, values)
         epsilon = float((values[:, 1] - values[:, 0]).max()) / self.betting.pot
-        return RiverThresholds(self.betting, ranks, model, cuts, strategy, residual / self.betting.pot, epsilon)
+        return RiverThresholds(model, cuts, strategy, residual / self.betting.pot, epsilon)
 
     def best_thresholds(self, ranks: RankDistribution, epsilon: float = 1e-3) -> RiverThresholds:
         """Return the first model within `epsilon`, else the best one."""
@@ -224,8 +207,7 @@ class RiverSolution:
         for situation, bands in zip(self.profile.game.situations, self.profile.bands, strict=True):
             descriptions = []
             for cut in bands.cuts:
-                k = int(signals.segment(np.asarray(cut)))
-                part = (cut - signals.edges[k]) / (signals.edges[k + 1] - signals.edges[k])
+                k, part = signals.share_of_segment(np.asarray(cut))
                 split = f" ({100 * part:.0f} % below)" if 0.005 < part < 0.995 else ""
                 descriptions.append(describe(int(signals.values[k, 1])) + split)
             names[situation.name] = descriptions
@@ -237,11 +219,9 @@ def solve_river(spot: Spot, steps: int = 60) -> RiverSolution:
     betting = RiverBetting.from_spot(spot)
     ranks = RankDistribution.from_ranges(spot.board, spot.weights)
     best = solve(betting.game(ranks.signals.without_ties(), spot.name), steps)[0]
-    assert best.profile is not None
     profile = best.model.profile(betting.game(ranks.signals, spot.name), best.profile.cuts)
-    arrays = _game_arrays(profile.game)
-    frequencies = np.zeros((len(arrays.player), int(arrays.width.max()), ranks.signals.mass.shape[1]))
-    kernels.fill_frequencies(arrays, _band_arrays(best.model), ranks.signals.edges, profile.cuts, frequencies)
+    arrays, bands = _game_arrays(profile.game), _band_arrays(best.model)
+    frequencies = _frequencies(arrays, bands, ranks.signals.edges, profile.cuts)
     return RiverSolution(spot, ranks, best, profile, rank_solution(BoardTree(spot), ranks, betting, frequencies))
 
 
@@ -262,6 +242,13 @@ def _game_arrays(game: ContinuousGame) -> kernels.ContinuousGameArrays:
         np.array([e.leaf.base for e in paths]),
         np.array([e.leaf.prize for e in paths]),
     )
+
+
+def _frequencies(game: kernels.ContinuousGameArrays, bands: kernels.BandArrays, edges: Array, cuts: Array) -> Array:
+    """Return the frequencies of actions for each rank. float64 [situations, moves, ranks]"""
+    frequencies = np.zeros((len(game.player), int(game.width.max()), len(edges) - 1))
+    kernels.fill_frequencies(game, bands, edges, cuts, frequencies)
+    return frequencies
 
 
 def _band_arrays(model: QualitativeModel) -> kernels.BandArrays:

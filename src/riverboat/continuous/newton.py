@@ -6,14 +6,14 @@ to rounding errors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cache, partial
 
 import numpy as np
 
 from riverboat.continuous.best_response import ProfileEvaluation, certify
 from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.programs import LinearForms
-from riverboat.continuous.strategies import QualitativeModel, ThresholdOrder, ThresholdProfile, sort_cuts
+from riverboat.continuous.programs import build_linear_forms
+from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, sort_cuts
 from riverboat.core.arrays import Array
 
 _MAX_STEPS = 60
@@ -84,22 +84,15 @@ def _with_sorted_cuts(profile: ThresholdProfile, cuts: Array) -> ThresholdProfil
     return profile.with_cuts(sort_cuts([bands.moves for bands in profile.bands], cuts))
 
 
-@dataclass(eq=False)
 class ThresholdFinder:
     """Newton's method with the linear forms of one model, for many distributions; caches forms by order.
 
     The fast path for two players with independent signals: one step solves a small linear system.
     """
 
-    game: ContinuousGame
-    model: QualitativeModel
-    forms_by_order: dict[ThresholdOrder, LinearForms] = field(default_factory=dict)
-
-    def linear_forms(self, order: ThresholdOrder) -> LinearForms:
-        """Return the forms of the model with this order."""
-        if order not in self.forms_by_order:
-            self.forms_by_order[order] = LinearForms.from_model(self.game, self.model, order, rows=False)
-        return self.forms_by_order[order]
+    def __init__(self, game: ContinuousGame, model: QualitativeModel) -> None:
+        self.model = model
+        self.linear_forms = cache(partial(build_linear_forms, game, model, rows=False))
 
     def find(self, game: ContinuousGame, start: Array, steps: int = 40) -> tuple[Array, float]:
         """Find thresholds for the distributions of a game with the same tree; return them and the largest residual."""

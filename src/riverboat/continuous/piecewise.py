@@ -11,6 +11,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from riverboat.core.arrays import Array
 
@@ -23,11 +24,6 @@ class PiecewisePolynomial:
 
     breaks: Array  # float64 [pieces + 1]
     coef: Array  # float64 [pieces, degree + 1], lowest power first
-
-    def __call__(self, x: Array) -> Array:
-        x = np.asarray(x, float)
-        k = np.clip(np.searchsorted(self.breaks, x, side="right") - 1, 0, len(self.coef) - 1)
-        return evaluate_polynomial(self.coef[k], x - self.breaks[k])
 
     def refine(self, breaks: Array) -> PiecewisePolynomial:
         """Return the same function on more pieces; `breaks` contains the old ones."""
@@ -58,10 +54,7 @@ def _pad_coefficients(coef: Array, width: int) -> Array:
 
 def evaluate_polynomial(coef: Array, u: Array) -> Array:
     """Evaluate polynomials at points by Horner's rule."""
-    out = np.zeros(np.broadcast_shapes(coef.shape[:-1], np.shape(u)))
-    for k in range(coef.shape[-1] - 1, -1, -1):
-        out = out * u + coef[..., k]
-    return out
+    return np.asarray(polyval(u, np.moveaxis(coef, -1, 0), tensor=False))
 
 
 def _shift_polynomial(coef: Array, by: Array) -> Array:

@@ -12,13 +12,14 @@ model and order, and `worst` names a violated constraint.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, lil_array
+from scipy.sparse import csr_array, eye_array, hstack, kron
 
 from riverboat.continuous.game import Choice, ContinuousGame
 from riverboat.continuous.strategies import QualitativeModel, ThresholdOrder
@@ -55,50 +56,35 @@ class LinearForms:
     labels: tuple[tuple[ConstraintLabel, ...], tuple[ConstraintLabel, ...]]
     order_index: Array  # int [N]: position in the order of each threshold of the model
 
-    @staticmethod
-    def from_model(
-        game: ContinuousGame, model: QualitativeModel, order: ThresholdOrder, *, rows: bool = True
-    ) -> LinearForms:
-        """Build the forms of a model with an order; without `rows` only the indifference equations."""
-        if not has_linear_forms(game):
-            raise InputError(
-                f"{game.name}: programs need two players, independent signals with piecewise linear distributions, and "
-                "payoffs by who is higher; use the method newton"
-            )
-        return _build_forms(game, model, order, rows)
 
+def build_linear_forms(
+    game: ContinuousGame, model: QualitativeModel, order: ThresholdOrder, *, rows: bool = True
+) -> LinearForms:
+    """Build the forms of a model with an order; without `rows` only the indifference equations.
 
-@dataclass(frozen=True, eq=False)
-class _PlanValues:
-    """Values of a player's actions, by end of the own cell, own cell, and opponent's cell.
-
-    float64 [2, N + 1, N + 1].
+    Values of actions are tables by end of the own cell, own cell, and opponent's cell: float64 [2, N + 1, N + 1].
     """
-
-    continuation_values: dict[Choice, Array]  # continuing by the model
-    immediate_values: dict[Choice, Array]  # leaves right after the action
-    model_values: dict[int, Array]  # by situation: value of the model's action
-
-
-def _build_forms(game: ContinuousGame, model: QualitativeModel, order: ThresholdOrder, rows: bool) -> LinearForms:
+    if not has_linear_forms(game):
+        raise InputError(
+            f"{game.name}: programs need two players, independent signals with piecewise linear distributions, and "
+            "payoffs by who is higher; use the method newton"
+        )
     count = len(order)
     position = {threshold: j for j, threshold in enumerate(order)}
     cells = np.arange(count + 1)
     acts = []
     for s, moves in enumerate(model.bands):
-        passed = np.zeros(count + 1, int)
-        for k in range(len(moves) - 1):
-            passed[position[s, k] + 1 :] += 1  # cell j + 1 is above threshold j
-        acts.append(np.asarray(moves)[passed])
+        own_positions = [position[s, k] for k in range(len(moves) - 1)]
+        acts.append(np.asarray(moves)[np.searchsorted(own_positions, cells)])  # cell j + 1 is above threshold j
     lower = cells[None, :] < cells[:, None] + np.array([0, 1])[:, None, None]  # [end, own cell, cell]
-    plan_values: list[_PlanValues] = []
+    players = np.array([game.situations[s].player for s, _ in order], int)
+    indifference = np.zeros((count, count + 1))
+    tables: list[Array] = []
+    labels: list[tuple[ConstraintLabel, ...]] = []
     for me in (0, 1):
-        values = {
-            (s, move): np.zeros((2, count + 1, count + 1))
-            for s, situation in enumerate(game.situations)
-            for move in range(len(situation.moves))
-            if situation.player == me
-        }
+        own = game.own_situations(me)
+        choices = [(s, move) for s in own for move in range(len(game.situations[s].moves))]
+        values = {choice: np.zeros((2, count + 1, count + 1)) for choice in choices}  # continuing by the model
         for path in game.leaf_paths:
             if not path.choices[me]:
                 continue
@@ -107,61 +93,50 @@ def _build_forms(game: ContinuousGame, model: QualitativeModel, order: Threshold
                 reach = reach * (acts[s] == move)
             pay = path.leaf.base[me] + (path.leaf.prize * lower if me in path.leaf.contenders else 0.0)
             values[path.choices[me][-1]] += np.broadcast_to(pay * reach, lower.shape)
-        own = [s for s, situation in enumerate(game.situations) if situation.player == me]
-        chosen: dict[int, Array] = {}
-        immediate = {choice: row.copy() for choice, row in values.items()}  # without later situations
+        chosen: dict[int, Array] = {}  # by situation: value of the model's action
+        immediate = {choice: row.copy() for choice, row in values.items()}  # leaves right after the action
         for s in reversed(own):
             each = np.stack([values[s, move] for move in range(len(game.situations[s].moves))])
             chosen[s] = np.take_along_axis(each, acts[s][None, None, :, None], axis=0)[0]
             parent = game.situations[s].parent
             if parent is not None:
                 values[parent] += chosen[s]
-        plan_values.append(_PlanValues(values, immediate, chosen))
-    players = np.array([game.situations[s].player for s, _ in order], int)
-    indifference = np.zeros((count, count + 1))
-    for j, (s, k) in enumerate(order):
-        values = plan_values[players[j]].continuation_values
-        low, high = model.bands[s][k], model.bands[s][k + 1]
-        indifference[j] = values[s, high][0, j + 1] - values[s, low][0, j + 1]
-    tables: list[Array] = []
-    labels: list[tuple[ConstraintLabel, ...]] = []
-    for me in (0, 1):
-        table, names = _optimality_rows(game, me, plan_values[me]) if rows else (np.zeros((0, count + 1)), [])
+        for j, (s, k) in enumerate(order):
+            if players[j] == me:
+                low, high = model.bands[s][k], model.bands[s][k + 1]
+                indifference[j] = values[s, high][0, j + 1] - values[s, low][0, j + 1]
+        table, names = _optimality_rows(game, immediate, chosen) if rows and chosen else (np.zeros((0, count + 1)), [])
         tables.append(table)
         labels.append(tuple(names))
     order_index = np.array([position[t] for t in model.thresholds], int)
     return LinearForms(order, players, indifference, (tables[0], tables[1]), (labels[0], labels[1]), order_index)
 
 
-def _optimality_rows(game: ContinuousGame, me: int, plan_values: _PlanValues) -> tuple[Array, list[ConstraintLabel]]:
-    """Build the constraints of one player: the model's plan less every other plan, by first situation, cell and end."""
-    children: dict[tuple[int, int], list[int]] = {}
-    first = []
-    for s, situation in enumerate(game.situations):
-        if situation.player == me:
-            if situation.parent is None:
-                first.append(s)
-            else:
-                children.setdefault(situation.parent, []).append(s)
+def _optimality_rows(
+    game: ContinuousGame, immediate: dict[Choice, Array], chosen: dict[int, Array]
+) -> tuple[Array, list[ConstraintLabel]]:
+    """Build the constraints of one player: the model's plan less every other plan, by first situation, cell and end.
+
+    The values are those of the leaves right after each action, and of the model's action in each own situation.
+    """
 
     def plans(s: int) -> list[tuple[str, Array]]:
         out = []
         for move, label in enumerate(game.situations[s].moves):
-            below = [plans(child) for child in children.get((s, move), [])]
+            below = [plans(child) for child in sorted(chosen) if game.situations[child].parent == (s, move)]
             for rest in product(*below):
                 plan = " then ".join([label, *(plan for plan, _ in rest)])
-                out.append((plan, plan_values.immediate_values[s, move] + sum(row for _, row in rest)))
+                out.append((plan, immediate[s, move] + sum(row for _, row in rest)))
         return out
 
     rows, labels = [], []
-    for s in first:
+    for s in sorted(s for s in chosen if game.situations[s].parent is None):
         for plan, row in plans(s):
-            gap = plan_values.model_values[s] - row
+            gap = chosen[s] - row
             for end, cell in zip(*np.nonzero(np.abs(gap).max(axis=2) > 0), strict=True):
                 rows.append(gap[end, cell])
-                labels.append(ConstraintLabel(me, s, int(cell), plan))
-    width = next(iter(plan_values.model_values.values())).shape[-1] if plan_values.model_values else 1
-    return np.array(rows).reshape(-1, width), labels
+                labels.append(ConstraintLabel(game.situations[s].player, s, int(cell), plan))
+    return np.array(rows).reshape(-1, next(iter(chosen.values())).shape[-1]), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,22 +163,15 @@ def solve_threshold_lp(game: ContinuousGame, forms: LinearForms) -> ThresholdOpt
     """Find thresholds that minimize the largest violation of the optimality constraints."""
     _require_equal_distributions(game)
     count = len(forms.order)
-    rows, right = zip(*(_cdf_rows(table) for table in forms.optimality), strict=True)
+    rows, right = _cdf_rows(np.concatenate(forms.optimality))
     # -(A u - b) - slack <= 0, where a row of the form is b' = A u - b
-    table = np.concatenate([np.concatenate(rows), np.ones((sum(map(len, rows)), 1))], axis=1)
-    order = np.zeros((max(count - 1, 0), count + 1))
-    order[np.arange(count - 1), np.arange(count - 1)] = -1.0
-    order[np.arange(count - 1), np.arange(1, count)] = 1.0
-    cost = np.concatenate([np.zeros(count), [1.0]])
-    optimum = milp(
-        cost,
-        constraints=[LinearConstraint(table, np.concatenate(right), np.inf), LinearConstraint(order, 0.0, np.inf)],
-        bounds=Bounds(np.zeros(count + 1), np.concatenate([np.ones(count), [np.inf]])),
-    )
-    _check_solved(optimum, game)
-    u = np.clip(optimum.x[:count], 0.0, 1.0)
+    table = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+    order = np.diff(np.eye(count, count + 1), axis=0)
+    constraints = [LinearConstraint(table, right, np.inf), LinearConstraint(order, 0.0, np.inf)]
+    variables = _minimize_slack(game, constraints, np.ones(count))
+    u = np.clip(variables[:count], 0.0, 1.0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
-    return ThresholdOptimum(_quantile_cuts(game, u), float(optimum.x[-1]), _largest_violation(forms, (mass, mass))[1])
+    return ThresholdOptimum(_quantile_cuts(game, u), float(variables[-1]), _largest_violation(forms, (mass, mass))[1])
 
 
 def solve_threshold_milp(game: ContinuousGame, forms: LinearForms, seconds: float = 60.0) -> ThresholdOptimum:
@@ -212,57 +180,50 @@ def solve_threshold_milp(game: ContinuousGame, forms: LinearForms, seconds: floa
     segments = len(signals.edges) - 1
     if not signals.piecewise_linear:
         raise InputError(f"{game.name}: the MILP needs independent signals with piecewise linear distributions")
-    # variables: for each threshold and segment a binary z and a distance w from the start of the segment; then the slack
-    size = 2 * count * segments + 1
-    width = np.diff(signals.edges)
-    z = np.arange(count * segments).reshape(count, segments)
-    w = z + count * segments
-    position = lil_array((count, size))
-    cdf = [lil_array((count, size)) for _ in (0, 1)]
-    for j in range(count):
-        position[j, z[j]] = signals.edges[:-1]
-        position[j, w[j]] = 1.0
-        for p in (0, 1):
-            cdf[p][j, z[j]] = signals.cdf_at_edges[p, :-1]
-            cdf[p][j, w[j]] = signals.mass[p] / width
-    inside = lil_array((count * segments, size))  # 0 <= w <= width z
-    single = lil_array((count, size))  # each threshold lies in one segment
-    for j in range(count):
-        single[j, z[j]] = 1.0
-        for k in range(segments):
-            inside[z[j, k], z[j, k]] = width[k]
-            inside[z[j, k], w[j, k]] = -1.0
-    increments = csr_array(position)[1:] - csr_array(position)[:-1]
+    width, ones = np.diff(signals.edges), np.ones(segments)
+
+    def rows_by_threshold(binary: Array, distance: Array) -> csr_array:
+        """Return the same rows for each threshold. Both arguments are float64 [..., segments].
+
+        The variables are a binary for each threshold and segment, its distance from the start of the segment, and the slack.
+        """
+        each = [kron(eye_array(count), np.atleast_2d(block)) for block in (binary, distance)]
+        rows = csr_array(hstack([*each, np.zeros((each[0].shape[0], 1))]))
+        rows.eliminate_zeros()
+        return rows
+
+    position = rows_by_threshold(signals.edges[:-1], ones)
     constraints = [
-        LinearConstraint(csr_array(inside), 0.0, np.inf),
-        LinearConstraint(csr_array(single), 1.0, 1.0),
-        LinearConstraint(increments, 0.0, np.inf),
+        # Each threshold lies in one segment, and its distance is at most the width of that segment.
+        LinearConstraint(rows_by_threshold(np.diag(width), -np.eye(segments)), 0.0, np.inf),
+        LinearConstraint(rows_by_threshold(ones, 0 * ones), 1.0, 1.0),
+        LinearConstraint(position[1:] - position[:-1], 0.0, np.inf),
     ]
-    last = lil_array((1, size))
-    last[0, size - 1] = 1.0
     for me, table in enumerate(forms.optimality):
         if len(table):
             matrix, right = _cdf_rows(table)
-            rows = csr_array(csr_array(matrix) @ csr_array(cdf[1 - me])) + csr_array(
-                np.ones((len(table), 1)) @ last.toarray()
-            )
-            constraints.append(LinearConstraint(rows, right, np.inf))
-    upper = np.concatenate([np.ones(count * segments), np.tile(width, count), [np.inf]])
-    cost = np.zeros(size)
-    cost[-1] = 1.0
-    kind = np.concatenate([np.ones(count * segments), np.zeros(count * segments + 1)])
-    optimum = milp(
-        cost,
-        integrality=kind,
-        constraints=constraints,
-        bounds=Bounds(np.zeros(size), upper),
-        options={"time_limit": seconds},
-    )
-    _check_solved(optimum, game)
-    cuts = np.sort(csr_array(position) @ optimum.x)
+            cdf = rows_by_threshold(signals.cdf_at_edges[1 - me, :-1], signals.mass[1 - me] / width)
+            rows = hstack([(csr_array(matrix) @ cdf)[:, :-1], np.ones((len(table), 1))])
+            constraints.append(LinearConstraint(csr_array(rows), right, np.inf))
+    upper = np.concatenate([np.ones(count * segments), np.tile(width, count)])
+    integrality = np.concatenate([np.ones(count * segments), np.zeros(count * segments + 1)])
+    variables = _minimize_slack(game, constraints, upper, integrality=integrality, options={"time_limit": seconds})
+    cuts = np.sort(position @ variables)
     ends = np.concatenate([[signals.low], cuts, [signals.high]])
     mass = np.diff(signals.cdf(0, ends)), np.diff(signals.cdf(1, ends))
-    return ThresholdOptimum(cuts, float(optimum.x[-1]), _largest_violation(forms, mass)[1])
+    return ThresholdOptimum(cuts, float(variables[-1]), _largest_violation(forms, mass)[1])
+
+
+def _minimize_slack(
+    game: ContinuousGame, constraints: Sequence[LinearConstraint], upper: Array, **options: Any
+) -> Array:
+    """Minimize the last variable, the slack, with the others from 0 to `upper`; return all variables."""
+    bounds = Bounds(np.zeros(len(upper) + 1), np.append(upper, np.inf))
+    optimum = milp(np.append(np.zeros(len(upper)), 1.0), constraints=constraints, bounds=bounds, **options)
+    if optimum.x is None:
+        raise RiverboatError(f"{game.name}: HiGHS stopped: {optimum.message}")
+    variables: Array = optimum.x
+    return variables
 
 
 SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = {
@@ -301,8 +262,3 @@ def _largest_violation(
             if -gaps[k] > violation:
                 violation, label = float(-gaps[k]), labels[k]
     return violation, label
-
-
-def _check_solved(optimum: object, game: ContinuousGame) -> None:
-    if getattr(optimum, "x", None) is None:
-        raise RiverboatError(f"{game.name}: HiGHS stopped: {getattr(optimum, 'message', 'no answer')}")

@@ -63,7 +63,7 @@ def solve_discretized(game: ContinuousGame, steps: int = 60) -> DiscretizedSolut
         finite = DiscretizedGame(game, steps)
         tree = compile_game(finite)
         frequencies = finite.frequencies(preferred_equilibrium(tree, _tidy_objective(finite, tree)).strategy)
-        edges, dealt = finite.edges, np.stack(finite.weights)
+        edges, dealt = finite.edges, finite.weights
     else:
         edges, dealt, frequencies = run_cfr_plus(game, steps)
     weights: dict[int, Array] = {}
@@ -277,17 +277,15 @@ def river_models(game: ContinuousGame) -> list[QualitativeModel]:
     The opener may bluff, and the caller may bluff-raise. The first player may also check its best hands to raise. A
     bluff-raise uses the weakest hands, or the best of those that would fold.
     """
-    opening = ("x b", "b x b", "b x b x", "b x b x b")
+    lists = {"xb": ("x b", "b x b"), "fcr": ("f c", "f c r", "r f c r", "f r c r"), "fc": ("f c",)}
+    by_moves = {frozenset(moves): words for moves, words in lists.items()}
     choices: dict[str, tuple[str, ...]] = {}
     for situation in game.situations:
-        if set(situation.moves) == {"x", "b"}:
-            choices[situation.name] = opening if situation.parent is None and situation.player == 0 else opening[:2]
-        elif set(situation.moves) == {"f", "c", "r"}:
-            choices[situation.name] = ("f c", "f c r", "r f c r", "f r c r")
-        elif set(situation.moves) == {"f", "c"}:
-            choices[situation.name] = ("f c",)
-        else:
+        if frozenset(situation.moves) not in by_moves:
             return []
+        choices[situation.name] = by_moves[frozenset(situation.moves)]
+        if "b" in situation.moves and situation.parent is None and situation.player == 0:
+            choices[situation.name] += ("b x b x", "b x b x b")
     return enumerate_models(game, choices)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
 _PROBABILITY_TOLERANCE = 1e-9  # tolerance of sums of probabilities
+_MIN_ATOM_WIDTH = 1e-9  # width of an atom that has no probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +98,8 @@ class Signals:
         """
         if self.joint is None:
             return self.mass[1][None], self.mass[0][None]
-        tables = []
-        for table, own in ((self.joint, self.mass[0]), (self.joint.T, self.mass[1])):
-            tables.append(table / np.where(own > 0, own, 1.0)[:, None])
-        return tables[0], tables[1]
+        first, second = np.where(self.mass > 0, self.mass, 1.0)[..., None]
+        return self.joint / first, self.joint.T / second
 
     @property
     def identically_distributed(self) -> bool:
@@ -124,6 +123,17 @@ class Signals:
         numbers: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
         return numbers
 
+    def share_of_segment(self, place: Array) -> tuple[Array, Array]:
+        """Return the segment of a position, and the share of the segment below it. int [...], float64 [...]
+
+        Parameters
+        ----------
+        place
+            Positions on the axis, float64 [...].
+        """
+        k = self.segment(place)
+        return k, (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
+
     def cdf(self, player: int, place: Array) -> Array:
         """Return the probability of a signal below a position. float64 [...]
 
@@ -134,9 +144,7 @@ class Signals:
         place
             Positions on the axis, float64 [...].
         """
-        place = np.clip(np.asarray(place, float), self.low, self.high)
-        k = self.segment(place)
-        t = (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
+        k, t = self.share_of_segment(np.clip(np.asarray(place, float), self.low, self.high))
         below: Array = self.cdf_at_edges[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
         return below
 
@@ -150,10 +158,10 @@ class Signals:
         place
             Positions on the axis, float64 [...].
         """
-        k = self.segment(place)
-        width = self.edges[k + 1] - self.edges[k]
-        t = (np.asarray(place, float) - self.edges[k]) / width
-        heights: Array = self.mass[player, k] / width * (1 + self.tilt[player, k] * (2 * t - 1))
+        k, t = self.share_of_segment(np.asarray(place, float))
+        heights: Array = (
+            self.mass[player, k] / (self.edges[k + 1] - self.edges[k]) * (1 + self.tilt[player, k] * (2 * t - 1))
+        )
         return heights
 
     def quantile(self, player: int, share: float) -> float:
@@ -179,8 +187,7 @@ class Signals:
         place
             Position on the axis.
         """
-        k = int(self.segment(np.asarray(place)))
-        share = (place - self.edges[k]) / (self.edges[k + 1] - self.edges[k])
+        k, share = self.share_of_segment(np.asarray(place))
         return float(self.values[k, 1] + share * (self.values[k + 1, 0] - self.values[k, 1]))
 
     def value_and_slope(self, segments: Array) -> tuple[Array, Array]:
@@ -197,8 +204,7 @@ class Signals:
 
     def without_ties(self) -> Signals:
         """Return signals on the same axis whose values inside an atom are distinct."""
-        none = np.zeros_like(self.tied)
-        return Signals(self.edges, self.mass, none, self.values, self.tilt, self.joint)
+        return replace(self, tied=np.zeros_like(self.tied))
 
 
 # --- Constructors ---
@@ -257,27 +263,18 @@ def from_cdfs(cdfs: Sequence[Sequence[tuple[float, float]]]) -> Signals:
     tables = [_validate_cdf(points, f"signals of player {p}") for p, points in enumerate(cdfs)]
     marks = sorted({x for points in tables for x, _ in points})
     jumps = [{x: _cdf_jump(points, x) for x in marks} for points in tables]
-    edges, values, tied, mass = [marks[0]], [(marks[0], marks[0])], [], []
     span = marks[-1] - marks[0] or 1.0
-    at = marks[0]
-
-    def add(width: float, before: float, after: float, masses: list[float], tie: bool) -> None:
-        nonlocal at
-        values[-1] = (values[-1][0], before)
-        at += width
-        edges.append(at)
-        values.append((after, after))
-        tied.append(tie)
-        mass.append(masses)
-
+    segments: list[tuple[float, float, list[float], bool]] = []  # width, signal at the end, probabilities, atom
     for left, right in zip(marks, [*marks[1:], None], strict=True):
         atoms = [high - low for low, high in (jump[left] for jump in jumps)]
         if max(atoms) > 0:
-            add(span * max(sum(atoms) / len(atoms), 1e-6), left, left, atoms, tie=True)
+            segments.append((span * max(sum(atoms) / len(atoms), 1e-6), left, atoms, True))
         if right is not None:
-            add(right - left, left, right, [j[right][0] - j[left][1] for j in jumps], tie=False)
-    masses = np.array(mass).T
-    return Signals(np.array(edges), masses, np.array(tied), np.array(values), np.zeros_like(masses))
+            segments.append((right - left, right, [j[right][0] - j[left][1] for j in jumps], False))
+    widths, ends, masses, tied = zip(*segments, strict=True)
+    mass, values = np.array(masses).T, np.array([marks[0], *ends])
+    edges = np.cumsum([marks[0], *widths])
+    return Signals(edges, mass, np.array(tied), np.stack([values, values], axis=1), np.zeros_like(mass))
 
 
 def from_values(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
@@ -314,9 +311,32 @@ def from_values(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
             mass[p, marks.index(x)] += chance
         if not abs(mass[p].sum() - 1.0) <= _PROBABILITY_TOLERANCE:
             raise InputError(f"signals of player {p}: probabilities sum to {mass[p].sum():g}: must be 1")
-    edges = np.concatenate([[0.0], np.cumsum(np.maximum(mass.mean(axis=0), 1e-9))])
-    low, high = [marks[0], *marks], [*marks, marks[-1]]
-    return Signals(edges, mass, np.ones(len(marks), bool), np.stack([low, high], axis=1), np.zeros_like(mass))
+    return from_atoms(np.array(marks), mass)
+
+
+def from_atoms(values: Array, mass: Array) -> Signals:
+    """Build independent signals from the probabilities of their values. The width of an atom is its mean probability.
+
+    Parameters
+    ----------
+    values
+        Values of the signal, increasing, float64 [values].
+    mass
+        Probability of each value, float64 [players, values].
+
+    Returns
+    -------
+    Signals
+        Independent discrete signals.
+
+    Examples
+    --------
+    >>> from_atoms(np.array([1.0, 2.0]), np.array([[0.5, 0.5], [0.1, 0.9]])).edges
+    array([0. , 0.3, 1. ])
+    """
+    edges = np.concatenate([[0.0], np.cumsum(np.maximum(mass.mean(axis=0), _MIN_ATOM_WIDTH))])
+    before_and_after = np.stack([[values[0], *values], [*values, values[-1]]], axis=1)
+    return Signals(edges, mass, np.ones(len(values), bool), before_and_after, np.zeros_like(mass))
 
 
 def correlated(edges: Sequence[float], joint: Sequence[Sequence[float]], *, tied: bool = False) -> Signals:

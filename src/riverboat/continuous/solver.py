@@ -16,7 +16,7 @@ from riverboat.continuous.best_response import EquilibriumCertificate, ProfileEv
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder, polish
 from riverboat.continuous.piecewise import evaluate_polynomial
-from riverboat.continuous.programs import SOLVERS, LinearForms, ThresholdOptimum, has_linear_forms
+from riverboat.continuous.programs import SOLVERS, ThresholdOptimum, build_linear_forms, has_linear_forms
 from riverboat.continuous.proposals import (
     DiscretizedSolution,
     fit_thresholds,
@@ -44,7 +44,7 @@ class ModelSolution:
     method
         `linear`, `lp`, `milp`, `newton`, or `steps` for discrete signals.
     profile
-        Thresholds; None if none were found.
+        Thresholds.
     certificate
         Exact values and best responses of the profile.
     reason
@@ -62,8 +62,8 @@ class ModelSolution:
 
     model: QualitativeModel
     method: str
-    profile: ThresholdProfile | None
-    certificate: EquilibriumCertificate | None
+    profile: ThresholdProfile
+    certificate: EquilibriumCertificate
     reason: str
     seconds: float
 
@@ -74,8 +74,8 @@ class ModelSolution:
 
     @property
     def epsilon_share(self) -> float:
-        """ε as a share of the pot; infinite without a profile."""
-        return self.certificate.epsilon_share if self.certificate is not None else float("inf")
+        """ε as a share of the pot."""
+        return self.certificate.epsilon_share
 
     def to_dict(self, game: ContinuousGame) -> dict[str, Any]:
         """Convert to a dictionary for JSON.
@@ -86,10 +86,8 @@ class ModelSolution:
             The game.
         """
         entry: dict[str, Any] = {"model": self.model.to_dict(game), "method": self.method, "solved": self.solved}
-        entry |= {"reason": self.reason, "seconds": self.seconds}
-        if self.profile is not None and self.certificate is not None:
-            entry |= {"situations": self.profile.to_dict()} | self.certificate.to_dict()
-        return entry
+        entry |= {"reason": self.reason, "seconds": self.seconds, "situations": self.profile.to_dict()}
+        return entry | self.certificate.to_dict()
 
 
 def solve_model(
@@ -148,7 +146,7 @@ def solve_model(
     start_time = time.perf_counter()
     if method == "auto":
         method = _choose_method(game, model)
-    residual: float | None = None  # of the indifference equations
+    reason, residual = "", None  # residual of the indifference equations
     if method == "newton":
         if start is None:
             start = fit_thresholds(discretized or solve_discretized(game), model).profile.cuts
@@ -158,24 +156,24 @@ def solve_model(
     else:
         if model.order is None:
             raise InputError(f"model {model.name!r}: the method {method} needs the order of the thresholds; use newton")
-        forms = LinearForms.from_model(game, model, model.order)
+        forms = build_linear_forms(game, model, model.order)
         optimum = SOLVERS[method](game, forms)
         cuts = optimum.cuts[forms.order_index]
         if optimum.slack > EPSILON_TOLERANCE * game.scale:
-            profile = model.profile(game, sort_cuts(model.bands, cuts))
             reason = _infeasibility_reason(game, optimum)
-            return ModelSolution(model, method, profile, certify(profile), reason, time.perf_counter() - start_time)
     profile = model.profile(game, sort_cuts(model.bands, cuts))
-    if residual is None or 1e-12 < residual / game.scale < 1e-6:  # a larger residual has no solution nearby
+    solvable = residual is None or 1e-12 < residual / game.scale < 1e-6  # a larger residual has no solution nearby
+    if solvable and not reason:
         profile = polish(profile)
-    return _certified_solution(model, method, profile, start_time)
+    return _certified_solution(model, method, profile, start_time, reason)
 
 
 def _certified_solution(
-    model: QualitativeModel, method: str, profile: ThresholdProfile, start_time: float
+    model: QualitativeModel, method: str, profile: ThresholdProfile, start_time: float, reason: str = ""
 ) -> ModelSolution:
     certificate = certify(profile)
-    reason = "" if certificate.epsilon_share <= EPSILON_TOLERANCE else _deviation_reason(profile, certificate)
+    if not reason and certificate.epsilon_share > EPSILON_TOLERANCE:
+        reason = _deviation_reason(profile, certificate)
     return ModelSolution(model, method, profile, certificate, reason, time.perf_counter() - start_time)
 
 
@@ -245,21 +243,17 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
     """
     solutions: list[ModelSolution] = []
     if game.signals.tied.all():
-        solutions.append(_solve_discrete(game))
+        start_time = time.perf_counter()
+        profile = profile_of_atoms(solve_discretized(game))
+        solutions.append(_certified_solution(model_of_profile(profile, "values"), "steps", profile, start_time))
         if solutions[0].solved:
             return solutions
-    for count in (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps):
-        for proposal in propose_models(game, count)[:MAX_PROPOSALS]:
-            solutions.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
-            if solutions[-1].solved:
-                return sorted(solutions, key=lambda a: a.epsilon_share)
+    counts = (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps)
+    for proposal in (proposal for count in counts for proposal in propose_models(game, count)[:MAX_PROPOSALS]):
+        solutions.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
+        if solutions[-1].solved:
+            break
     return sorted(solutions, key=lambda a: a.epsilon_share)
-
-
-def _solve_discrete(game: ContinuousGame) -> ModelSolution:
-    start_time = time.perf_counter()
-    profile = profile_of_atoms(solve_discretized(game))
-    return _certified_solution(model_of_profile(profile, "values"), "steps", profile, start_time)
 
 
 def _choose_method(game: ContinuousGame, model: QualitativeModel) -> str:

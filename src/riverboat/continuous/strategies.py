@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from riverboat.continuous.game import ContinuousGame
+from riverboat.continuous.game import ContinuousGame, ContinuousSituation
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
+
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -137,15 +139,9 @@ class ThresholdProfile:
             If a situation is missing or unknown, or a move is unknown.
         """
         profile_bands = []
-        for situation in game.situations:
-            if situation.name not in bands:
-                raise InputError(f"{game.name}: no bands for situation {situation.name!r}")
-            words, cuts = bands[situation.name]
-            profile_bands.append(
-                ActionBands(parse_moves(words, situation.moves, situation.name), tuple(map(float, cuts)))
-            )
-        for name in bands:
-            game.situation_index(name)
+        for situation, (words, cuts) in _entries_by_situation(game, bands, f"{game.name}: no bands"):
+            moves = parse_moves(words, situation.moves, situation.name)
+            profile_bands.append(ActionBands(moves, tuple(map(float, cuts))))
         return ThresholdProfile(game, tuple(profile_bands))
 
     @property
@@ -181,6 +177,18 @@ class ThresholdProfile:
                 "shares": shares,
             }
         return situations
+
+
+def _entries_by_situation(
+    game: ContinuousGame, entries: Mapping[str, Entry], missing: str
+) -> Iterator[tuple[ContinuousSituation, Entry]]:
+    """Iterate over the situations of a game with their entries; raise InputError if one is missing or unknown."""
+    for situation in game.situations:
+        if situation.name not in entries:
+            raise InputError(f"{missing} for situation {situation.name!r}")
+        yield situation, entries[situation.name]
+    for name in entries:
+        game.situation_index(name)
 
 
 def parse_moves(words: str, moves: tuple[str, ...], where: str) -> tuple[int, ...]:
@@ -331,15 +339,11 @@ class QualitativeModel:
             If a situation is missing or unknown, a move is unknown, neighbours are equal, or the order is invalid.
         """
         moves_of = []
-        for situation in game.situations:
-            if situation.name not in bands:
-                raise InputError(f"model {name!r}: no moves for situation {situation.name!r}")
-            moves = parse_moves(bands[situation.name], situation.moves, f"model {name!r}: {situation.name}")
+        for situation, words in _entries_by_situation(game, bands, f"model {name!r}: no moves"):
+            moves = parse_moves(words, situation.moves, f"model {name!r}: {situation.name}")
             if any(a == b for a, b in pairwise(moves)):
-                raise InputError(f"model {name!r}: {situation.name}: {bands[situation.name]!r}: neighbours must differ")
+                raise InputError(f"model {name!r}: {situation.name}: {words!r}: neighbours must differ")
             moves_of.append(moves)
-        for word in bands:
-            game.situation_index(word)
         model = QualitativeModel(name, tuple(moves_of))
         return model if order is None else model.with_order(_parse_order(game, model, order))
 

@@ -27,7 +27,7 @@ def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **op
     with ProgressLine(f"{game.stem}: models and thresholds"):
         result = solve_continuous(game, **options)
     profile = result.river.profile if isinstance(result, RiverThresholdsResult) else result.best.profile
-    if plot is not None and profile is not None:
+    if plot is not None:
         from riverboat.reports.plots.continuous import plot_profile
 
         plot_profile(profile, plot)
@@ -65,17 +65,14 @@ def _print_solutions(result: ContinuousResult) -> None:
     console, unit = Console(), result.game.unit
     for solution in result.solutions:
         verdict = "equilibrium" if solution.solved else "rejected"
-        share = "" if solution.certificate is None else f", ε {100 * solution.epsilon_share:.2g} % of the pot"
+        share = f"ε {100 * solution.epsilon_share:.2g} % of the pot"
         console.print(
-            f"{solution.model.name}: {verdict}{share}, {solution.method}, {1000 * solution.seconds:.0f} ms",
+            f"{solution.model.name}: {verdict}, {share}, {solution.method}, {1000 * solution.seconds:.0f} ms",
             highlight=False, markup=False,
         )  # fmt: skip
         if solution.reason:
             console.print(f"  {solution.reason}", highlight=False, markup=False)
-    best = result.best
-    if best.profile is None or best.certificate is None:
-        return
-    rows = []
+    best, rows = result.best, []
     for name, row in best.profile.to_dict().items():
         numbers = [" ".join(f"{x:.9g}" for x in row[key]) for key in ("thresholds", "shares")]
         rows.append((name, str(row["player"]), " ".join(row["moves"]), *numbers))

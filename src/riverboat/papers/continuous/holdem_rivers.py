@@ -56,7 +56,6 @@ def make_river_player(betting: RiverBetting) -> RiverThresholdPlayer:
     for name, (root, raises) in MODELS.items():
         bands = {"root": root, "x": "b x b", "x-b": raises, "x-b-r": "f c", "b": raises, "b-r": "f c"}
         solution = solve_model(game, QualitativeModel.from_words(game, bands, name=name), discretized=discretized)
-        assert solution.profile is not None
         models.append((solution.model, solution.profile.cuts))
     return RiverThresholdPlayer(betting, models)
 

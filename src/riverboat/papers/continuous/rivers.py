@@ -23,12 +23,11 @@ from riverboat.continuous.discretization import DiscretizedGame
 from riverboat.continuous.examples import river, three_way
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder
-from riverboat.continuous.programs import LinearForms
+from riverboat.continuous.programs import LinearForms, build_linear_forms
 from riverboat.continuous.proposals import add_raise, fit_thresholds, river_models, solve_discretized
 from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve, solve_model
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
 from riverboat.core.arrays import Array
-from riverboat.core.errors import RiverboatError
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
@@ -96,7 +95,7 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
             continue
         model, _, profile = min(searched.equilibria, key=lambda g: len(g[0].thresholds))
         ordered = model_of_profile(profile)
-        forms = LinearForms.from_model(game, ordered, ordered.order or ())
+        forms = build_linear_forms(game, ordered, ordered.order or ())
         linear, elimination = programs.solve_threshold_lp, programs.solve_threshold_system
         slack = max(solve(game, forms).slack for solve in (linear, elimination)) / pot
         epsilon = max(certificate.epsilon_share for _, certificate, _ in searched.equilibria)
@@ -156,8 +155,6 @@ def solve_half_street(signals: deals.Signals, pot: float, method: str = "auto") 
 
 def threshold_shares(answer: ModelSolution) -> Array:
     """Return the probabilities of signals below the thresholds a, b and c."""
-    if answer.profile is None:
-        raise RiverboatError(f"von Neumann: {answer.reason}")
     return np.array([s for row in answer.profile.to_dict().values() for s in row["shares"]])
 
 
@@ -171,13 +168,12 @@ def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
     """Compare all methods with the analytic solution; only the finite games are approximate."""
     best = solve_half_street(deals.uniform(), 2.0)
     cuts = threshold_shares(best)
-    value = best.certificate.values[0] if best.certificate is not None else 0.0
     note = "exact best responses over the continuum"
     rows = [
         theorem_row("a: bets below", 0.1, cuts[0]),
         theorem_row("b: bets above", 0.7, cuts[1]),
         theorem_row("c: calls above", 0.4, cuts[2]),
-        theorem_row("value to the bettor, antes of 1", 0.1, value),
+        theorem_row("value to the bettor, antes of 1", 0.1, best.certificate.values[0]),
         theorem_row("certified epsilon, share of the pot", 0.0, best.epsilon_share, note=note),
     ]
 
@@ -223,8 +219,6 @@ def three_way_river_rows() -> tuple[list[ComparisonRow], list[str]]:
     for pot in THREE_WAY_POTS:
         game = three_way(pot=pot)
         best = solve(game)[0]
-        assert best.profile is not None
-        assert best.certificate is not None
         name = f"three-way river, pot {pot:g}"
         rows.append(theorem_row(f"{name}: certified epsilon, share of the pot", 0.0, best.epsilon_share))
         rows += [new_row(f"{name}: value to player {n}", value) for n, value in enumerate(best.certificate.values)]

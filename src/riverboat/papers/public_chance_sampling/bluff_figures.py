@@ -40,16 +40,11 @@ def make_tree(full: bool) -> Tree:
     return compile_game(game(PAPER_GAME if full else SMALL_GAME))
 
 
-def make_solver(tree: Tree, traversal: str, seed: int) -> CFR:
-    """Return vanilla CFR with float32 tables: those of Bluff(2,2) take 5.6 GB."""
-    return CFR(tree, "vanilla", traversal, seed=seed, dtype="float32")
-
-
 def train_with_checks(
     tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
 ) -> list[TrainingCheck]:
     """Train one run with its checks."""
-    solver = make_solver(tree, traversal, seed)
+    solver = CFR(tree, "vanilla", traversal, seed=seed, dtype="float32")  # tables of Bluff(2,2) take 5.6 GB
     solver.warm()
     return [
         TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
