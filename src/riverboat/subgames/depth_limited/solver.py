@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE
@@ -124,6 +125,12 @@ class SingleLeafValues(ABC):
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
         """Return counterfactual values of the searching seat."""
         return self.values(np.stack([reach[0], continuation_reach[:, 0]]), 0)
+
+
+def unblocked_hands(deck: Deck, board: Sequence[int]) -> Array:
+    """Return whether each hand is in a deck without the board cards. bool [1326]"""
+    live: Array = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1)
+    return live
 
 
 class CompatibleWeights:
@@ -369,8 +376,8 @@ class ShowdownLeafValues(SingleLeafValues):
     @staticmethod
     def with_pots(other: ShowdownLeafValues, pots: Array) -> ShowdownLeafValues:
         """Return the same board with other pots."""
-        leaves = ShowdownLeafValues.__new__(ShowdownLeafValues)
-        leaves.compatible_weights, leaves.pots, leaves.win_matrix = other.compatible_weights, pots, other.win_matrix
+        leaves = copy(other)
+        leaves.pots = pots
         return leaves
 
     def values(self, reach: Array, side: int) -> Array:

@@ -29,7 +29,6 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.resources import available_memory
 from riverboat.engines.devices import CPU, resolve_device
-from riverboat.games.base import CHANCE
 from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, menu_raise_totals
@@ -51,6 +50,7 @@ from riverboat.subgames.search.subgames import (
     SubgameRoot,
     add_raise_total,
     choose_menu,
+    street_nodes,
 )
 
 NESTED_MODES = ("inexpensive", "expensive")
@@ -315,6 +315,22 @@ class SubgameSearch:
         for seat in (0, 1):
             quick.positions(public_states, [seat])[0].subgame_root()
 
+    def split_line(self, public_states: PublicStates, i: int) -> tuple[BettingState, list[int]]:
+        """Return the state where the first searched street of a line begins, and the actions after it.
+
+        Parameters
+        ----------
+        public_states
+            Public states from the first searched street on.
+        i
+            Index of the line.
+        """
+        moves = public_states.moves[i, : public_states.length[i]].tolist()
+        state = BettingState.start(public_states.rules)
+        while state.street < self.first_street:
+            state = state.play(moves.pop(0))
+        return state, moves
+
     # --- subgame roots --------------------------------------------------------------------------
 
     def root_of_first_subgame(self, state: BettingState, board: tuple[int, ...], seat: int) -> SubgameRoot:
@@ -329,12 +345,12 @@ class SubgameSearch:
         seat
             Searching seat.
         """
-        public_states, other, tree = PublicStates.from_betting([state], [board]), 1 - seat, self.policy.strategy.tree
+        public_states, other = PublicStates.from_betting([state], [board]), 1 - seat
         ranges = np.ones((2, NUM_HANDS))
         ranges[seat] = 0.0
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
-        node = int(self._line_reader.abstract_nodes(public_states, np.array([seat]))[0])
-        if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
+        (node,) = street_nodes(self._line_reader, [state], board, seat)
+        if node >= 0:
             opponent_node = node_at_line(self._opponent_strategy, node, board)
             ranges[other] = 0.0
             ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
@@ -359,11 +375,8 @@ class SubgameSearch:
         if self.settings.method == "unsafe":
             return replace(root, source="none: unsafe search needs none")
         state, other = root.state, 1 - seat
-        node = int(
-            self._line_reader.abstract_nodes(PublicStates.from_betting([state], [root.board]), np.array([seat]))[0]
-        )
-        tree = self.policy.strategy.tree
-        if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
+        (node,) = street_nodes(self._line_reader, [state], root.board, seat)
+        if node < 0:
             return replace(root, source="none: the blueprint has no such line")
         node_values = blueprint_values(self._tree_strategy, node, root.board, [*root.ranges], self.settings.threads)
 
@@ -469,13 +482,10 @@ class _SubgamePath:
 
     def __init__(self, search: SubgameSearch, public_states: PublicStates, i: int, seat: int) -> None:
         self.search, self.seat, self.board, self.rules = search, seat, public_states.board_cards(i), public_states.rules
-        self.moves: list[int] = public_states.moves[i, : public_states.length[i]].tolist()
+        state, self.moves = search.split_line(public_states, i)
         self.position: SubgamePosition | DepthLimitedPosition | None = None
         self.subgame: SearchSubgame | DepthLimitedSubgame | None = None
         self.key = b""
-        state = BettingState.start(self.rules)
-        while state.street < search.first_street:
-            state = state.next_street() if state.actor == CHANCE else state.apply_action(self.moves.pop(0))
         self._enter_subgame(state, lambda: search.root_of_first_subgame(state, self._board_at(state), seat))
 
     def _board_at(self, state: BettingState) -> tuple[int, ...]:
