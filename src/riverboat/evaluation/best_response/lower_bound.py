@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -84,43 +84,28 @@ def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
     return np.ascontiguousarray(boards)
 
 
-class _BoardTraversals:
-    """Traversals of single boards by the responses of both seats."""
+AddBoard: TypeAlias = Callable[[Array, int, kernels.ResponseWorkspace, Array], None]
 
-    def __init__(
-        self,
-        strategy: Blueprint,
-        response: Blueprint,
-        dtype: Precision,
-        threads: int,
-        players: tuple[ResponsePlayer, ...],
-    ) -> None:
-        self.traversal = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, players, dtype), response)
-        self.threads = threads
-        self.multiplicity = np.array([self.traversal.cards.deals[1]])
 
-    def run(
-        self,
-        boards: Array,
-        new_sums: Callable[[], Array],
-        add: Callable[[Array, int, kernels.ResponseWorkspace, Array], None],
-    ) -> Iterator[tuple[int, Array]]:
-        """Evaluate boards in chunks; yield the number of boards of each chunk and its sums, in order.
+def _sums_by_chunk(
+    traversal: ResponseTraversal, boards: Array, threads: int, new_sums: Callable[[], Array], add: AddBoard
+) -> Iterator[tuple[int, Array]]:
+    """Evaluate boards one by one, in chunks; yield the number of boards of each chunk and its sums, in order.
 
-        `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace
-        after the board's traversal, and the values at the ends of the first street.
-        """
+    `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace after the
+    board's traversal, and the values at the ends of the first street.
+    """
+    multiplicity, groups = np.array([traversal.cards.deals[1]]), np.ones(1, np.int64)
 
-        def work(low: int) -> tuple[int, Array]:
-            high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
-            with self.traversal.borrow_workspace() as workspace:
-                for i in range(low, high):
-                    board, groups = boards[i : i + 1], np.ones(1, np.int64)
-                    values = self.traversal.evaluate_boards(workspace, board, self.multiplicity, groups)
-                    add(sums, i - low, workspace, values)
-            return high - low, sums
+    def work(low: int) -> tuple[int, Array]:
+        high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
+        with traversal.borrow_workspace() as workspace:
+            for i in range(low, high):
+                values = traversal.evaluate_boards(workspace, boards[i : i + 1], multiplicity, groups)
+                add(sums, i - low, workspace, values)
+        return high - low, sums
 
-        yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), self.threads)
+    yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), threads)
 
 
 def fit_response(
@@ -169,13 +154,13 @@ def fit_response(
     (3, 15)
     """
     response, last = strategy, strategy.rules.rounds - 1
+    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, dtype)
     for street in range(last if abstract else last - 1, -1, -1):
         drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
-        players = ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS
-        traversals = _BoardTraversals(strategy, response, dtype, threads, players)
+        traversal = ResponseTraversal(strategy, plan, response)
         values_type: type[_LastStreetValues | _StreetValues] = _LastStreetValues if street == last else _StreetValues
-        values = values_type(traversals.traversal, street, strategy.buckets[street])
-        for count, sums in traversals.run(drawn, values.new_sums, values.add):
+        values = values_type(traversal, street, strategy.buckets[street])
+        for count, sums in _sums_by_chunk(traversal, drawn, threads, values.new_sums, values.add):
             values.sums += sums
             on_boards_done(count)
         table = np.array(strategy.average[street])
@@ -492,8 +477,10 @@ def evaluate_response(
     (8, 2)
     """
     board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    traversals = _BoardTraversals(strategy, response, dtype, threads, REAL_RESPONDERS)
-    traversal, parts = traversals.traversal, []
+    traversal, parts = (
+        ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, REAL_RESPONDERS, dtype), response),
+        [],
+    )
     fold_values = np.array(
         traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask))))
     )  # payoffs of folds before any board
@@ -505,7 +492,7 @@ def evaluate_response(
         for seat in (0, 1):
             won[i, seat] = scale * float((own_reach[seat] * values[seat * half : (seat + 1) * half]).sum())
 
-    for count, sums in traversals.run(board_array, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
+    for count, sums in _sums_by_chunk(traversal, board_array, threads, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
         parts.append(sums[:count])
         on_boards_done(count)
     won: Array = np.concatenate(parts) + fold_values

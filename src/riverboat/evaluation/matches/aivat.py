@@ -253,8 +253,8 @@ class Aivat:
         rules, n, hole = self.rules, len(hands), self.rules.hole
         public_states, owner, actions = PublicStates(rules, hands.moves, hands.length, board).decisions()
         actor = public_states.actor
-        known = np.array([self.known[seating], self.known[1 - seating]])
-        decisions, row, column, strategies = self.decision_strategies(seating, public_states, actor, actions, known)
+        known = self.known_seats(seating)
+        decisions, row, column, strategies = self.decision_strategies(seating, public_states, actions)
         outcomes = self.action_outcomes(seating, decisions)
         lines, line = self._preflop_lines(seating, hands, public_states, owner, known)
         held = np.stack([rules.deck.hand_indices(hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
@@ -286,13 +286,18 @@ class Aivat:
         moves[np.arange(hands.moves.shape[1]) < hands.length[:, None]] = out.actions
         return out.terminal_value, out.chance, moves
 
+    def known_seats(self, seating: int) -> Array:
+        """Return whether the strategy of each seat is known. bool [2]"""
+        return np.array([self.known[seating], self.known[1 - seating]])
+
     def decision_strategies(
-        self, seating: int, public_states: PublicStates, actor: Array, actions: Array, known: Array
+        self, seating: int, public_states: PublicStates, actions: Array
     ) -> tuple[tuple[PublicStates, Array], Array, Array, Array]:
         """Return the distinct decisions with their actions, the row and column of each action, and the strategies.
 
         A decision of a known player has the player's strategy; any other has the actual action alone.
         """
+        actor, known = public_states.actor, self.known_seats(seating)
         unknown_action = np.where(known[actor], END_OF_LINE, actions)[:, None]
         key = np.concatenate([public_states.moves, public_states.board.astype(np.int32), unknown_action], axis=1)
         _, first, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
