@@ -40,7 +40,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.claims import LOWER, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.parallel import map_in_order
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, mean_interval
 from riverboat.games.holdem import betting_rules
 from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, format_action
 from riverboat.games.holdem.betting_rules import CALL, FOLD, FOLDED, IN_PROGRESS, SHOWDOWN, CompactBettingState
@@ -176,10 +176,8 @@ class LocalResponder:
 
     def _check_strategy(self, answer: PublicStateStrategy, node: LbrNode) -> None:
         """Raise InputError if a strategy has illegal actions or does not sum to one."""
-        price, raises = (
-            betting_rules.call_amount(self.book, node.state),
-            betting_rules.raise_bounds(self.book, node.state),
-        )
+        price = betting_rules.call_amount(self.book, node.state)
+        raises = betting_rules.raise_bounds(self.book, node.state)
         illegal = [move for move in answer.moves.tolist() if not betting_rules.is_action_allowed(price, *raises, move)]
         sums = answer.probabilities.sum(axis=1)[node.opponent_range > 0]
         if illegal or not np.abs(sums - 1).max(initial=0.0) < 1e-6:
@@ -651,10 +649,7 @@ def local_best_response(
         if seconds is not None and elapsed >= seconds and len(pairs) >= 2:
             break
     first, second = np.array(pairs).T
-    chips, *seats = (
-        confidence_interval(len(values_in_chips), float(values_in_chips.sum()), float((values_in_chips**2).sum()))
-        for values_in_chips in ((first + second) / 2, first, second)
-    )
+    chips, *seats = (mean_interval(samples) for samples in ((first + second) / 2, first, second))
     elapsed = time.perf_counter() - start_time
     hands_played = 2 * trajectories * len(pairs)
     return LocalBestResponseResult(

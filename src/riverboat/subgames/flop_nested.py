@@ -72,9 +72,8 @@ class ExtendedGame:
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
         betting = self.whole.betting
-        part = extract_betting_subtree(
-            betting, 0, [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
-        )
+        added_for_player = [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
+        part = extract_betting_subtree(betting, 0, added_for_player)
         return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
 
     def board_trees(self) -> dict[int, BoardTree]:
@@ -166,19 +165,16 @@ class NestedSolver:
         gift = initial_gifts.copy()
         for parent, child in betting_round.path(node) if self.method.gifts else ():
             if betting_round.actor[parent] == self.opponent:
-                gift += np.maximum(
-                    betting_round.cbv(self.opponent, parent) - betting_round.cbv(self.opponent, child), 0.0
-                )
+                before, after = (betting_round.cbv(self.opponent, n) for n in (parent, child))
+                gift += np.maximum(before - after, 0.0)
         return gift
 
     def _subgame_betting(self, node: int, child: int) -> BettingSubtree:
         """Return the betting of a subgame: after the added action, or from the decision on including that action."""
         betting = self.extended_game.whole.betting
         root = node if self.method.expensive else child
-        last = int(betting.end[root])
-        return extract_betting_subtree(
-            betting, root, [n for n in self.extended_game.added if root < n < last and n != child]
-        )
+        removed = [n for n in self.extended_game.added if root < n < betting.end[root] and n != child]
+        return extract_betting_subtree(betting, root, removed)
 
     def _subgame(
         self, betting_round: BettingRound, node: int, gift: Array, part: BettingSubtree, board: tuple[int, ...] | None

@@ -93,9 +93,8 @@ def solve_vector_maxmargin(
     tree, opponent = subgame.tree, 1 - player
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name} is not a public tree: solve maxmargin_gadget instead")
-    opponent_range = np.where(
-        tree.possible_hands[opponent][tree.board_of_node[subgame.roots[0]]], tree.deal.weights[opponent], 0.0
-    )
+    possible_hands = tree.possible_hands[opponent][tree.board_of_node[subgame.roots[0]]]
+    opponent_range = np.where(possible_hands, tree.deal.weights[opponent], 0.0)
     gadget = unsafe_gadget(subgame, (reach, opponent_range) if player == 0 else (opponent_range, reach))
     sub = gadget.tree
     assert isinstance(sub, PublicTree)

@@ -34,7 +34,7 @@ from riverboat.evaluation.best_response.traversal import (
     ResponseTraversal,
     nodes_of_street,
 )
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, mean_interval
 from riverboat.evaluation.matches.duel import DuelResult, duel
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.rules import PokerRules
@@ -42,10 +42,8 @@ from riverboat.strategies.blueprint import Blueprint
 
 # --- Responses by buckets, fitted on random boards ---
 
-REAL_RESPONDERS, ABSTRACT_RESPONDERS = (
-    tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, last) for seat in (0, 1))
-    for last in (kernels.MAXIMIZE, kernels.FOLLOW_STRATEGY)
-)
+REAL_RESPONDERS = tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE) for seat in (0, 1))
+ABSTRACT_RESPONDERS = tuple(player._replace(last=kernels.FOLLOW_STRATEGY) for player in REAL_RESPONDERS)
 CHUNK_BOARDS = 32  # boards per unit of work of a thread
 
 
@@ -339,9 +337,8 @@ def lower_bound(
     options = _sampling_options(strategy, boards, streets * per_street + boards, threads, progress)
     response = fit_response(strategy, per_street, seed=seed, **options)
     seats = evaluate_response(strategy, response, boards, seed=seed, **options)
-    mean = seats.mean(axis=1)
     return LowerBound(
-        confidence_interval(boards, float(mean.sum()), float((mean * mean).sum())),
+        mean_interval(seats.mean(axis=1)),
         (float(seats[:, 0].mean()), float(seats[:, 1].mean())),
         boards,
         streets * per_street,
@@ -477,13 +474,10 @@ def evaluate_response(
     (8, 2)
     """
     board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    traversal, parts = (
-        ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, REAL_RESPONDERS, dtype), response),
-        [],
-    )
-    fold_values = np.array(
-        traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask))))
-    )  # payoffs of folds before any board
+    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, dtype)
+    traversal, parts = ResponseTraversal(strategy, plan, response), []
+    before_boards = np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask)))
+    fold_values = np.array(traversal.player_values(before_boards))
     half = len(traversal.street_ends) // 2
     own_reach = [_own_reach(traversal, response, player.seat) for player in REAL_RESPONDERS]
     scale = float(traversal.cards.chance[1]) / traversal.num_hand_pairs

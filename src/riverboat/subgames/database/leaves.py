@@ -182,11 +182,9 @@ class SampledRiverLeafValues(_RiverLeafValues):
         return sum(river.table_size for river in self.river_solvers.values())
 
     def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array:
-        key = (leaf, card if self.buckets is None else -1)
+        state, key = self.sampler.leaf_states[leaf], (leaf, card if self.buckets is None else -1)
         river = self.river_solvers.get(key)
-        tree = (
-            build_street_tree(self.sampler.leaf_states[leaf].next_street(), self.menu) if river is None else river.tree
-        )
+        tree = build_street_tree(state.next_street(), self.menu) if river is None else river.tree
         pots = np.array([tree.states[node].pot for node in tree.leaves], float)
         leaves = ShowdownLeafValues.with_pots(self.sampler.showdown_values[card], pots)
         buckets = self._bucket_rows(card)

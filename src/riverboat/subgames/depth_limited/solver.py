@@ -332,12 +332,11 @@ class DepthLimitedSolver:
             return best
         value: Array = (by_continuation * continuations).sum(axis=1)
         if update:
+            step = self.schedule_step
             self.continuation_regret = (
-                discount_regrets(self.continuation_regret, self.schedule_step) + by_continuation - value[:, None]
+                discount_regrets(self.continuation_regret, step) + by_continuation - value[:, None]
             )
-            self.continuation_sums = (
-                self.schedule_step.decay * self.continuation_sums + reach[1][:, None] * continuations
-            )
+            self.continuation_sums = step.decay * self.continuation_sums + reach[1][:, None] * continuations
         return value
 
 

@@ -492,9 +492,8 @@ class _SubgamePath:
         return self.board[: self.rules.board_sizes[state.street]]
 
     def _enter_subgame(self, state: BettingState, make_root: Callable[[], SubgameRoot]) -> None:
-        start = self.search.subgame_start(
-            state, self._board_at(state), self.seat, self.moves[0] if self.moves else None
-        )
+        next_move = self.moves[0] if self.moves else None
+        start = self.search.subgame_start(state, self._board_at(state), self.seat, next_move)
         self.key = start.key
         if start.off_tree_move is not None:
             self.moves.pop(0)
@@ -515,10 +514,8 @@ class _SubgamePath:
             self.position = next_position
             self.moves.pop(0)
             if next_position.is_chance:
-                cards = self._board_at(next_position.state.next_street())[
-                    self.rules.board_sizes[next_position.state.street] :
-                ]
-                next_position = next_position.after_deal(cards)
+                board = self._board_at(next_position.state.next_street())
+                next_position = next_position.after_deal(board[self.rules.board_sizes[next_position.state.street] :])
                 self._enter_subgame(next_position.state, next_position.subgame_root)
                 return
 
