@@ -8,8 +8,7 @@ Both have one continuation. The table is the same for all ranges; the regression
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,17 +26,17 @@ from riverboat.subgames.database.database import ReachedStreet, sample_reached_s
 from riverboat.subgames.depth_limited.rollouts import (
     CONTINUATIONS,
     NUM_RUNOUTS,
-    SHOWDOWN_NODE,
-    BlueprintLeaf,
     RolloutLeafValues,
     group_hands,
 )
 from riverboat.subgames.depth_limited.solver import (
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
     CompatibleWeights,
     DepthLimitedSolver,
+    DepthLimitedStreet,
     LeafValues,
     SingleLeafValues,
-    StreetTree,
     has_later_betting,
     unblocked_hands,
 )
@@ -207,18 +206,6 @@ LEAF_METHODS = {
     "table": "values of the blueprint's hands in self-play, for all ranges alike",
     "learnt": "regression fitted to solved turns",
 }
-
-
-class DepthLimitedStreet(NamedTuple):
-    """A street whose leaves are evaluated."""
-
-    strategy: Blueprint
-    tree: StreetTree
-    leaves: list[BlueprintLeaf]
-    board: tuple[int, ...]
-    hands: Array  # indices of unblocked hands
-    ranges: tuple[Array, Array]  # float64 [hands]: reach of each seat
-    blueprint_strategy: Callable[[], dict[int, Array]]  # float64 [actions, hands] by node
 
 
 def make_leaf_values(

@@ -33,24 +33,16 @@ from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.subgames.depth_limited.solver import CompatibleWeights
+from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, CompatibleWeights
 
 # Kind of action that is played more often.
 CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}
-SHOWDOWN_NODE = -1  # instead of a node: no betting after a leaf, or none in the blueprint's tree
 BIAS = 5.0  # factor on its probability (Brown, Sandholm & Amos 2018)
 MAX_GROUP_SIZE = 10  # hands per group
 MAX_PREFLOP_GROUP_SIZE = 12  # before the flop: a class of offsuit hands, which are strategically identical
 NUM_RUNOUTS = 48
 RUNOUT_BATCH = 8
 CACHE_VERSION = 1  # of cached preflop leaf values
-
-
-class BlueprintLeaf(NamedTuple):
-    """A leaf of a real street, and the corresponding node of the blueprint's tree."""
-
-    node: int  # first decision of the next street in the blueprint's tree; SHOWDOWN_NODE: a showdown
-    pot: float  # real pot
 
 
 class RolloutDeals(NamedTuple):

@@ -27,9 +27,12 @@ from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.reports.public_state import hand_indices
-from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, DepthLimitedStreet, make_leaf_values
-from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS, SHOWDOWN_NODE, BlueprintLeaf
+from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, make_leaf_values
+from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS
 from riverboat.subgames.depth_limited.solver import (
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
+    DepthLimitedStreet,
     StreetTree,
     build_street_tree,
     has_later_betting,
@@ -137,12 +140,9 @@ class DepthLimitedSubgame:
         """
         start, pot = perf_counter(), self.root.state.pot
         with single_threaded_blas():
-            values = make_leaf_values(
-                self.leaf_method, self.limited_street, self.seat, runouts=RUNOUTS_BY_CARDS[len(self.root.board)]
-            )
-            solver, margins = make_gadget_solver(
-                self.method, self.tree, self.hands, self.ranges, values, self.seat, self.blueprint_strategy
-            )
+            street, runouts = self.limited_street, RUNOUTS_BY_CARDS[len(self.root.board)]
+            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=runouts)
+            solver, margins = make_gadget_solver(self.method, street, values, self.seat)
             while solver.iterations < iterations:
                 before = perf_counter()
                 solver.step(min(CHECK_EVERY, iterations - solver.iterations))
