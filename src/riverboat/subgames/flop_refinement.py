@@ -392,9 +392,7 @@ class OpponentBounds(NamedTuple):
     """Bounds on the opponent's values in a subgame: a row may earn at most values / weights, given its hand."""
 
     values: Array  # float64 [rows]
-    weights: (
-        Array  # float64 [rows]: probability that the decision to which the margin belongs leads here; 0: impossible
-    )
+    weights: Array  # float64 [rows]: probability that the decision of the margin leads here; 0 for impossible rows
     unit: float  # converts a gain in the gadget game to an upper bound on the gain in the whole game
 
 

@@ -131,8 +131,7 @@ class SingleLeafValues(ABC):
 
 def unblocked_hands(deck: Deck, board: Sequence[int]) -> Array:
     """Return whether each hand is in a deck without the board cards. bool [1326]"""
-    live: Array = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1)
-    return live
+    return np.asarray(np.isin(HAND_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1))
 
 
 class CompatibleWeights:
