@@ -16,14 +16,13 @@ from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint_values import blueprint_values
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
-from riverboat.subgames.depth_limited.rollouts import (
-    CONTINUATIONS,
+from riverboat.subgames.depth_limited.rollouts import CONTINUATIONS, RolloutLeafValues, group_hands
+from riverboat.subgames.depth_limited.solver import (
     SHOWDOWN_NODE,
     BlueprintLeaf,
-    RolloutLeafValues,
-    group_hands,
+    CompatibleWeights,
+    has_later_betting,
 )
-from riverboat.subgames.depth_limited.solver import CompatibleWeights, has_later_betting
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition, DepthLimitedSubgame
 from riverboat.subgames.search.report import SubgameReport
 from riverboat.subgames.search.search import SearchSettings

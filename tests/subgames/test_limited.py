@@ -16,8 +16,8 @@ from riverboat.subgames.database.database import EndgameDatabase, sample_reached
 from riverboat.subgames.database.leaves import DatabaseLeafValues, RiverSampler, SampledRiverLeafValues
 from riverboat.subgames.depth_limited.leaf_values import FixedLeafValues, LeafValueRegression, leaf_features
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
-from riverboat.subgames.depth_limited.rollouts import SHOWDOWN_NODE, BlueprintLeaf, RolloutLeafValues, group_hands
-from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, has_later_betting
+from riverboat.subgames.depth_limited.rollouts import RolloutLeafValues, group_hands
+from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, DepthLimitedSolver, has_later_betting
 from riverboat.trees.compile import compile_game
 
 

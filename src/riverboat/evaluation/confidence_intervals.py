@@ -141,6 +141,29 @@ def confidence_interval(count: int, total: float, squares: float) -> ConfidenceI
     return SampleSums(count, total, squares).confidence_interval()
 
 
+def mean_interval(samples: Array) -> ConfidenceInterval:
+    """Compute the mean of independent samples with its normal 95 % interval.
+
+    Parameters
+    ----------
+    samples
+        The samples, two or more. float64 [samples]
+
+    Returns
+    -------
+    ConfidenceInterval
+        Mean and half-width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riverboat.evaluation.confidence_intervals import mean_interval
+    >>> mean_interval(np.array([1.0, 2.0, 3.0])).mean
+    2.0
+    """
+    return confidence_interval(len(samples), float(samples.sum()), float((samples * samples).sum()))
+
+
 class Winnings:
     """Base class of results with winnings per hand in `chips`: the same in units of the big blind."""
 

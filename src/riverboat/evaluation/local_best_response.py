@@ -40,7 +40,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.claims import LOWER, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.parallel import map_in_order
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, mean_interval
 from riverboat.games.holdem import betting_rules
 from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD, format_action
 from riverboat.games.holdem.betting_rules import CALL, FOLD, FOLDED, IN_PROGRESS, SHOWDOWN, CompactBettingState
@@ -105,15 +105,8 @@ class LbrNode:
     weight: float = 1.0  # of each trajectory: the inverse of its sampling probability
     strategy: PublicStateStrategy | None = None  # the agent's, once it was queried
 
-    def child(
-        self,
-        move: int,
-        state: CompactBettingState,
-        own_range: Array,
-        opponent_range: Array,
-        strategy: PublicStateStrategy | None = None,
-    ) -> LbrNode:
-        """Return the node after an action, with one trajectory.
+    def child(self, move: int, state: CompactBettingState, **changes: Any) -> LbrNode:
+        """Return the node after an action; its trajectories are those of this node until they are split.
 
         Parameters
         ----------
@@ -121,14 +114,10 @@ class LbrNode:
             The action.
         state
             Betting state after it.
-        own_range
-            Reach of the responder's hands after it. float64 [hands]
-        opponent_range
-            Reach of the agent's hands after it. float64 [hands]
-        strategy
-            The agent's strategy there, if it is known.
+        changes
+            The range that the action changes, and the agent's strategy there if it is known.
         """
-        return LbrNode((*self.moves, move), self.board, state, own_range, opponent_range, strategy=strategy)
+        return replace(self, moves=(*self.moves, move), state=state, **{"strategy": None, **changes})
 
 
 class LocalResponder:
@@ -187,10 +176,8 @@ class LocalResponder:
 
     def _check_strategy(self, answer: PublicStateStrategy, node: LbrNode) -> None:
         """Raise InputError if a strategy has illegal actions or does not sum to one."""
-        price, raises = (
-            betting_rules.call_amount(self.book, node.state),
-            betting_rules.raise_bounds(self.book, node.state),
-        )
+        price = betting_rules.call_amount(self.book, node.state)
+        raises = betting_rules.raise_bounds(self.book, node.state)
         illegal = [move for move in answer.moves.tolist() if not betting_rules.is_action_allowed(price, *raises, move)]
         sums = answer.probabilities.sum(axis=1)[node.opponent_range > 0]
         if illegal or not np.abs(sums - 1).max(initial=0.0) < 1e-6:
@@ -225,9 +212,7 @@ class LocalResponder:
             Node where the responder acts.
         """
         totals = [] if node.state.street < self.start else self.raise_totals(node.state)
-        states = [betting_rules.apply_action(self.book, node.state, total) for total in totals]
-        ranges = node.own_range, node.opponent_range
-        return [node.child(total, state, *ranges) for total, state in zip(totals, states, strict=True)]
+        return [node.child(total, betting_rules.apply_action(self.book, node.state, total)) for total in totals]
 
     def choose(
         self, node: LbrNode, raise_nodes: Sequence[LbrNode], showdown_wins: Callable[[Array], Array]
@@ -398,29 +383,27 @@ class _LbrDeal:
         out = _LbrBranches()
         for move, hands in chosen:
             own_range = node.own_range * hands
-            mass = float(own_range @ compatible)
-            if mass > 0:
-                state = betting_rules.apply_action(self.book, node.state, move)
-                child = partial(node.child, move, state, own_range, node.opponent_range, strategies.get(move))
-                self._add_branch(out, state, mass, child)
+            child = partial(node.child, own_range=own_range, strategy=strategies.get(move))
+            self._add_branch(out, node, move, float(own_range @ compatible), child)
         return out
 
     def _agent_branches(self, node: LbrNode) -> _LbrBranches:
         """Return the branches of a decision of the agent."""
-        assert node.strategy is not None
-        compatible = self.showdowns.compatible_weights(node.own_range[None])[0]
-        masses = (node.opponent_range * compatible) @ node.strategy.probabilities
+        strategy, compatible = _strategy_at(node), self.showdowns.compatible_weights(node.own_range[None])[0]
+        masses = (node.opponent_range * compatible) @ strategy.probabilities
         out = _LbrBranches()
-        for k, move in enumerate(node.strategy.moves.tolist()):
-            if masses[k] > 0:
-                state = betting_rules.apply_action(self.book, node.state, move)
-                self._add_branch(out, state, float(masses[k]), partial(_agent_child, node, k, move, state))
+        for k, move in enumerate(strategy.moves.tolist()):
+            self._add_branch(out, node, move, float(masses[k]), partial(_agent_child, node, k))
         return out
 
     def _add_branch(
-        self, out: _LbrBranches, state: CompactBettingState, mass: float, make_node: Callable[[], LbrNode]
+        self, out: _LbrBranches, node: LbrNode, move: int, mass: float, child: Callable[..., LbrNode]
     ) -> None:
         """Add the branch of one action, with `mass` pairs of hands, to a decision's branches."""
+        if not mass > 0:
+            return
+        state = betting_rules.apply_action(self.book, node.state, move)
+        make_node = partial(child, move, state)
         if state.over == FOLDED:
             stake = min(state.spent0, state.spent1)
             out.fold_value += mass * (-stake if state.turn == self.seat else stake)
@@ -496,8 +479,7 @@ class _LbrDeal:
 
 def _agent_child(node: LbrNode, k: int, move: int, state: CompactBettingState) -> LbrNode:
     """Return the node after action k of the agent's strategy."""
-    assert node.strategy is not None
-    return node.child(move, state, node.own_range, node.opponent_range * node.strategy.probabilities[:, k])
+    return node.child(move, state, opponent_range=node.opponent_range * _strategy_at(node).probabilities[:, k])
 
 
 NUM_TRAJECTORIES = 32  # per deal and seat
@@ -667,10 +649,7 @@ def local_best_response(
         if seconds is not None and elapsed >= seconds and len(pairs) >= 2:
             break
     first, second = np.array(pairs).T
-    chips, *seats = (
-        confidence_interval(len(values_in_chips), float(values_in_chips.sum()), float((values_in_chips**2).sum()))
-        for values_in_chips in ((first + second) / 2, first, second)
-    )
+    chips, *seats = (mean_interval(samples) for samples in ((first + second) / 2, first, second))
     elapsed = time.perf_counter() - start_time
     hands_played = 2 * trajectories * len(pairs)
     return LocalBestResponseResult(

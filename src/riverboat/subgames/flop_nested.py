@@ -31,16 +31,16 @@ from riverboat.engines.protocol import BoardEngine, SubtreeStart
 from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
 from riverboat.games.base import CHANCE, Array
 from riverboat.games.boards.board_game import BettingTree
-from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
+from riverboat.games.boards.root_gadgets import RootGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, parse
-from riverboat.subgames.flop_refinement import BettingRound, FlopMethod, forest_index, parse_method
+from riverboat.subgames.flop_refinement import STOP, BettingRound, FlopMethod, forest_index, make_gadget, parse_method
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
 
 NESTED_METHODS = {
-    "resolve": FlopMethod("re-solve", "stop"),
+    "resolve": FlopMethod("re-solve", STOP),
     "unsafe_expensive": FlopMethod("unsafe, expensive", "", expensive=True),
     "maxmargin": FlopMethod("maxmargin"),
     "reach": FlopMethod("reach-maxmargin", gifts="whole"),
@@ -72,9 +72,8 @@ class ExtendedGame:
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
         betting = self.whole.betting
-        part = extract_betting_subtree(
-            betting, 0, [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
-        )
+        added_for_player = [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
+        part = extract_betting_subtree(betting, 0, added_for_player)
         return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
 
     def board_trees(self) -> dict[int, BoardTree]:
@@ -84,10 +83,8 @@ class ExtendedGame:
         part = extract_betting_subtree(self.whole.betting, first)
         shape = make_shape(part.betting, 1, int(self.tree.rows.max()))
         for b in range(street[1], street[2]):
-            weights = [np.zeros(len(w)) for w in self.whole.weights]
-            for p in (0, 1):
-                weights[p][self.tree.row_of[b, p] != NO_ROW] = 1.0
-            game = _make_part(self.whole, part, (weights[0], weights[1]), board=self.tree.deals.board_cards(b))
+            first_live, second_live = (self.tree.row_of[b] != NO_ROW).astype(float)
+            game = _make_part(self.whole, part, (first_live, second_live), board=self.tree.deals.board_cards(b))
             trees[b] = BoardTree(game, shape)
             if not np.array_equal(trees[b].row_of[0], self.tree.row_of[b]):
                 raise InputError(f"{self.tree.name}: board {b} has other rows in a tree of its own")
@@ -129,7 +126,7 @@ class NestedSolver:
         betting = self.extended_game.whole.betting
         # Node of the larger game -> node in the forest of the opponent's game.
         self.forest_index = np.full(len(betting.actor), -1)
-        self.forest_index[self.part.origin[self.tree.forest.node]] = np.arange(len(self.tree.forest.node))
+        self.forest_index[self.part.origin] = forest_index(self.tree)
         added = set(self.extended_game.added)
         self.added_child = {n: c for n in range(len(betting.actor)) for c in betting.children(n) if c in added}
 
@@ -168,38 +165,29 @@ class NestedSolver:
         gift = initial_gifts.copy()
         for parent, child in betting_round.path(node) if self.method.gifts else ():
             if betting_round.actor[parent] == self.opponent:
-                gift += np.maximum(
-                    betting_round.cbv(self.opponent, parent) - betting_round.cbv(self.opponent, child), 0.0
-                )
+                before, after = (betting_round.cbv(self.opponent, n) for n in (parent, child))
+                gift += np.maximum(before - after, 0.0)
         return gift
 
     def _subgame_betting(self, node: int, child: int) -> BettingSubtree:
         """Return the betting of a subgame: after the added action, or from the decision on including that action."""
         betting = self.extended_game.whole.betting
         root = node if self.method.expensive else child
-        last = int(betting.end[root])
-        return extract_betting_subtree(
-            betting, root, [n for n in self.extended_game.added if root < n < last and n != child]
-        )
+        removed = [n for n in self.extended_game.added if root < n < betting.end[root] and n != child]
+        return extract_betting_subtree(betting, root, removed)
 
     def _subgame(
         self, betting_round: BettingRound, node: int, gift: Array, part: BettingSubtree, board: tuple[int, ...] | None
     ) -> BoardSubgame | None:
         """Return the subgame with its gadget, or None if no pair of hands reaches it."""
-        opponent, opponent_weight = self.opponent, betting_round.opponent_weights(self.opponent)[node]
-        ranges = [betting_round.rows_to_hands(betting_round.reach[p][node], p) for p in (0, 1)]
-        if not (opponent_weight * (betting_round.reach[opponent][node] if not self.method.gadget else 1.0) > 0).any():
+        method, opponent = self.method, self.opponent
+        ranges = betting_round.root_ranges(node, opponent, gadget=bool(method.gadget))
+        if ranges is None:
             return None
-        gadget: RootGadget | None = None
-        if self.method.gadget:
-            possible = betting_round.rows_to_hands(np.ones(len(opponent_weight)), opponent) > 0
-            ranges[opponent] = np.where(possible, self.extended_game.whole.weights[opponent], 0.0)
-            cbv = betting_round.cbv(opponent, node)
-            if self.method.gadget == "stop":
-                gadget = ResolvingGadget(opponent, betting_round.rows_to_hands(cbv, opponent))
-            else:
-                gadget = MaxmarginGadget(opponent, betting_round.rows_to_hands(cbv + gift, opponent))
-        return _make_part(self.extended_game.whole, part, (ranges[0], ranges[1]), gadget, board)
+        gadget = None
+        if method.gadget:
+            gadget = make_gadget(betting_round, method, opponent, betting_round.cbv(opponent, node) + gift)
+        return _make_part(self.extended_game.whole, part, ranges, gadget, board)
 
     def _record_margins(self, betting_round: BettingRound, node: int, engine: BoardEngine, share: float) -> None:
         """Record the margins of a subgame; `share` is the probability of its board."""
@@ -238,10 +226,10 @@ class NestedSolver:
             root = int(forest_indices[int(betting_round.node[node]) + 1])
             gift, rounds, board_gifts = self._gift_at(betting_round, node, initial_gifts), {}, {}
             for b in self.boards:
-                parent_rows = [tree.boards.up[tree.boards.up_at[b, p] :][: tree.boards.rows[b, p]] for p in (0, 1)]
-                reach = betting_round.reach[0][node][parent_rows[0]], betting_round.reach[1][node][parent_rows[1]]
-                rounds[b] = BettingRound(tree, table, SubtreeStart(b, root, reach), engine=betting_round.engine)
-                board_gifts[b] = gift[parent_rows[self.opponent]]
+                first, second = (betting_round.reach[p][node][_rows_on_parent(tree, b, p)] for p in (0, 1))
+                start = SubtreeStart(b, root, (first, second))
+                rounds[b] = BettingRound(tree, table, start, engine=betting_round.engine)
+                board_gifts[b] = gift[_rows_on_parent(tree, b, self.opponent)]
             self._last_round(rounds, part, board_gifts, below)
 
     def _root_gifts(self, betting_round: BettingRound, node: int, gift: Array, inner: BettingRound) -> Array:
@@ -291,6 +279,12 @@ class NestedSolver:
             source, width, rows = table_block(tree, 0, forest_node)
             target, _, _ = table_block(self.tree, board, target_node)
             self.table[target : target + width * rows] = table[source : source + width * rows]
+
+
+def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:
+    """Return the row on the parent board of each row on a board."""
+    start = int(tree.boards.up_at[board, player])
+    return tree.boards.up[start : start + int(tree.boards.rows[board, player])]
 
 
 def solve_nested(
@@ -348,9 +342,7 @@ def translate_strategy(
         line_children = [list(abstract_betting.children(line.node)) for line in lines]
         if actor == CHANCE:
             for child_board in range(tree.street_start[1], tree.street_start[2]) if board == 0 else ():
-                parent_rows = tree.boards.up[tree.boards.up_at[child_board, player] :][
-                    : tree.boards.rows[child_board, player]
-                ]
+                parent_rows = _rows_on_parent(tree, child_board, player)
                 visit(node + 1, child_board, [TranslatedLine(line.node + 1, line.reach[parent_rows]) for line in lines])
         elif actor == player:
             strategies = np.array([engine.average_strategy(board, int(forest_indices[1][line.node])) for line in lines])

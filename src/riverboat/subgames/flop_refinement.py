@@ -5,6 +5,11 @@ compatible hands of the refined player by their reach; N(n) is the total weight 
 counterfactual best-response value given the hand (CBV). One traversal gives V at all nodes of a round on a board.
 
 Subgames start after the first round of betting, before the flop is dealt (Brown and Sandholm 2017, *endgames* there).
+
+A safe method is a bound on the opponent's values in the subgame, given its hand, and a gadget that enforces it:
+`opponent_bounds` computes the bound of re-solving, maxmargin and all forms of reach-maxmargin, and `make_gadget` makes
+the gadget. A new constraint on the opponent's counterfactual best-response values is a new bound. Both ranges at the
+root are those of `BettingRound.root_ranges`; nested solving (`flop_nested`) has the same root and gadgets.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,6 +128,20 @@ class BettingRound:
             self._opponent_weights[player] = np.where(weights > CANCELLATION_TOLERANCE * total, weights, 0.0)
         return self._opponent_weights[player]
 
+    def root_ranges(self, node: int, opponent: int, *, gadget: bool) -> tuple[Array, Array] | None:
+        """Return both ranges at the root of a subgame; None if no pair of hands reaches it. float64 [1326] each
+
+        With a gadget, the opponent of the refined player has all hands of the deal.
+        """
+        ranges = [self.rows_to_hands(self.reach[player][node], player) for player in (0, 1)]
+        pair_weights = self.opponent_weights(opponent)[node]
+        if gadget:
+            possible = self.tree.row_of[self.board, opponent] != NO_ROW
+            ranges[opponent] = np.where(possible, self.tree.game.weights[opponent], 0.0)
+        else:
+            pair_weights = pair_weights * self.reach[opponent][node]
+        return (ranges[0], ranges[1]) if (pair_weights > 0).any() else None
+
     def best_response_values(self, player: int) -> Array:
         """Return V: counterfactual best-response values of a player's rows at each node, times N. float64 [nodes, rows]"""
         if player not in self._best_response_values:
@@ -204,6 +224,7 @@ def guaranteed_values(betting: BettingTree, player: int) -> Array:
 
 # Weight of margins that need only be nonnegative: larger values enforce no more than safety.
 COVERED_MARGIN_FACTOR = 20.0
+STOP, CHOOSE = "stop", "choose"  # gadgets: re-solving and maxmargin
 
 
 @dataclass(frozen=True)
@@ -211,7 +232,7 @@ class FlopMethod:
     """A method of subgame solving."""
 
     title: str
-    gadget: str = "choose"  # gadget at the root: "", "stop" or "choose"
+    gadget: str = CHOOSE  # gadget at the root; "": none
     gifts: str = ""  # "", "split" or "whole"
     at_first_decision: bool = False  # margins are those at the opponent's first decision on the path
     improved: bool = False  # covered hands get no margin beyond safety
@@ -225,7 +246,7 @@ class FlopMethod:
 
 FLOP_METHODS = {
     "unsafe": FlopMethod("unsafe", gadget=""),
-    "resolve": FlopMethod("re-solve", gadget="stop"),
+    "resolve": FlopMethod("re-solve", gadget=STOP),
     "maxmargin": FlopMethod("maxmargin"),
     "reach": FlopMethod("reach-maxmargin", gifts="whole", at_first_decision=True, improved=True),
     "reach_split": FlopMethod("reach-maxmargin, gifts split", gifts="split", at_first_decision=True, improved=True),
@@ -353,31 +374,36 @@ def make_subgame(
     The tree is None if no pair of hands reaches the subgame. The unit converts a gain of the opponent in the gadget
     game to an upper bound on its gain in the whole game.
     """
-    tree = base.tree
+    tree, opponent = base.tree, 0 if player is None else 1 - player
     part = extract_betting_subtree(tree.betting, int(base.node[node]))
-    gadget, unit = None, 0.0
-    ranges = [base.rows_to_hands(base.reach[p][node], p) for p in (0, 1)]
-    if player is not None:
-        opponent = 1 - player
-        ranges[opponent] = np.array(tree.game.weights[opponent])
-        if not (base.opponent_weights(opponent)[node] > 0).any():
-            return part, None, 0.0
-        gadget, unit = _gadget(base, node, method, opponent)
-    elif not (base.reach[0][node] * base.opponent_weights(0)[node]).any():
+    ranges = base.root_ranges(node, opponent, gadget=player is not None)
+    if ranges is None:
         return part, None, 0.0
+    gadget, unit = None, 0.0
+    if player is not None:
+        bounds = opponent_bounds(base, node, method, opponent)
+        gadget, unit = make_gadget(base, method, opponent, bounds.values, bounds.weights), bounds.unit
     name = f"{tree.name} after {base.line(node)!r}"
-    game = BoardSubgame(tree.game, name, part.betting, (ranges[0], ranges[1]), gadget, tree.game.board, tree.game.deals)
+    game = BoardSubgame(tree.game, name, part.betting, ranges, gadget, tree.game.board, tree.game.deals)
     return part, tree.with_game(game), unit
 
 
-def _gadget(base: BettingRound, node: int, method: FlopMethod, opponent: int) -> tuple[RootGadget, float]:
-    tree = base.tree
+class OpponentBounds(NamedTuple):
+    """Bounds on the opponent's values in a subgame: a row may earn at most values / weights, given its hand."""
+
+    values: Array  # float64 [rows]
+    weights: Array  # float64 [rows]: probability that the decision of the margin leads here; 0 for impossible rows
+    unit: float  # converts a gain in the gadget game to an upper bound on the gain in the whole game
+
+
+def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent: int) -> OpponentBounds:
+    """Compute the bounds of a safe method: CBV, plus gifts, as margins here or at the opponent's first decision."""
     opponent_weight, value = base.opponent_weights(opponent)[node], base.best_response_values(opponent)[node]
-    deal_weight = tree.weights[opponent] * tree.hands_per_row[opponent]
-    if method.gadget == "stop":
-        return ResolvingGadget(opponent, base.rows_to_hands(base.cbv(opponent, node), opponent)), float(
-            deal_weight @ opponent_weight
-        ) / tree.total
+    deal_weight = base.tree.weights[opponent] * base.tree.hands_per_row[opponent]
+    possible = opponent_weight > 0
+    if method.gadget == STOP:
+        unit = float(deal_weight @ opponent_weight) / base.tree.total
+        return OpponentBounds(base.cbv(opponent, node), possible.astype(float), unit)
     if method.gifts:
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.first_decision(opponent, node) if method.at_first_decision else node
@@ -385,12 +411,18 @@ def _gadget(base: BettingRound, node: int, method: FlopMethod, opponent: int) ->
     factor = np.ones_like(opponent_weight)
     if method.improved:
         factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
-    possible = opponent_weight > 0
     scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
-    gadget = MaxmarginGadget(
-        opponent, base.rows_to_hands(value * scale, opponent), base.rows_to_hands(opponent_weight * scale, opponent)
-    )
-    return gadget, float(deal_weight @ weight) / tree.total
+    return OpponentBounds(value * scale, opponent_weight * scale, float(deal_weight @ weight) / base.tree.total)
+
+
+def make_gadget(
+    base: BettingRound, method: FlopMethod, opponent: int, values: Array, weights: Array | None = None
+) -> RootGadget:
+    """Make the gadget that bounds the values of the opponent's rows; without weights, values are given the hand."""
+    bounds = base.rows_to_hands(values, opponent)
+    if method.gadget == STOP:
+        return ResolvingGadget(opponent, bounds)
+    return MaxmarginGadget(opponent, bounds, 1.0 if weights is None else base.rows_to_hands(weights, opponent))
 
 
 def splice(

@@ -93,9 +93,8 @@ def solve_vector_maxmargin(
     tree, opponent = subgame.tree, 1 - player
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name} is not a public tree: solve maxmargin_gadget instead")
-    opponent_range = np.where(
-        tree.possible_hands[opponent][tree.board_of_node[subgame.roots[0]]], tree.deal.weights[opponent], 0.0
-    )
+    possible_hands = tree.possible_hands[opponent][tree.board_of_node[subgame.roots[0]]]
+    opponent_range = np.where(possible_hands, tree.deal.weights[opponent], 0.0)
     gadget = unsafe_gadget(subgame, (reach, opponent_range) if player == 0 else (opponent_range, reach))
     sub = gadget.tree
     assert isinstance(sub, PublicTree)
@@ -404,27 +403,25 @@ def refine(
     subgames = [find_subgame(tree, *name) for name in names]
     check_disjoint(subgames)
     table = np.array(base.probabilities, float)
-    by_player: list[tuple[int, list[SubgameRootValues], list[Array]]] = []
+    roots_of_players = []
     for player in players:
-        root_values = subgame_root_values(base, player, subgames)
-        no_gifts = [np.zeros_like(root_value.values) for root_value in root_values]
-        gifts = (
-            subgame_gifts(base, player, subgames, root_values, split=split) if method == "reach_maxmargin" else no_gifts
-        )
-        by_player.append((player, root_values, gifts))
+        roots = subgame_root_values(base, player, subgames)
+        if method == "reach_maxmargin":
+            gifts = subgame_gifts(base, player, subgames, roots, split=split)
+            roots = [root._replace(gifts=gift) for root, gift in zip(roots, gifts, strict=True)]
+        roots_of_players.append(roots)
         if method == "optimal":
             _refine_jointly(base, player, subgames, solver, table)
             continue
-        for subgame, root_value, gift in zip(subgames, root_values, gifts, strict=True):
-            solved = _solve_gadget(base, subgame, player, method, root_value, gift, solver)
+        for subgame, root in zip(subgames, roots, strict=True):
+            solved = _solve_gadget(base, subgame, player, method, root, solver)
             if solved is not None:
-                _splice(*solved, base, player, root_value, table)
+                _splice(*solved, base, player, root, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
     reports: list[SubgameMargins] = []
-    for player, root_values, gifts in by_player:
-        after = subgame_root_values(strategy, player, subgames)
-        rows = zip(subgames, root_values, after, gifts, strict=True)
-        reports += [_measure_margins(part, player, old, new, gift) for part, old, new, gift in rows]
+    for player, roots in zip(players, roots_of_players, strict=True):
+        rows = zip(subgames, roots, subgame_root_values(strategy, player, subgames), strict=True)
+        reports += [_measure_margins(subgame, player, before, after) for subgame, before, after in rows]
     return Refinement(strategy, method, tuple(reports))
 
 
@@ -493,28 +490,25 @@ def lines_after_chance(tree: PublicTree, event: int = 1) -> list[str]:
 
 
 def _solve_gadget(
-    base: Strategy,
-    subgame: TreeSubgame,
-    player: int,
-    method: str,
-    root_values: SubgameRootValues,
-    gift: Array,
-    solver: GadgetSolver | int,
+    base: Strategy, subgame: TreeSubgame, player: int, method: str, root: SubgameRootValues, solver: GadgetSolver | int
 ) -> tuple[GadgetTree, Strategy] | None:
-    """Solve a method's gadget game; None if the subgame has reach zero under the base strategy."""
-    if not (root_values.weights > 0).any():
+    """Make and solve the gadget game of a method; None if the subgame has reach zero under the base strategy.
+
+    A safe gadget bounds the opponent's value with each hand by `root.values`, plus `root.gifts` for reach-maxmargin. A
+    further constraint on its counterfactual best-response values is a smaller bound here.
+    """
+    if not (root.weights > 0).any():
         return None
     if method in ("maxmargin", "reach_maxmargin"):
-        shifts = root_values.values + _bound_gifts(subgame.tree, gift, root_values.weights > 0)
+        shifts = root.values + _bound_gifts(subgame.tree, root)
         if isinstance(solver, int) and isinstance(subgame.tree, PublicTree):
-            return solve_vector_maxmargin(subgame, player, root_values.reach, shifts, solver)
-        gadget = maxmargin_gadget(subgame, player, root_values.reach, shifts)
+            return solve_vector_maxmargin(subgame, player, root.reach, shifts, solver)
+        gadget = maxmargin_gadget(subgame, player, root.reach, shifts)
     elif method == "resolve":
-        gadget = resolve_gadget(subgame, player, root_values.reach, root_values.values)
+        gadget = resolve_gadget(subgame, player, root.reach, root.values)
     elif isinstance(subgame.tree, PublicTree):
         ranges = ranges_at(base, subgame.name)
-        compatible = (subgame.tree.deal.joint() > 0) & (ranges[0][:, None] > 0) & (ranges[1] > 0)
-        if not compatible.any():
+        if not ((subgame.tree.deal.joint() > 0) & (ranges[0][:, None] > 0) & (ranges[1] > 0)).any():
             return None
         gadget = unsafe_gadget(subgame, ranges)
     else:
@@ -533,7 +527,7 @@ def _run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
     return cfr.average()
 
 
-def _bound_gifts(tree: Tree, gift: Array, held: Array) -> Array:
+def _bound_gifts(tree: Tree, root: SubgameRootValues) -> Array:
     """Bound gifts without changing the solutions.
 
     A hand that is hardly ever met has a gift beyond all payoffs. A constant added to all hands changes nothing. Neither
@@ -542,12 +536,13 @@ def _bound_gifts(tree: Tree, gift: Array, held: Array) -> Array:
     """
     side = tree.player_arrays[0]
     span = 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
-    excess: Array = gift - gift[held].min()
+    gifts = np.broadcast_to(root.gifts, root.values.shape)
+    excess: Array = gifts - gifts[root.weights > 0].min()
     return excess.clip(0.0, 2 * span)
 
 
 def _splice(
-    gadget: GadgetTree, solved: Strategy, base: Strategy, player: int, root_values: SubgameRootValues, table: Array
+    gadget: GadgetTree, solved: Strategy, base: Strategy, player: int, root: SubgameRootValues, table: Array
 ) -> None:
     """Write the player's part of a gadget solution to the table of the whole game.
 
@@ -556,7 +551,7 @@ def _splice(
     tree, origin = base.tree, gadget.origin
     refined = np.zeros(tree.table_size, bool)
     if isinstance(tree, PublicTree):
-        tree.player_tables(refined)[player][:, root_values.reach > 0] = True
+        tree.player_tables(refined)[player][:, root.reach > 0] = True
     else:
         for infoset in tree.infosets():
             if infoset.player == player:
@@ -591,9 +586,8 @@ def _refine_jointly(
 
 
 def _measure_margins(
-    subgame: TreeSubgame, player: int, before: SubgameRootValues, after: SubgameRootValues, gift: Array
+    subgame: TreeSubgame, player: int, before: SubgameRootValues, after: SubgameRootValues
 ) -> SubgameMargins:
-    names = subgame.hands(1 - player)
-    hands = np.flatnonzero(before.weights > 0)
-    by_hand = before.values, before.values - after.values, gift
+    names, hands = subgame.hands(1 - player), np.flatnonzero(before.weights > 0)
+    by_hand = before.values, before.values - after.values, np.broadcast_to(before.gifts, before.values.shape)
     return SubgameMargins(subgame.name, player, *({names[h]: float(row[h]) for h in hands} for row in by_hand))

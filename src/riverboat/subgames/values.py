@@ -29,11 +29,12 @@ _NULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # schedule step of a 
 
 
 class SubgameRootValues(NamedTuple):
-    """Reach and values at the roots of a subgame, for the opponent of the refined player."""
+    """Root of a subgame to the opponent of the refined player: range of that player, and bounds on its own values."""
 
     reach: Array  # reach of chance and the refined player: float64 [its hands], or [roots] of a history tree
     values: Array  # CBV given the hand: float64 [hands of the opponent]
     weights: Array  # total compatible reach of chance and the refined player: float64 [hands of the opponent]
+    gifts: Array | float = 0.0  # values that a refinement may concede on top, float64 [hands of the opponent]
 
 
 def subgame_root_values(base: Strategy, player: int, endgames: Sequence[TreeSubgame]) -> list[SubgameRootValues]:

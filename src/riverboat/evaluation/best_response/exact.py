@@ -42,7 +42,6 @@ from riverboat.evaluation.best_response.traversal import (
     SELF_PLAYER,
     Precision,
     ResponsePlan,
-    ResponsePlayer,
     ResponseTraversal,
 )
 from riverboat.games.holdem.action_tree import ActionTree
@@ -92,10 +91,7 @@ class BestResponseExecution:
 
 
 def _evaluate_all_pieces(
-    strategy: Blueprint,
-    players: tuple[ResponsePlayer, ...],
-    dtype: Precision,
-    means: BestResponseExecution,
+    strategy: Blueprint, plan: ResponsePlan, means: BestResponseExecution
 ) -> tuple[tuple[float, ...], int]:
     """Return the value of each player, in chips per hand, over all boards, and the number of boards visited."""
     traversal_type: type[ResponseTraversal] = ResponseTraversal
@@ -103,15 +99,14 @@ def _evaluate_all_pieces(
         from riverboat.evaluation.best_response.cuda import DeviceResponseTraversal
 
         traversal_type = DeviceResponseTraversal
-    traversal = traversal_type(strategy, ResponsePlan.build(strategy.tree, players, dtype))
-    store = None if means.folder is None else _PieceStore(means.folder, means.resume, traversal, strategy, dtype)
+    traversal = traversal_type(strategy, plan)
+    store = None if means.folder is None else _PieceStore(means.folder, means.resume, traversal, strategy)
     pieces = {} if store is None else store.read()
     missing = [number for number in range(traversal.num_pieces) if number not in pieces]
-    results = (
-        _run_on_ray(strategy, players, dtype, missing, means)
-        if means.cluster
-        else _run_on_threads(traversal, missing, means.threads)
-    )
+    if means.cluster:
+        results = _run_on_ray(strategy, plan, missing, means)
+    else:
+        results = _run_on_threads(traversal, missing, means.threads)
     for number, values, visited in results:
         if store is not None:
             store.write(number, values, visited)
@@ -150,8 +145,7 @@ class _PieceWorker:
 
     def __init__(self, pickled: bytes) -> None:
         # Pickled by hand: Ray's arrays are read-only, and kernels would be compiled again for them.
-        strategy, players, dtype = pickle.loads(pickled)
-        self.traversal = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, players, dtype))
+        self.traversal = ResponseTraversal(*pickle.loads(pickled))
         self.workspace = self.traversal.make_workspace()
 
     def evaluate_piece(self, number: int) -> _Piece:
@@ -160,17 +154,13 @@ class _PieceWorker:
 
 
 def _run_on_ray(
-    strategy: Blueprint,
-    players: tuple[ResponsePlayer, ...],
-    dtype: Precision,
-    numbers: Sequence[int],
-    means: BestResponseExecution,
+    strategy: Blueprint, plan: ResponsePlan, numbers: Sequence[int], means: BestResponseExecution
 ) -> Iterator[_Piece]:
     """Evaluate pieces on all processors of a cluster; each worker gets its next piece when it is done with one."""
     ray, started_here = connect_ray(str(means.cluster), means.threads)
     workers: list[Any] = []
     try:
-        shipped = ray.put(pickle.dumps((strategy, players, dtype)))
+        shipped = ray.put(pickle.dumps((strategy, plan)))
         make = ray.remote(num_cpus=1)(_PieceWorker)
         count = min(len(numbers), int(ray.cluster_resources().get("CPU", 1)))
         workers = [make.remote(shipped) for _ in range(count)]
@@ -196,11 +186,9 @@ def _run_on_ray(
 class _PieceStore:
     """Pieces in a folder, each an artifact with the fingerprint of its traversal."""
 
-    def __init__(
-        self, folder: Path, resume: bool, traversal: ResponseTraversal, strategy: Blueprint, dtype: Precision
-    ) -> None:
-        self.folder, self.traversal = folder, traversal
-        parts = repr((strategy.fingerprint, traversal.plan.players, np.dtype(dtype).name, traversal.num_pieces))
+    def __init__(self, folder: Path, resume: bool, traversal: ResponseTraversal, strategy: Blueprint) -> None:
+        self.folder, self.traversal, plan = folder, traversal, traversal.plan
+        parts = repr((strategy.fingerprint, plan.players, plan.last.pay.dtype.name, traversal.num_pieces))
         parts = parts.replace("ResponsePlayer(", "Player(")  # pieces of earlier releases have the old name
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()
         with files.disk_errors(self.folder):
@@ -396,7 +384,8 @@ def quality(
     means = replace(
         means or BestResponseExecution(), threads=threads if device == CPU else max(2, threads), device=device
     )
-    (first, second, *own_values), boards = _evaluate_all_pieces(strategy, players, last_street_dtype(cost), means)
+    plan = ResponsePlan.build(strategy.tree, players, last_street_dtype(cost))
+    (first, second, *own_values), boards = _evaluate_all_pieces(strategy, plan, means)
     return BlueprintQuality(
         (first, second),
         (own_values[0], -own_values[0]) if own_values else (nan, nan),

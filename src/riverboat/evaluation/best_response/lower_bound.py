@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from riverboat.evaluation.best_response.traversal import (
     ResponseTraversal,
     nodes_of_street,
 )
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, mean_interval
 from riverboat.evaluation.matches.duel import DuelResult, duel
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.rules import PokerRules
@@ -42,10 +42,8 @@ from riverboat.strategies.blueprint import Blueprint
 
 # --- Responses by buckets, fitted on random boards ---
 
-REAL_RESPONDERS, ABSTRACT_RESPONDERS = (
-    tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, last) for seat in (0, 1))
-    for last in (kernels.MAXIMIZE, kernels.FOLLOW_STRATEGY)
-)
+REAL_RESPONDERS = tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE) for seat in (0, 1))
+ABSTRACT_RESPONDERS = tuple(player._replace(last=kernels.FOLLOW_STRATEGY) for player in REAL_RESPONDERS)
 CHUNK_BOARDS = 32  # boards per unit of work of a thread
 
 
@@ -84,43 +82,28 @@ def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
     return np.ascontiguousarray(boards)
 
 
-class _BoardTraversals:
-    """Traversals of single boards by the responses of both seats."""
+AddBoard: TypeAlias = Callable[[Array, int, kernels.ResponseWorkspace, Array], None]
 
-    def __init__(
-        self,
-        strategy: Blueprint,
-        response: Blueprint,
-        dtype: Precision,
-        threads: int,
-        players: tuple[ResponsePlayer, ...],
-    ) -> None:
-        self.traversal = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, players, dtype), response)
-        self.threads = threads
-        self.multiplicity = np.array([self.traversal.cards.deals[1]])
 
-    def run(
-        self,
-        boards: Array,
-        new_sums: Callable[[], Array],
-        add: Callable[[Array, int, kernels.ResponseWorkspace, Array], None],
-    ) -> Iterator[tuple[int, Array]]:
-        """Evaluate boards in chunks; yield the number of boards of each chunk and its sums, in order.
+def _sums_by_chunk(
+    traversal: ResponseTraversal, boards: Array, threads: int, new_sums: Callable[[], Array], add: AddBoard
+) -> Iterator[tuple[int, Array]]:
+    """Evaluate boards one by one, in chunks; yield the number of boards of each chunk and its sums, in order.
 
-        `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace
-        after the board's traversal, and the values at the ends of the first street.
-        """
+    `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace after the
+    board's traversal, and the values at the ends of the first street.
+    """
+    multiplicity, groups = np.array([traversal.cards.deals[1]]), np.ones(1, np.int64)
 
-        def work(low: int) -> tuple[int, Array]:
-            high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
-            with self.traversal.borrow_workspace() as workspace:
-                for i in range(low, high):
-                    board, groups = boards[i : i + 1], np.ones(1, np.int64)
-                    values = self.traversal.evaluate_boards(workspace, board, self.multiplicity, groups)
-                    add(sums, i - low, workspace, values)
-            return high - low, sums
+    def work(low: int) -> tuple[int, Array]:
+        high, sums = min(low + CHUNK_BOARDS, len(boards)), new_sums()
+        with traversal.borrow_workspace() as workspace:
+            for i in range(low, high):
+                values = traversal.evaluate_boards(workspace, boards[i : i + 1], multiplicity, groups)
+                add(sums, i - low, workspace, values)
+        return high - low, sums
 
-        yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), self.threads)
+    yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), threads)
 
 
 def fit_response(
@@ -169,13 +152,13 @@ def fit_response(
     (3, 15)
     """
     response, last = strategy, strategy.rules.rounds - 1
+    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, dtype)
     for street in range(last if abstract else last - 1, -1, -1):
         drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
-        players = ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS
-        traversals = _BoardTraversals(strategy, response, dtype, threads, players)
+        traversal = ResponseTraversal(strategy, plan, response)
         values_type: type[_LastStreetValues | _StreetValues] = _LastStreetValues if street == last else _StreetValues
-        values = values_type(traversals.traversal, street, strategy.buckets[street])
-        for count, sums in traversals.run(drawn, values.new_sums, values.add):
+        values = values_type(traversal, street, strategy.buckets[street])
+        for count, sums in _sums_by_chunk(traversal, drawn, threads, values.new_sums, values.add):
             values.sums += sums
             on_boards_done(count)
         table = np.array(strategy.average[street])
@@ -354,9 +337,8 @@ def lower_bound(
     options = _sampling_options(strategy, boards, streets * per_street + boards, threads, progress)
     response = fit_response(strategy, per_street, seed=seed, **options)
     seats = evaluate_response(strategy, response, boards, seed=seed, **options)
-    mean = seats.mean(axis=1)
     return LowerBound(
-        confidence_interval(boards, float(mean.sum()), float((mean * mean).sum())),
+        mean_interval(seats.mean(axis=1)),
         (float(seats[:, 0].mean()), float(seats[:, 1].mean())),
         boards,
         streets * per_street,
@@ -492,11 +474,10 @@ def evaluate_response(
     (8, 2)
     """
     board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    traversals = _BoardTraversals(strategy, response, dtype, threads, REAL_RESPONDERS)
-    traversal, parts = traversals.traversal, []
-    fold_values = np.array(
-        traversal.player_values(np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask))))
-    )  # payoffs of folds before any board
+    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, dtype)
+    traversal, parts = ResponseTraversal(strategy, plan, response), []
+    before_boards = np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask)))
+    fold_values = np.array(traversal.player_values(before_boards))
     half = len(traversal.street_ends) // 2
     own_reach = [_own_reach(traversal, response, player.seat) for player in REAL_RESPONDERS]
     scale = float(traversal.cards.chance[1]) / traversal.num_hand_pairs
@@ -505,7 +486,7 @@ def evaluate_response(
         for seat in (0, 1):
             won[i, seat] = scale * float((own_reach[seat] * values[seat * half : (seat + 1) * half]).sum())
 
-    for count, sums in traversals.run(board_array, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
+    for count, sums in _sums_by_chunk(traversal, board_array, threads, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
         parts.append(sums[:count])
         on_boards_done(count)
     won: Array = np.concatenate(parts) + fold_values

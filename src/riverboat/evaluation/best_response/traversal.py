@@ -42,10 +42,7 @@ class ResponsePlayer(NamedTuple):
     last: int
 
 
-RESPONDERS = (
-    ResponsePlayer(0, kernels.MAXIMIZE, kernels.MAXIMIZE),
-    ResponsePlayer(1, kernels.MAXIMIZE, kernels.MAXIMIZE),
-)
+RESPONDERS = tuple(ResponsePlayer(seat, kernels.MAXIMIZE, kernels.MAXIMIZE) for seat in (0, 1))
 SELF_PLAYER = ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY)  # the strategy as seat 0
 
 

@@ -213,9 +213,8 @@ class Aivat:
             actual[reached, street] = board_buckets(cards, boards).buckets[number.reshape(-1), street]
             large = np.flatnonzero(pots[:, street] >= max(1, self.min_pot * rules.big_blind))
             if street > 1 and rules.board[street] == 1 and len(large):
-                boards, first, number = np.unique(
-                    board[large, : shown - 1], axis=0, return_index=True, return_inverse=True
-                )
+                before = board[large, : shown - 1]
+                boards, first, number = np.unique(before, axis=0, return_index=True, return_inverse=True)
                 alternatives.append(next_buckets(cards, boards, actual[large[first], street - 1]))
                 next_index[large, street] = count + number.reshape(-1)
                 count += len(boards)
@@ -253,8 +252,8 @@ class Aivat:
         rules, n, hole = self.rules, len(hands), self.rules.hole
         public_states, owner, actions = PublicStates(rules, hands.moves, hands.length, board).decisions()
         actor = public_states.actor
-        known = np.array([self.known[seating], self.known[1 - seating]])
-        decisions, row, column, strategies = self.decision_strategies(seating, public_states, actor, actions, known)
+        known = self.known_seats(seating)
+        decisions, row, column, strategies = self.decision_strategies(seating, public_states, actions)
         outcomes = self.action_outcomes(seating, decisions)
         lines, line = self._preflop_lines(seating, hands, public_states, owner, known)
         held = np.stack([rules.deck.hand_indices(hands.cards[:, s * hole : (s + 1) * hole]) for s in (0, 1)], axis=1)
@@ -262,11 +261,8 @@ class Aivat:
         start = np.concatenate([[0], np.cumsum(hands.length)]).astype(np.int64)
         shown = np.array(rules.board_sizes, np.int64)
         kernel_hands = kernels.AivatHands(known, shown, held, board, *buckets, start, decision, line)
-        workspace = kernels.AivatWorkspace(
-            np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)),
-            np.zeros(shown[-1], np.uint8),
-            showdown_workspace(rules.deck.num_hands),
-        )
+        scratch = np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)), np.zeros(shown[-1], np.uint8)
+        workspace = kernels.AivatWorkspace(*scratch, showdown_workspace(rules.deck.num_hands))
         second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
         out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)
         means = self._second_street_means(seating, outcomes.begin[row, column][public_states.street == 0])
@@ -276,9 +272,7 @@ class Aivat:
             cards, classes, values, means, outcomes, strategies, pot, kernel_hands, workspace, out
         )
         if impossible >= 0:
-            raise _unlisted_action_error(
-                self.agents[int(actor[impossible]) ^ seating], public_states, impossible, int(actions[impossible])
-            )
+            raise self._unlisted_action_error(seating, public_states, actions, impossible)
         self._second_street_cache |= {
             key: x for key, x in zip(lines, out.second_street_mean.tolist(), strict=True) if key and x == x
         }
@@ -286,13 +280,18 @@ class Aivat:
         moves[np.arange(hands.moves.shape[1]) < hands.length[:, None]] = out.actions
         return out.terminal_value, out.chance, moves
 
+    def known_seats(self, seating: int) -> Array:
+        """Return whether the strategy of each seat is known. bool [2]"""
+        return np.array([self.known[seating], self.known[1 - seating]])
+
     def decision_strategies(
-        self, seating: int, public_states: PublicStates, actor: Array, actions: Array, known: Array
+        self, seating: int, public_states: PublicStates, actions: Array
     ) -> tuple[tuple[PublicStates, Array], Array, Array, Array]:
         """Return the distinct decisions with their actions, the row and column of each action, and the strategies.
 
         A decision of a known player has the player's strategy; any other has the actual action alone.
         """
+        actor, known = public_states.actor, self.known_seats(seating)
         unknown_action = np.where(known[actor], END_OF_LINE, actions)[:, None]
         key = np.concatenate([public_states.moves, public_states.board.astype(np.int32), unknown_action], axis=1)
         _, first, row = np.unique(key, axis=0, return_index=True, return_inverse=True)
@@ -313,9 +312,15 @@ class Aivat:
         matches = moves[row] == actions[:, None]
         column = np.where(matches.any(axis=1), matches.argmax(axis=1), -1)
         if (column < 0).any():
-            i = int(np.flatnonzero(column < 0)[0])
-            raise _unlisted_action_error(self.agents[int(actor[i]) ^ seating], public_states, i, int(actions[i]))
+            raise self._unlisted_action_error(seating, public_states, actions, int(np.flatnonzero(column < 0)[0]))
         return (decisions, moves), row, column.astype(np.int64), strategies
+
+    def _unlisted_action_error(self, seating: int, public_states: PublicStates, actions: Array, i: int) -> InputError:
+        agent, action = self.agents[int(public_states.actor[i]) ^ seating], format_action(int(actions[i]), self.rules)
+        return InputError(
+            f"agent {agent.name!r} played {action!r} at {public_states.line(i)!r}, "
+            "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
+        )
 
     def _strategies_of(self, agent: int, public_states: PublicStates) -> StrategyBatch:
         """Return an agent's strategies at public states.
@@ -362,13 +367,6 @@ def has_strategies(agent: Agent, rules: PokerRules) -> bool:
     if isinstance(agent, BaselineAgent) and agent.name == "random" and not rules.limit:
         return False
     return isinstance(agent, PublicPolicy)
-
-
-def _unlisted_action_error(agent: Agent, public_states: PublicStates, i: int, move: int) -> InputError:
-    return InputError(
-        f"agent {agent.name!r} played {format_action(move, public_states.rules)!r} at {public_states.line(i)!r}, "
-        "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
-    )
 
 
 def pots_by_street(hands: HandRecords) -> Array:

@@ -12,6 +12,7 @@ ignore the opponent's actual cards: a bluff that is right on average may have a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranking import hand_strengths
-from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches._kernels.aivat import ENDS_IN_FOLD, ENDS_IN_SHOWDOWN, NO_ACTION
 from riverboat.evaluation.matches.aivat import Aivat, AivatEstimates, pots_by_street
@@ -117,14 +117,8 @@ def review_match_hand(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates
     if len(hand) != 1:
         raise InputError(f"{len(hand)} hands: must be exactly one")
     estimates = aivat.estimate(hand) if estimates is None else estimates
-    rules, seating, hole = aivat.rules, int(hand.player[0, 0]), aivat.rules.hole
-    board = np.ascontiguousarray(hand.cards[:, 2 * hole :])
-    public_states, _, actions = PublicStates(rules, hand.moves, hand.length, board).decisions()
-    held = [int(rules.deck.hand_indices(hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
-    decisions = _review_decisions(aivat, seating, hand, public_states, actions, held, estimates)
-    shown = (
-        rules.board_sizes[-1] if hand.betting(0).folded is None else rules.board_sizes[int(public_states.street[-1])]
-    )
+    rules, seating, final_state = aivat.rules, int(hand.player[0, 0]), hand.betting(0)
+    shown = rules.board_sizes[-1 if final_state.folded is None else final_state.street]
     names = ("deal", *rules.streets[1:])
     return MatchHandReview(
         int(hand.number[0]),
@@ -134,23 +128,19 @@ def review_match_hand(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates
         float(hand.won[0, seating]),
         float(estimates.total[0]),
         tuple((name, -float(term)) for name, term in zip(names, estimates.chance[0], strict=True) if term),
-        tuple(decisions),
+        tuple(_review_decisions(aivat, hand, estimates)),
         seating,
     )
 
 
-def _review_decisions(
-    aivat: Aivat,
-    seating: int,
-    hand: HandRecords,
-    public_states: PublicStates,
-    actions: Array,
-    held_hands: list[int],
-    estimates: AivatEstimates,
-) -> list[MatchDecisionReview]:
-    rules, actor = aivat.rules, public_states.actor
-    known = np.array([aivat.known[seating], aivat.known[1 - seating]])
-    distinct, row, column, strategies = aivat.decision_strategies(seating, public_states, actor, actions, known)
+def _review_decisions(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates) -> Iterator[MatchDecisionReview]:
+    """Yield the reviews of all actions of one hand."""
+    rules, seating, hole = aivat.rules, int(hand.player[0, 0]), aivat.rules.hole
+    board = np.ascontiguousarray(hand.cards[:, 2 * hole :])
+    public_states, _, actions = PublicStates(rules, hand.moves, hand.length, board).decisions()
+    held_hands = [int(rules.deck.hand_indices(hand.cards[:, s * hole : (s + 1) * hole])[0]) for s in (0, 1)]
+    actor, known = public_states.actor, aivat.known_seats(seating)
+    distinct, row, column, strategies = aivat.decision_strategies(seating, public_states, actions)
     outcomes = aivat.action_outcomes(seating, distinct)
     buckets = aivat.buckets(public_states.board[-1:], pots_by_street(hand))[0][0]
 
@@ -168,25 +158,21 @@ def _review_decisions(
         share = aivat.values[seating].after[street][seat, after, buckets[street, held_hands[seat]]]
         return float(share) * float(outcomes.spent[u, column].sum()) - float(outcomes.spent[u, column, seat])
 
-    reviewed = []
     for d in range(len(actions)):
         u, c, seat = int(row[d]), int(column[d]), int(actor[d])
         columns = np.flatnonzero(outcomes.kind[u] != NO_ACTION).tolist() if known[seat] else []
         values = {k: x for k, x in ((k, value(d, k)) for k in columns) if x is not None}
         best = max(values, key=lambda k: values[k]) if c in values else c
-        reviewed.append(
-            MatchDecisionReview(
-                rules.streets[int(public_states.street[d])],
-                seat,
-                int(public_states.states[d, :2].sum()),
-                format_action(int(actions[d]), rules),
-                float(strategies[u, held_hands[seat], c]) if known[seat] else None,
-                values[best] - values[c] if c in values else None,
-                format_action(int(outcomes.move[u, best]), rules) if best != c else "",
-                -float(estimates.actions[0, d]),
-            )
+        yield MatchDecisionReview(
+            rules.streets[int(public_states.street[d])],
+            seat,
+            int(public_states.states[d, :2].sum()),
+            format_action(int(actions[d]), rules),
+            float(strategies[u, held_hands[seat], c]) if known[seat] else None,
+            values[best] - values[c] if c in values else None,
+            format_action(int(outcomes.move[u, best]), rules) if best != c else "",
+            -float(estimates.actions[0, d]),
         )
-    return reviewed
 
 
 def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_state: PublicStates) -> float | None:

@@ -265,9 +265,8 @@ def play_match(
     for numbers in _batches(pairs, pairs_per_batch):
         weights: Array = np.ones(len(numbers), np.int64)
         if pair_sampling is not None:
-            probabilities = pair_sampling.probabilities(
-                DuplicatePairs((second, second), names, rules, seed).play(numbers)
-            )
+            trial = DuplicatePairs((second, second), names, rules, seed).play(numbers)
+            probabilities = pair_sampling.probabilities(trial)
             weights = (selection.random(len(numbers)) < probabilities) / probabilities
         played = table.play(numbers[weights > 0]) if worker_results is None else next(worker_results)
         hands_dealt += len(played)
@@ -275,9 +274,8 @@ def play_match(
         raw = raw.add_samples(_importance_weighted(weights, first_won))
         if aivat is not None:  # before agents observe the hands and change
             estimates = aivat.estimate(played)
-            corrected = corrected.add_samples(
-                _importance_weighted(weights, estimates.total[0::2] + estimates.total[1::2])
-            )
+            first_estimate = estimates.total[0::2] + estimates.total[1::2]
+            corrected = corrected.add_samples(_importance_weighted(weights, first_estimate))
             if on_estimates is not None:
                 on_estimates(estimates)
         for agent, name in zip(agents, played.names, strict=True):

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from riverboat.core.cancellation import check_cancellation, has_cancellation_che
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches._kernels import aivat as kernels
 from riverboat.evaluation.matches.duel import draw_deals, played_tree
+from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.strategies.blueprint import Blueprint
 
 NUM_DEALS = 40_000  # sampled
@@ -32,6 +34,9 @@ DEALS_PER_POLL = 50  # deals between two checks for cancellation
 PRIOR_WEIGHT = 2.0  # samples of a bucket that weigh as much as its node's mean
 SEED = np.uint64(2**63 + 1)  # of the deals; outside the range of match seeds
 _VERSION = 1
+NodesByStreet: TypeAlias = tuple[
+    list[Array], list[Array]
+]  # as `ValueRows`: nodes after an action, and at a street's start
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,34 +67,26 @@ def value_tables(
         other.tree.fingerprint == first.tree.fingerprint and other.cards.fingerprint == first.cards.fingerprint
     ):
         raise InputError("value tables of two strategies: both must have one betting tree and one card abstraction")
-    after_row, begin_row, counts = _value_rows(first)
+    nodes = _nodes_with_values(first.tree)
+    rows = kernels.ValueRows(*np.full((2, len(first.tree)), -1, np.int32))
+    for row_of_node, by_street in zip(rows, nodes, strict=True):
+        for street_nodes in by_street:
+            row_of_node[street_nodes] = np.arange(len(street_nodes))
     name = f"values/{first.fingerprint[:16]}-{other.fingerprint[:16]}-{deals}-{_VERSION}"
-    rows = kernels.ValueRows(after_row, begin_row)
-    tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, rows, counts, progress))
+    tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, rows, nodes, progress))
     after, begin = (
         pad_streets(tables[f"{name}_{s}"] for s in range(first.rules.rounds)) for name in ("after", "begin")
     )
-    return ValueTables(first, after_row, begin_row, after, begin)
+    return ValueTables(first, *rows, after, begin)
 
 
-def _value_rows(strategy: Blueprint) -> tuple[Array, Array, Array]:
-    """Assign rows to all nodes, and count the rows of each street. int32 [nodes] twice, int64 [2, streets]"""
-    tree, rounds = strategy.tree, strategy.rules.rounds
-    parent_street = np.where(tree.parent >= 0, tree.street[tree.parent], -1)
-    has_value = (tree.actor >= 0) | tree.showdown
-    rows = np.full((2, len(tree)), -1, np.int32)
-    counts = np.zeros((2, rounds), np.int64)
-    for street in range(rounds):
-        for kind, nodes in enumerate(
-            (
-                has_value & (parent_street == street),
-                (tree.actor >= 0) & (tree.street == street) & (parent_street != street),
-            )
-        ):
-            chosen = np.flatnonzero(nodes)
-            rows[kind, chosen] = np.arange(len(chosen))
-            counts[kind, street] = len(chosen)
-    return rows[0], rows[1], counts
+def _nodes_with_values(tree: ActionTree) -> NodesByStreet:
+    """Return the nodes of the rows of each street, by the street of their buckets. int64 [rows] each"""
+    parent_street, decides = np.where(tree.parent >= 0, tree.street[tree.parent], -1), tree.actor >= 0
+    streets = range(tree.rules.rounds)
+    after = [np.flatnonzero((decides | tree.showdown) & (parent_street == street)) for street in streets]
+    begin = [np.flatnonzero(decides & (tree.street == street) & (parent_street != street)) for street in streets]
+    return after, begin
 
 
 def _sample_tables(
@@ -97,16 +94,13 @@ def _sample_tables(
     second: Blueprint,
     deals: int,
     rows: kernels.ValueRows,
-    counts: Array,
+    nodes: NodesByStreet,
     progress: Callable[[float], None] | None,
 ) -> dict[str, Array]:
     tree, rules, buckets = first.tree, first.rules, first.buckets
-    size = 16 * int((counts * np.array(buckets)).sum())
-    require_memory(f"values of {rules.name}", 2 * size)
-    sums = [
-        [np.zeros((2, b, int(rows), 2), np.float32) for b, rows in zip(buckets, counts[kind], strict=True)]
-        for kind in (0, 1)
-    ]
+    shapes = [[(2, b, len(part), 2) for b, part in zip(buckets, by_street, strict=True)] for by_street in nodes]
+    require_memory(f"values of {rules.name}", sum(8 * prod(shape) for by_street in shapes for shape in by_street))
+    sums = [[np.zeros(shape, np.float32) for shape in by_street] for by_street in shapes]
     workspace = kernels.ValueSamplerWorkspace(np.zeros((2, len(tree))), np.zeros(len(tree)), np.zeros(len(tree)))
     strategies = _strategy_tables(first, second)
     for begin in range(0, deals, BATCH_DEALS):
@@ -122,7 +116,7 @@ def _sample_tables(
         if progress is not None:
             progress(min(begin + BATCH_DEALS, deals) / deals)
     return {
-        f"{name}_{street}": _pot_shares(first, rows[kind], kind, street, sums[kind][street])
+        f"{name}_{street}": _pot_shares(tree, nodes[kind][street], sums[kind][street])
         for kind, name in enumerate(rows._fields)
         for street in range(rules.rounds)
     }
@@ -138,12 +132,8 @@ def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:
     return first_tables, second_tables
 
 
-def _pot_shares(strategy: Blueprint, row: Array, kind: int, street: int, sums: Array) -> Array:
+def _pot_shares(tree: ActionTree, nodes: Array, sums: Array) -> Array:
     """Convert sums to shares of the pot by node and bucket. float32 [2, rows, buckets]"""
-    tree = strategy.tree
-    parent_street = np.where(tree.parent >= 0, tree.street[tree.parent], -1)
-    chosen = np.flatnonzero((row >= 0) & ((parent_street if kind == 0 else tree.street) == street))
-    nodes = chosen[np.argsort(row[chosen])]
     spent = tree.spent[nodes].astype(float)
     pot = spent.sum(axis=1)
     out = np.empty((2, len(nodes), sums.shape[1]), np.float32)

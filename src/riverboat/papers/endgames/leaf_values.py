@@ -25,14 +25,19 @@ from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.subgames.depth_limited.leaf_values import (
-    DepthLimitedStreet,
     LeafValueRegression,
     fit_regression,
     make_leaf_values,
 )
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
-from riverboat.subgames.depth_limited.rollouts import SHOWDOWN_NODE, BlueprintLeaf, group_hands
-from riverboat.subgames.depth_limited.solver import has_later_betting, make_gadget_solver
+from riverboat.subgames.depth_limited.rollouts import group_hands
+from riverboat.subgames.depth_limited.solver import (
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
+    DepthLimitedStreet,
+    has_later_betting,
+    make_gadget_solver,
+)
 from riverboat.subgames.search.search import SearchSettings
 
 GAME = PokerRules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=5, suits=3, name="15 cards")
@@ -96,9 +101,7 @@ def search_street(
         start_time = time.thread_time()
         with single_threaded_blas():
             leaves = make_leaf_values(kind, street, seat, runouts=runouts, groups=groups, model=model)
-            solver, _ = make_gadget_solver(
-                method, flop.street, flop.hands, flop.ranges, leaves, seat, flop.blueprint_strategy
-            )
+            solver, _ = make_gadget_solver(method, street, leaves, seat)
             solver.step(2)
             while solver.iterations < FULL_ITERATIONS if seconds is None else time.thread_time() - start_time < seconds:
                 solver.step(2)

@@ -76,8 +76,9 @@ class EndgameKey:
         for seat in (0, 1):
             if not weight[seat].any():
                 raise InputError("ranges of oop and ip: every pair of hands shares a card")
-            step = np.minimum((equity[seat][weight[seat] > 0] * NUM_CDF_STEPS).astype(np.int64), NUM_CDF_STEPS - 1)
-            shares = np.bincount(step, weight[seat][weight[seat] > 0], minlength=NUM_CDF_STEPS)
+            held = weight[seat] > 0
+            step = _equity_steps(equity[seat][held], NUM_CDF_STEPS)
+            shares = np.bincount(step, weight[seat][held], minlength=NUM_CDF_STEPS)
             cdf[seat] = np.cumsum(shares) / shares.sum()
         return EndgameKey(nearest_stack_level(stack / pot), cdf, equity, weight)
 
@@ -169,9 +170,8 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
         valid = (step[seat] >= 0) & ~np.isnan(strategy).any(axis=0)
         if not weight[valid].any():
             weight = valid.astype(float)
-        shares = np.stack(
-            [_means_by_step(step[seat][valid], weight[valid], probability[valid]) for probability in strategy]
-        )
+        valid_steps, valid_weight = step[seat][valid], weight[valid]
+        shares = np.stack([_means_by_step(valid_steps, valid_weight, row[valid]) for row in strategy])
         shares = shares / np.maximum(shares.sum(axis=0), 1e-12)
         play[columns] = np.round(shares * PROBABILITY_SCALE)
     return EndgameEntry(key.cdf, value, play)
@@ -182,12 +182,10 @@ def num_columns(stack_level: int) -> int:
     return sum(columns.stop - columns.start for columns in decision_columns(stack_level).values())
 
 
-def _equity_steps(equity: Array) -> Array:
-    """Return the step of each equity; -1 for NaN. int64 [..., 1326]"""
-    valid = ~np.isnan(equity)
-    return np.where(
-        valid, np.minimum(np.nan_to_num(equity) * NUM_EQUITY_STEPS, NUM_EQUITY_STEPS - 1).astype(np.int64), -1
-    )
+def _equity_steps(equity: Array, count: int = NUM_EQUITY_STEPS) -> Array:
+    """Return the step of each equity; -1 for NaN. int64 [..., hands]"""
+    steps = np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64)
+    return np.where(np.isnan(equity), -1, steps)
 
 
 def _means_by_step(step: Array, weight: Array, numbers: Array) -> Array:
@@ -381,9 +379,8 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
         node = np.zeros(DEALS_PER_DRAW, np.int64)
         while len(active := np.flatnonzero((tree.actor[node] >= 0) & (tree.street[node] < street))):
             active_nodes = node[active]
-            probabilities = strategy.batch_probabilities(
-                active_nodes, buckets[active, tree.actor[active_nodes], tree.street[active_nodes]]
-            )
+            active_buckets = buckets[active, tree.actor[active_nodes], tree.street[active_nodes]]
+            probabilities = strategy.batch_probabilities(active_nodes, active_buckets)
             action = (rng.random((len(active), 1)) > np.cumsum(probabilities, axis=1)).sum(axis=1)
             node[active] = tree.first[active_nodes] + np.minimum(action, tree.count[active_nodes] - 1)
         for i in np.flatnonzero(tree.actor[node] >= 0).tolist():

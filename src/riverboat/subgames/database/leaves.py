@@ -8,6 +8,7 @@ Both sample cards for each query, so that an iteration is one of public chance s
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,6 @@ from riverboat.subgames.depth_limited.solver import (
     DepthLimitedSolver,
     ShowdownLeafValues,
     SingleLeafValues,
-    StreetTree,
     build_street_tree,
     has_later_betting,
 )
@@ -112,39 +112,57 @@ class RiverSampler:
         return {card: ShowdownLeafValues(self.hands, self.hand_ranks(card), np.ones(1)) for card in cards}
 
 
-class DatabaseLeafValues(SingleLeafValues):
-    """Leaf values from the nearest entries of an endgame database."""
+class _RiverLeafValues(SingleLeafValues):
+    """Leaf values of a turn as means over sampled river cards; showdowns where no betting follows."""
 
-    def __init__(self, turn: RiverSampler, library: EndgameDatabase) -> None:
-        self.sampler, self.database, self.num_lookups = turn, library, 0
-        self.compatible_weights = CompatibleWeights(turn.hands)
+    def __init__(self, turn: RiverSampler) -> None:
+        self.sampler = turn
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        own, other, seat = reach[side], reach[1 - side], self.sampler.seat ^ side
-        out: Array = np.zeros_like(own)
-        cards = self.sampler.sample_cards()
+        seat, cards = self.sampler.seat ^ side, self.sampler.sample_cards()
+        seats = reach if self.sampler.seat == 0 else reach[::-1]
+        out: Array = np.zeros_like(reach[0])
         for card in cards:
             live = self.sampler.live_hands[card]
             for leaf, state in enumerate(self.sampler.leaf_states):
-                own_reach, other_reach = own[leaf] * live, other[leaf] * live
-                compatible = self.compatible_weights(other_reach) * live
-                if not (own_reach @ compatible > 0 and has_later_betting(state)):
-                    out[leaf] += state.pot * self.sampler.showdown_values[card].winnings(other_reach[None])[0] * live
-                    continue
-                ranges = np.zeros((2, NUM_HANDS))
-                ranges[seat, self.sampler.hands], ranges[1 - seat, self.sampler.hands] = own_reach, other_reach
-                key = EndgameKey.from_river(
-                    (*self.sampler.board, card), state.pot, min(state.behind), [*ranges], self.sampler.deck
-                )
-                hand_values = self.database.hand_values(self.database.nearest(key), key)[seat][self.sampler.hands]
-                out[leaf] += state.pot * np.nan_to_num(hand_values) * compatible
-                self.num_lookups += 1
+                ranges = seats[:, leaf] * live
+                value = self._river_values(leaf, card, seat, ranges) if has_later_betting(state) else None
+                if value is None:
+                    value = state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
+                out[leaf] += value * live
         out *= self.sampler.scale / len(cards)
         return out
 
+    @abstractmethod
+    def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array | None:
+        """Return a seat's counterfactual values of a river with betting, for both ranges; None: those of a showdown."""
 
-class SampledRiverLeafValues(SingleLeafValues):
+
+class DatabaseLeafValues(_RiverLeafValues):
+    """Leaf values from the nearest entries of an endgame database."""
+
+    def __init__(self, turn: RiverSampler, library: EndgameDatabase) -> None:
+        super().__init__(turn)
+        self.database, self.num_lookups = library, 0
+        self.compatible_weights = CompatibleWeights(turn.hands)
+
+    def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array | None:
+        sampler, state = self.sampler, self.sampler.leaf_states[leaf]
+        compatible = self.compatible_weights(ranges[1 - seat]) * sampler.live_hands[card]
+        if not ranges[seat] @ compatible > 0:
+            return None
+        all_ranges = np.zeros((2, NUM_HANDS))
+        all_ranges[:, sampler.hands] = ranges
+        river = (*sampler.board, card), state.pot, min(state.behind), [*all_ranges]
+        key = EndgameKey.from_river(*river, sampler.deck)
+        self.num_lookups += 1
+        hand_values = self.database.hand_values(self.database.nearest(key), key)[seat][sampler.hands]
+        values: Array = state.pot * np.nan_to_num(hand_values) * compatible
+        return values
+
+
+class SampledRiverLeafValues(_RiverLeafValues):
     """Leaf values from river solvers that are updated whenever a river is sampled."""
 
     def __init__(self, turn: RiverSampler, menu: ActionMenu, buckets: int | None = None) -> None:
@@ -154,7 +172,8 @@ class SampledRiverLeafValues(SingleLeafValues):
         """
         if buckets is not None and buckets < 1:
             raise InputError(f"{buckets} buckets: must be at least 1")
-        self.sampler, self.menu, self.buckets = turn, menu, buckets
+        super().__init__(turn)
+        self.menu, self.buckets = menu, buckets
         self.river_solvers: dict[tuple[int, int], DepthLimitedSolver] = {}
 
     @property
@@ -162,38 +181,18 @@ class SampledRiverLeafValues(SingleLeafValues):
         """Total size of the tables of all rivers: regrets and averages."""
         return sum(river.table_size for river in self.river_solvers.values())
 
-    def values(self, reach: Array, side: int) -> Array:
-        """Return counterfactual values of a side."""
-        player = self.sampler.seat ^ side
-        cards = self.sampler.sample_cards()
-        out: Array = np.zeros_like(reach[0])
-        seats = reach if self.sampler.seat == 0 else reach[::-1]
-        for card in cards:
-            live = self.sampler.live_hands[card]
-            for leaf, state in enumerate(self.sampler.leaf_states):
-                ranges = seats[:, leaf] * live
-                if has_later_betting(state):
-                    out[leaf] += self._river_solver(leaf, card, ranges).update_player(player, ranges) * live
-                else:
-                    won = self.sampler.showdown_values[card].winnings(ranges[None, 1 - player])[0]
-                    out[leaf] += state.pot * won * live
-        out *= self.sampler.scale / len(cards)
-        return out
-
-    def _river_solver(self, e: int, card: int, held: Array) -> DepthLimitedSolver:
-        key, showdown = (e, card if self.buckets is None else -1), self.sampler.showdown_values[card]
-        if key not in self.river_solvers:
-            tree = build_street_tree(self.sampler.leaf_states[e].next_street(), self.menu)
-            self.river_solvers[key] = DepthLimitedSolver(
-                tree, self.sampler.hands, held, self._showdown_leaves(showdown, tree), 0, self._bucket_rows(card)
-            )
-        river = self.river_solvers[key]
-        river.leaves, river.buckets = self._showdown_leaves(showdown, river.tree), self._bucket_rows(card)
-        return river
-
-    @staticmethod
-    def _showdown_leaves(shown: ShowdownLeafValues, tree: StreetTree) -> ShowdownLeafValues:
-        return ShowdownLeafValues.with_pots(shown, np.array([tree.states[node].pot for node in tree.leaves], float))
+    def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array:
+        state, key = self.sampler.leaf_states[leaf], (leaf, card if self.buckets is None else -1)
+        river = self.river_solvers.get(key)
+        tree = build_street_tree(state.next_street(), self.menu) if river is None else river.tree
+        pots = np.array([tree.states[node].pot for node in tree.leaves], float)
+        leaves = ShowdownLeafValues.with_pots(self.sampler.showdown_values[card], pots)
+        buckets = self._bucket_rows(card)
+        if river is None:
+            river = DepthLimitedSolver(tree, self.sampler.hands, ranges, leaves, 0, buckets)
+            self.river_solvers[key] = river
+        river.leaves, river.buckets = leaves, buckets
+        return river.update_player(seat, ranges)
 
     def _bucket_rows(self, card: int) -> tuple[Array, Array] | None:
         """Return the buckets of both seats' hands on a river card, or None without buckets."""

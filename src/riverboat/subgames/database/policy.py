@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.abstraction.actions.translation import translation_probabilities
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.holdem.actions import CALL, END_OF_LINE
@@ -32,6 +32,7 @@ from riverboat.subgames.database.database import (
     NearestEndgame,
     stack_level_betting,
 )
+from riverboat.subgames.depth_limited.solver import unblocked_hands
 from riverboat.subgames.search.search import SubgameSearch
 from riverboat.subgames.search.subgames import SubgameRoot, normalize_range
 
@@ -135,10 +136,7 @@ class DatabasePolicy:
         return [self._strategy_at(public_states.take(np.array([i])), int(seats[i])) for i in range(len(public_states))]
 
     def _strategy_at(self, place: PublicStates, seat: int) -> RiverStrategy:
-        moves = place.moves[0, : place.length[0]].tolist()
-        state = BettingState.start(place.rules)
-        while state.street < self.first_street:
-            state = state.play(moves.pop(0))
+        state, moves = self.search.split_line(place, 0)
         key = f"{seat} {state.line} {place.board_cards(0)}".encode()
 
         def look_up() -> DatabaseRiver:
@@ -159,8 +157,7 @@ class DatabasePolicy:
 def look_up_river(database: EndgameDatabase, root: SubgameRoot, seat: int) -> DatabaseRiver:
     """Look up the river at a subgame root for a seat; every unblocked hand of the opponent has a minimum weight."""
     state = root.state
-    cards = np.setdiff1d(state.rules.deck.cards, root.board)
-    live: Array = np.asarray(np.isin(HAND_CARDS, cards).all(axis=1))
+    live = unblocked_hands(state.rules.deck, root.board)
     ranges = [normalize_range(weights, live) for weights in root.ranges]
     ranges[1 - seat] = np.maximum(ranges[1 - seat], MIN_OPPONENT_WEIGHT * live)
     key = EndgameKey.from_river(root.board, state.pot, max(min(state.behind), 1), ranges, state.rules.deck)

@@ -8,8 +8,7 @@ Both have one continuation. The table is the same for all ranges; the regression
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,18 +26,19 @@ from riverboat.subgames.database.database import ReachedStreet, sample_reached_s
 from riverboat.subgames.depth_limited.rollouts import (
     CONTINUATIONS,
     NUM_RUNOUTS,
-    SHOWDOWN_NODE,
-    BlueprintLeaf,
     RolloutLeafValues,
     group_hands,
 )
 from riverboat.subgames.depth_limited.solver import (
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
     CompatibleWeights,
     DepthLimitedSolver,
+    DepthLimitedStreet,
     LeafValues,
     SingleLeafValues,
-    StreetTree,
     has_later_betting,
+    unblocked_hands,
 )
 from riverboat.trees.boards import BoardTree
 
@@ -161,22 +161,18 @@ def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS,
 def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueRegression:
     """Solve some turns and fit the values of hands."""
     rng, source = np.random.default_rng([seed, 11]), sample_reached_streets(strategy, [seed, 12], TURN_STREET)
-    inputs, targets, weights = [], [], []
+    examples: list[tuple[Array, ...]] = []
     for _ in range(count):
         turn = next(source)
         noise = rng.random((2, len(HAND_CARDS))) ** rng.uniform(0.0, 3.0, (2, 1))
-        for x, y, w in _training_examples(strategy, turn, np.stack(turn.ranges) * noise):
-            inputs.append(x)
-            targets.append(y)
-            weights.append(w)
-    return LeafValueRegression.fit(inputs, targets, weights)
+        examples += _training_examples(strategy, turn, np.stack(turn.ranges) * noise)
+    return LeafValueRegression.fit(*zip(*examples, strict=True)) if examples else LeafValueRegression.fit([], [], [])
 
 
 def _training_examples(strategy: Blueprint, turn: ReachedStreet, ranges: Array) -> list[tuple[Array, ...]]:
     """Return, for both seats, features of hands on the flop, values in pots on the solved turn, and weights."""
     flop = turn.board[:FLOP_CARDS]
-    cards = np.setdiff1d(strategy.rules.deck.cards, flop)
-    hands = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
+    hands = np.flatnonzero(unblocked_hands(strategy.rules.deck, flop))
     groups = group_hands(strategy, flop, hands, 1) if len(hands) <= MAX_UNGROUPED_HANDS else None
     leaves, runouts = [BlueprintLeaf(SHOWDOWN_NODE, 1.0)], 4 * NUM_RUNOUTS
     showdowns = RolloutLeafValues.sample(
@@ -210,18 +206,6 @@ LEAF_METHODS = {
     "table": "values of the blueprint's hands in self-play, for all ranges alike",
     "learnt": "regression fitted to solved turns",
 }
-
-
-class DepthLimitedStreet(NamedTuple):
-    """A street whose leaves are evaluated."""
-
-    strategy: Blueprint
-    tree: StreetTree
-    leaves: list[BlueprintLeaf]
-    board: tuple[int, ...]
-    hands: Array  # indices of unblocked hands
-    ranges: tuple[Array, Array]  # float64 [hands]: reach of each seat
-    blueprint_strategy: Callable[[], dict[int, Array]]  # float64 [actions, hands] by node
 
 
 def make_leaf_values(

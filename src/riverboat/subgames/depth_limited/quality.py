@@ -21,7 +21,13 @@ import numpy as np
 from riverboat.cards.deck import NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
-from riverboat.engines.tables import allocate_tables, parse_table_format, table_block, write_locked_regrets
+from riverboat.engines.tables import (
+    allocate_tables,
+    copy_strategy,
+    parse_table_format,
+    table_block,
+    write_locked_regrets,
+)
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_quality, schedule_rows
 from riverboat.strategies.blueprint import Blueprint
@@ -99,23 +105,15 @@ class StreetEvaluation:
         gain = 0.0
         for seat in (0, 1):
             mixed = self.table.copy()
-            for board, node in self._decision_blocks(seat):
-                offset, width, rows = table_block(self.tree, board, node)
-                mixed[offset : offset + width * rows] = table[offset : offset + width * rows]
+            self._copy_decisions(seat, table, mixed)
             new, old = (CpuBoardEngine.from_average(self.tree, t).expected_value(seat) for t in (mixed, self.table))
             gain += (new - old) / 2
         return 100 * gain / self.state.pot
 
-    def _decision_blocks(self, seat: int) -> list[tuple[int, int]]:
-        """List the boards and nodes where a seat acts."""
-        first, street_start = self.tree.forest.first, self.tree.street_start
-        out = []
-        for street in range(self.tree.streets):
-            own_nodes = [n for n in range(first[street], first[street + 1]) if self.tree.forest.actor[n] == seat]
-            out += [
-                (board, node) for board in range(street_start[street], street_start[street + 1]) for node in own_nodes
-            ]
-        return out
+    def _copy_decisions(self, seat: int, source: Array, target: Array) -> None:
+        """Copy the strategy of a seat from one table to another."""
+        own_nodes = np.flatnonzero(self.tree.forest.actor == seat).tolist()
+        copy_strategy(self.tree, source, self.tree, target, zip(own_nodes, own_nodes, strict=True))
 
     def _write_strategy(self, table: Array, street_strategy: StreetStrategy, seats: Sequence[int] = (0, 1)) -> None:
         index = np.full(NUM_HANDS, -1)
@@ -139,10 +137,7 @@ class StreetEvaluation:
         """Return the table with each seat's searched street, and later streets solved for the ranges of its own search."""
         table = self.table.copy()
         for seat, strategy in enumerate(strategies):
-            solved = self.solve_rest(strategy, iterations)
-            for board, node in self._decision_blocks(seat):
-                offset, width, rows = table_block(self.tree, board, node)
-                table[offset : offset + width * rows] = solved[offset : offset + width * rows]
+            self._copy_decisions(seat, self.solve_rest(strategy, iterations), table)
         return table
 
     def solve_rest(self, street_strategy: StreetStrategy | None, iterations: int = 100) -> Array:

@@ -33,24 +33,16 @@ from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.subgames.depth_limited.solver import CompatibleWeights
+from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, CompatibleWeights
 
 # Kind of action that is played more often.
 CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}
-SHOWDOWN_NODE = -1  # instead of a node: no betting after a leaf, or none in the blueprint's tree
 BIAS = 5.0  # factor on its probability (Brown, Sandholm & Amos 2018)
 MAX_GROUP_SIZE = 10  # hands per group
 MAX_PREFLOP_GROUP_SIZE = 12  # before the flop: a class of offsuit hands, which are strategically identical
 NUM_RUNOUTS = 48
 RUNOUT_BATCH = 8
 CACHE_VERSION = 1  # of cached preflop leaf values
-
-
-class BlueprintLeaf(NamedTuple):
-    """A leaf of a real street, and the corresponding node of the blueprint's tree."""
-
-    node: int  # first decision of the next street in the blueprint's tree; SHOWDOWN_NODE: a showdown
-    pot: float  # real pot
 
 
 class RolloutDeals(NamedTuple):
@@ -262,10 +254,9 @@ class RolloutLeafValues:
         own = reach[0]
         grouped = (self.group_sums @ own.T.astype(np.float32)).T.reshape(len(own), 1, self.num_groups, 53)
         out = np.empty((len(own), self.num_continuations, own.shape[1]))
-        out[self.is_continuation_free] = self._groups_to_hands(self.fixed_values @ grouped[self.is_continuation_free])
-        out[~self.is_continuation_free] = self._groups_to_hands(
-            self.continuation_values @ grouped[~self.is_continuation_free]
-        )
+        free = self.is_continuation_free
+        for mask, values in ((free, self.fixed_values), (~free, self.continuation_values)):
+            out[mask] = self._groups_to_hands(values @ grouped[mask])
         out += own[:, None] * self.within_group_values
         return out
 
@@ -329,22 +320,19 @@ def rollout_values(
             out[e] += sum((weight + win).sum(axis=0) for weight, win in zip(pair_weights, signed_wins, strict=True)) / 2
             continue
         own_terminals, pot = terminals_after(strategy, node, seat, rows), float(tree.spent[node].sum())
-        fold_payoff = np.where(
-            own_terminals.showdown, 0.0, own_terminals.pay if other == 0 else -own_terminals.pay
-        ) + float(tree.spent[node, other])
+        opponent_pay = own_terminals.pay if other == 0 else -own_terminals.pay
+        fold_payoff = np.where(own_terminals.showdown, 0.0, opponent_pay) + float(tree.spent[node, other])
         fold_payoff = (fold_payoff / pot).astype(np.float32)
         showdown_payoff = np.where(own_terminals.showdown, own_terminals.pay / pot, 0.0).astype(np.float32)
         for c, biased_kind in enumerate(continuations):
             opponent_terminals = terminals_after(strategy, node, other, rows, biased_kind)
             for k, batch in enumerate(batches):
-                own_reach = _terminal_reach(
-                    own_terminals, {s: index[0, batch] for s, index in bucket_rows.items()}
-                ).swapaxes(1, 2)
-                reach = _terminal_reach(opponent_terminals, {s: index[1, batch] for s, index in bucket_rows.items()})
-                fold_values = np.matmul(reach * fold_payoff, own_reach)
-                out[e, c] += (
-                    fold_values * pair_weights[k] + np.matmul(reach * showdown_payoff, own_reach) * signed_wins[k]
-                ).sum(axis=0)
+                own_rows, opponent_rows = ({s: rows[side, batch] for s, rows in bucket_rows.items()} for side in (0, 1))
+                own_reach = _terminal_reach(own_terminals, own_rows).swapaxes(1, 2)
+                reach = _terminal_reach(opponent_terminals, opponent_rows)
+                fold_values = np.matmul(reach * fold_payoff, own_reach) * pair_weights[k]
+                showdown_values = np.matmul(reach * showdown_payoff, own_reach) * signed_wins[k]
+                out[e, c] += (fold_values + showdown_values).sum(axis=0)
     valid = total_weight > 0
     out /= np.where(valid, total_weight, 1.0)
     mean = (out * valid).sum(axis=(2, 3)) / max(int(valid.sum()), 1)

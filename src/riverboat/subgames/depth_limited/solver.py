@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS
+from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE
@@ -28,9 +29,11 @@ from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, MenuActions
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE
 from riverboat.solvers.schedules import ScheduleStep
+from riverboat.strategies.blueprint import Blueprint
 
 StreetStrategy = Mapping[int, Array]  # node -> action probabilities, float64 [actions, hands]
 MAX_NODES = 20_000
+SHOWDOWN_NODE = -1  # instead of a node: no betting after a leaf, or none in the blueprint's tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +127,11 @@ class SingleLeafValues(ABC):
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
         """Return counterfactual values of the searching seat."""
         return self.values(np.stack([reach[0], continuation_reach[:, 0]]), 0)
+
+
+def unblocked_hands(deck: Deck, board: Sequence[int]) -> Array:
+    """Return whether each hand is in a deck without the board cards. bool [1326]"""
+    return np.asarray(np.isin(HAND_CARDS, np.setdiff1d(deck.cards, board)).all(axis=1))
 
 
 class CompatibleWeights:
@@ -325,12 +333,11 @@ class DepthLimitedSolver:
             return best
         value: Array = (by_continuation * continuations).sum(axis=1)
         if update:
+            step = self.schedule_step
             self.continuation_regret = (
-                discount_regrets(self.continuation_regret, self.schedule_step) + by_continuation - value[:, None]
+                discount_regrets(self.continuation_regret, step) + by_continuation - value[:, None]
             )
-            self.continuation_sums = (
-                self.schedule_step.decay * self.continuation_sums + reach[1][:, None] * continuations
-            )
+            self.continuation_sums = step.decay * self.continuation_sums + reach[1][:, None] * continuations
         return value
 
 
@@ -369,8 +376,8 @@ class ShowdownLeafValues(SingleLeafValues):
     @staticmethod
     def with_pots(other: ShowdownLeafValues, pots: Array) -> ShowdownLeafValues:
         """Return the same board with other pots."""
-        leaves = ShowdownLeafValues.__new__(ShowdownLeafValues)
-        leaves.compatible_weights, leaves.pots, leaves.win_matrix = other.compatible_weights, pots, other.win_matrix
+        leaves = copy(other)
+        leaves.pots = pots
         return leaves
 
     def values(self, reach: Array, side: int) -> Array:
@@ -465,35 +472,50 @@ class StreetMaxmarginGadget:
 StreetGadget: TypeAlias = StreetResolveGadget | StreetMaxmarginGadget
 
 
+class BlueprintLeaf(NamedTuple):
+    """A leaf of a real street, and the corresponding node of the blueprint's tree."""
+
+    node: int  # first decision of the next street in the blueprint's tree; SHOWDOWN_NODE: a showdown
+    pot: float  # real pot
+
+
+class DepthLimitedStreet(NamedTuple):
+    """A street to be solved, and a blueprint that plays the later ones: the root of a depth-limited subgame."""
+
+    strategy: Blueprint
+    tree: StreetTree
+    leaves: list[BlueprintLeaf]
+    board: tuple[int, ...]
+    hands: Array  # indices of unblocked hands
+    ranges: tuple[Array, Array]  # float64 [hands]: reach of each seat
+    blueprint_strategy: Callable[[], StreetStrategy]  # on the street itself
+
+
 def make_gadget_solver(
-    method: str,
-    street: StreetTree,
-    hands: Array,
-    ranges: Sequence[Array] | Array,
-    leaves: LeafValues,
-    seat: int,
-    blueprint_strategy: Callable[[], StreetStrategy],
+    method: str, street: DepthLimitedStreet, leaves: LeafValues, seat: int
 ) -> tuple[DepthLimitedSolver, Callable[[], Array]]:
     """Build a solver with the gadget of a method, and a function that returns the margins of the opponent's hands.
 
-    `blueprint_strategy` returns the blueprint's strategy on the street. With a gadget, the opponent's hands have equal
-    root weights. A margin is the decrease of a hand's value, in chips; NaN without compatible hands. [hands]
+    With a gadget, the opponent's hands have equal root weights. A margin is the decrease of a hand's value, in chips; NaN
+    without compatible hands. [hands]
     """
+    tree, hands = street.tree, street.hands
     if method == "unsafe":
-        return DepthLimitedSolver(street, hands, ranges, leaves, seat), lambda: np.full(len(hands), np.nan)
+        return DepthLimitedSolver(tree, hands, street.ranges, leaves, seat), lambda: np.full(len(hands), np.nan)
     other = 1 - seat
     root_weights = [np.ones(len(hands)), np.ones(len(hands))]
-    root_weights[seat] = np.asarray(ranges[seat], float)
-    plain = DepthLimitedSolver(street, hands, root_weights, leaves, seat)
+    root_weights[seat] = np.asarray(street.ranges[seat], float)
+    plain = DepthLimitedSolver(tree, hands, root_weights, leaves, seat)
     opponent_weight = plain.compatible_weights(root_weights[seat])
     divisor = np.where(opponent_weight > 0, opponent_weight, 1.0)
     continuations = np.zeros_like(plain.continuation_sums)
     continuations[:, 0] = 1.0  # the first continuation is the blueprint
-    previous_values = plain.values(other, blueprint_strategy(), continuations, respond=method != "estimate") / divisor
+    strategy, respond = street.blueprint_strategy(), method != "estimate"
+    previous_values = plain.values(other, strategy, continuations, respond=respond) / divisor
     gadget: StreetGadget = StreetMaxmarginGadget(previous_values, opponent_weight)
     if method == "resolve":
         gadget = StreetResolveGadget(previous_values, opponent_weight)
-    solver = DepthLimitedSolver(street, hands, root_weights, leaves, seat, gadget=gadget)
+    solver = DepthLimitedSolver(tree, hands, root_weights, leaves, seat, gadget=gadget)
 
     def margins() -> Array:
         best = solver.values(other, *solver.average_strategies(), respond=True)

@@ -27,10 +27,19 @@ from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.reports.public_state import hand_indices
-from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, DepthLimitedStreet, make_leaf_values
-from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS, SHOWDOWN_NODE, BlueprintLeaf
-from riverboat.subgames.depth_limited.solver import StreetTree, build_street_tree, has_later_betting, make_gadget_solver
-from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgameRoot, normalize_range, undo_floor
+from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, make_leaf_values
+from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS
+from riverboat.subgames.depth_limited.solver import (
+    SHOWDOWN_NODE,
+    BlueprintLeaf,
+    DepthLimitedStreet,
+    StreetTree,
+    build_street_tree,
+    has_later_betting,
+    make_gadget_solver,
+    unblocked_hands,
+)
+from riverboat.subgames.search.subgames import SEARCH_METHODS, SubgameRoot, normalize_range, street_nodes, undo_floor
 
 CHECK_EVERY = 20  # iterations between checks of the clock and the exploitability
 NO_VALUES = "none: before this street hands had no values of their own"
@@ -68,8 +77,7 @@ class DepthLimitedSubgame:
     @cached_property
     def hands(self) -> Array:
         """Indices of the unblocked hands. int64 [n]"""
-        cards = np.setdiff1d(self.root.state.rules.deck.cards, self.root.board)
-        return np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
+        return np.flatnonzero(unblocked_hands(self.root.state.rules.deck, self.root.board))
 
     @cached_property
     def unfloored_ranges(self) -> tuple[Array, Array]:
@@ -89,19 +97,15 @@ class DepthLimitedSubgame:
 
     def leaf_nodes(self) -> list[BlueprintLeaf]:
         """Return the leaves of the street, with the corresponding nodes of the blueprint's tree."""
-        tree, states = self.context.base.tree, [self.tree.states[node] for node in self.tree.leaves]
-        nodes = [SHOWDOWN_NODE] * len(states)
-        continuing = [k for k, state in enumerate(states) if has_later_betting(state)]
-        if continuing:
-            next_states, rules = [states[k].next_street() for k in continuing], self.root.state.rules
-            cards = np.setdiff1d(rules.deck.cards, self.root.board).tolist()  # which cards are dealt does not matter
-            board = (*self.root.board, *cards)[: rules.board_sizes[next_states[0].street]]
-            public_states = PublicStates.from_betting(next_states, [board] * len(next_states))
-            translated = self.context.reader.abstract_nodes(public_states, np.full(len(next_states), self.seat))
-            for k, node in zip(continuing, translated.tolist(), strict=True):
-                if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == self.root.state.street + 1:
-                    nodes[k] = node
-        return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
+        states, rules = [self.tree.states[node] for node in self.tree.leaves], self.root.state.rules
+        cards = np.setdiff1d(rules.deck.cards, self.root.board).tolist()  # which cards are dealt does not matter
+        board = (*self.root.board, *cards)[: rules.board_sizes[self.root.state.street + 1]]
+        continuing = [state.next_street() for state in states if has_later_betting(state)]
+        nodes = iter(street_nodes(self.context.reader, continuing, board, self.seat))
+        return [
+            BlueprintLeaf(next(nodes) if has_later_betting(state) else SHOWDOWN_NODE, float(state.pot))
+            for state in states
+        ]
 
     def blueprint_strategy(self) -> dict[int, Array]:
         """Return the blueprint's strategy; off-tree sizes go to the nearest size of the tree.
@@ -136,12 +140,9 @@ class DepthLimitedSubgame:
         """
         start, pot = perf_counter(), self.root.state.pot
         with single_threaded_blas():
-            values = make_leaf_values(
-                self.leaf_method, self.limited_street, self.seat, runouts=RUNOUTS_BY_CARDS[len(self.root.board)]
-            )
-            solver, margins = make_gadget_solver(
-                self.method, self.tree, self.hands, self.ranges, values, self.seat, self.blueprint_strategy
-            )
+            street, runouts = self.limited_street, RUNOUTS_BY_CARDS[len(self.root.board)]
+            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=runouts)
+            solver, margins = make_gadget_solver(self.method, street, values, self.seat)
             while solver.iterations < iterations:
                 before = perf_counter()
                 solver.step(min(CHECK_EVERY, iterations - solver.iterations))
@@ -177,11 +178,6 @@ class DepthLimitedSolution:
     exploitability: float  # % of the pot, given the leaf values
     margins: Array | None  # float64 [1326]: decrease of the opponent's values; None without a gadget
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the strategies in bytes."""
-        return sum(table.nbytes for table in self.strategies.values())
-
 
 @dataclass(frozen=True, eq=False)
 class DepthLimitedPosition:
@@ -216,7 +212,7 @@ class DepthLimitedPosition:
     @property
     def nbytes(self) -> int:
         """Memory of the solution in bytes."""
-        return self.solution.nbytes
+        return sum(table.nbytes for table in self.solution.strategies.values())
 
     def child(self, move: int) -> DepthLimitedPosition | None:
         """Return the position after an action; None if the tree does not have it."""
@@ -244,13 +240,12 @@ class DepthLimitedPosition:
     def _reach(self) -> Array:
         """Reach of both seats' hands. float64 [2, n]"""
         tree, reach = self.subgame.tree, np.stack(self.subgame.ranges)
-        path, node = [], self.node
         parent = {child: n for n, children in enumerate(tree.children) for child in children}
+        node = self.node
         while node in parent:
-            path.append((parent[node], node))
-            node = parent[node]
-        for above, below in path:
-            reach[tree.states[above].actor] *= self.solution.strategies[above][tree.children[above].index(below)]
+            above = parent[node]
+            reach[tree.states[above].actor] *= self.solution.strategies[above][tree.children[above].index(node)]
+            node = above
         return reach
 
     def subgame_root(self) -> SubgameRoot:

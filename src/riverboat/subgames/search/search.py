@@ -15,11 +15,11 @@ and recomputed bit for bit. A line leads through a chain of subgames:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.resources import available_memory
 from riverboat.engines.devices import CPU, resolve_device
-from riverboat.games.base import CHANCE
 from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu, menu_raise_totals
@@ -51,8 +50,11 @@ from riverboat.subgames.search.subgames import (
     SubgameRoot,
     add_raise_total,
     choose_menu,
+    street_nodes,
 )
 
+AnySubgame: TypeAlias = SearchSubgame | DepthLimitedSubgame
+AnyPosition: TypeAlias = SubgamePosition | DepthLimitedPosition
 NESTED_MODES = ("inexpensive", "expensive")
 # Size of the cache of solutions in bytes, or as a share of free memory if that is more.
 MIN_CACHE_BYTES, CACHE_MEMORY_SHARE = 1 << 30, 1 / 16
@@ -234,7 +236,7 @@ class SubgameSearch:
     policy: BlueprintPolicy
     settings: SearchSettings
     opponent: Blueprint | None = None  # opponent model; None: the blueprint
-    cache: PublicStateCache[SubgamePosition | DepthLimitedPosition] = field(
+    cache: PublicStateCache[AnyPosition] = field(
         default_factory=lambda: PublicStateCache(_cache_bytes(), attrgetter("nbytes")), repr=False
     )
 
@@ -262,9 +264,7 @@ class SubgameSearch:
 
     # --- positions ----------------------------------------------------------------------------
 
-    def positions(
-        self, public_states: PublicStates, seats: Sequence[int] | Array
-    ) -> list[SubgamePosition | DepthLimitedPosition]:
+    def positions(self, public_states: PublicStates, seats: Sequence[int] | Array) -> list[AnyPosition]:
         """Return the positions of public states in subgames, for the searching seats.
 
         Missing subgames are solved in batches.
@@ -276,18 +276,46 @@ class SubgameSearch:
         seats
             Searching seat at each.
         """
-        paths = [_SubgamePath(self, public_states, i, int(seats[i])) for i in range(len(public_states))]
-        while needed := {path.key: path.subgame for path in paths if path.subgame is not None}:
-            solved = self._solve(needed)
-            for path in paths:
-                if path.subgame is not None:
-                    path.resume(solved[path.key])
-        return [path.position for path in paths if path.position is not None]
+        solved: dict[bytes, AnyPosition] = {}
+        while True:
+            found = [self._follow_line(public_states, i, int(seats[i]), solved) for i in range(len(public_states))]
+            needed = dict(entry for entry in found if isinstance(entry, tuple))
+            if not needed:
+                return [entry for entry in found if not isinstance(entry, tuple)]
+            solved |= self._solve(needed)
 
-    def _solve(
-        self, needed: dict[bytes, SearchSubgame | DepthLimitedSubgame]
-    ) -> dict[bytes, SubgamePosition | DepthLimitedPosition]:
-        positions: dict[bytes, SubgamePosition | DepthLimitedPosition] = {}
+    def _follow_line(
+        self, public_states: PublicStates, i: int, seat: int, solved: dict[bytes, AnyPosition]
+    ) -> AnyPosition | tuple[bytes, AnySubgame]:
+        """Follow a line through subgames that are in `solved` or in the cache.
+
+        Returns the position at its end, or the first subgame that must be solved, with its key.
+        """
+        board, sizes = public_states.board_cards(i), public_states.rules.board_sizes
+        state, moves = self.split_line(public_states, i)
+        position: AnyPosition | None = None
+        while True:
+            dealt = board[: sizes[state.street]]
+            start = self.subgame_start(state, dealt, seat, moves[0] if moves else None)
+            solved_root = solved.get(start.key) or self.cache.get(start.key)
+            if solved_root is None:
+                root = self.root_of_first_subgame(state, dealt, seat) if position is None else position.subgame_root()
+                return start.key, self.make_subgame(start, root, seat)
+            position = solved[start.key] = solved_root
+            if start.off_tree_move is not None:
+                moves.pop(0)
+            while moves and not position.is_chance and (child := position.child(moves[0])) is not None:
+                position = child
+                moves.pop(0)
+            if position.is_chance:
+                street = position.state.street
+                position = position.after_deal(board[sizes[street] : sizes[street + 1]])
+            elif not moves:
+                return position
+            state = position.state
+
+    def _solve(self, needed: dict[bytes, AnySubgame]) -> dict[bytes, AnyPosition]:
+        positions: dict[bytes, AnyPosition] = {}
         for street, default_iterations in DEFAULT_ITERATIONS.items():
             settings = self.settings
             iterations = settings.iterations or (default_iterations if settings.seconds is None else MAX_ITERATIONS)
@@ -315,6 +343,22 @@ class SubgameSearch:
         for seat in (0, 1):
             quick.positions(public_states, [seat])[0].subgame_root()
 
+    def split_line(self, public_states: PublicStates, i: int) -> tuple[BettingState, list[int]]:
+        """Return the state where the first searched street of a line begins, and the actions after it.
+
+        Parameters
+        ----------
+        public_states
+            Public states from the first searched street on.
+        i
+            Index of the line.
+        """
+        moves = public_states.moves[i, : public_states.length[i]].tolist()
+        state = BettingState.start(public_states.rules)
+        while state.street < self.first_street:
+            state = state.play(moves.pop(0))
+        return state, moves
+
     # --- subgame roots --------------------------------------------------------------------------
 
     def root_of_first_subgame(self, state: BettingState, board: tuple[int, ...], seat: int) -> SubgameRoot:
@@ -329,12 +373,12 @@ class SubgameSearch:
         seat
             Searching seat.
         """
-        public_states, other, tree = PublicStates.from_betting([state], [board]), 1 - seat, self.policy.strategy.tree
+        public_states, other = PublicStates.from_betting([state], [board]), 1 - seat
         ranges = np.ones((2, NUM_HANDS))
         ranges[seat] = 0.0
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
-        node = int(self._line_reader.abstract_nodes(public_states, np.array([seat]))[0])
-        if node >= 0 and tree.actor[node] >= 0 and tree.street[node] == state.street:
+        (node,) = street_nodes(self._line_reader, [state], board, seat)
+        if node >= 0:
             opponent_node = node_at_line(self._opponent_strategy, node, board)
             ranges[other] = 0.0
             ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
@@ -359,11 +403,8 @@ class SubgameSearch:
         if self.settings.method == "unsafe":
             return replace(root, source="none: unsafe search needs none")
         state, other = root.state, 1 - seat
-        node = int(
-            self._line_reader.abstract_nodes(PublicStates.from_betting([state], [root.board]), np.array([seat]))[0]
-        )
-        tree = self.policy.strategy.tree
-        if node < 0 or tree.actor[node] < 0 or tree.street[node] != state.street:
+        (node,) = street_nodes(self._line_reader, [state], root.board, seat)
+        if node < 0:
             return replace(root, source="none: the blueprint has no such line")
         node_values = blueprint_values(self._tree_strategy, node, root.board, [*root.ranges], self.settings.threads)
 
@@ -403,7 +444,7 @@ class SubgameSearch:
                 menu = self._menu(state)
         return SubgameStart(f"{seat} {state.line} {added_label} {format_cards(board)}".encode(), menu, off_tree_move)
 
-    def make_subgame(self, start: SubgameStart, root: SubgameRoot, seat: int) -> SearchSubgame | DepthLimitedSubgame:
+    def make_subgame(self, start: SubgameStart, root: SubgameRoot, seat: int) -> AnySubgame:
         """Build the subgame of a start with its root ranges and values.
 
         Parameters
@@ -462,55 +503,6 @@ class SubgameSearch:
 def _cache_bytes() -> int:
     """Return the size of the cache: a batch of tables whose turns do not fit would solve them again at every decision."""
     return max(MIN_CACHE_BYTES, int((available_memory() or 0) * CACHE_MEMORY_SHARE))
-
-
-class _SubgamePath:
-    """Path of one public state through subgames; it pauses where a subgame must be solved, and resumes at its root."""
-
-    def __init__(self, search: SubgameSearch, public_states: PublicStates, i: int, seat: int) -> None:
-        self.search, self.seat, self.board, self.rules = search, seat, public_states.board_cards(i), public_states.rules
-        self.moves: list[int] = public_states.moves[i, : public_states.length[i]].tolist()
-        self.position: SubgamePosition | DepthLimitedPosition | None = None
-        self.subgame: SearchSubgame | DepthLimitedSubgame | None = None
-        self.key = b""
-        state = BettingState.start(self.rules)
-        while state.street < search.first_street:
-            state = state.next_street() if state.actor == CHANCE else state.apply_action(self.moves.pop(0))
-        self._enter_subgame(state, lambda: search.root_of_first_subgame(state, self._board_at(state), seat))
-
-    def _board_at(self, state: BettingState) -> tuple[int, ...]:
-        return self.board[: self.rules.board_sizes[state.street]]
-
-    def _enter_subgame(self, state: BettingState, make_root: Callable[[], SubgameRoot]) -> None:
-        start = self.search.subgame_start(
-            state, self._board_at(state), self.seat, self.moves[0] if self.moves else None
-        )
-        self.key = start.key
-        if start.off_tree_move is not None:
-            self.moves.pop(0)
-        root = self.search.cache.get(start.key)
-        if root is None:
-            self.subgame = self.search.make_subgame(start, make_root(), self.seat)
-        else:
-            self.resume(root)
-
-    def resume(self, root: SubgamePosition | DepthLimitedPosition) -> None:
-        """Continue the path from the root of the solved subgame."""
-        self.subgame, self.position = None, root
-        while self.moves:
-            next_position = self.position.child(self.moves[0])
-            if next_position is None:
-                self._enter_subgame(self.position.state, self.position.subgame_root)
-                return
-            self.position = next_position
-            self.moves.pop(0)
-            if next_position.is_chance:
-                cards = self._board_at(next_position.state.next_street())[
-                    self.rules.board_sizes[next_position.state.street] :
-                ]
-                next_position = next_position.after_deal(cards)
-                self._enter_subgame(next_position.state, next_position.subgame_root)
-                return
 
 
 # --- unequal stacks -------------------------------------------------------------------------------

@@ -36,7 +36,9 @@ from riverboat.games.holdem.menus import (
     menu_raise_totals,
     trim_repeats,
 )
+from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.spots.spot import Spot
+from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.solution import Solution, SolutionNode
 
 SEARCH_METHODS = {
@@ -124,6 +126,19 @@ def _drop_unlikely_moves(solution: Solution, seat: int, min_probability: float) 
             sums = table[offset : offset + width * rows].reshape(width, rows)
             weights = np.asarray(decode_codes(sums.ravel()), float).reshape(width, rows)
             sums[(weights < min_probability * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
+
+
+def street_nodes(policy: BlueprintPolicy, states: Sequence[BettingState], board: Sequence[int], seat: int) -> list[int]:
+    """Return the node of a policy's tree where the street of each state begins to act; -1 if it has none."""
+    if not states:
+        return []
+    public_states = PublicStates.from_betting(states, [board] * len(states))
+    nodes = policy.abstract_nodes(public_states, np.full(len(states), seat)).tolist()
+    actor, street = policy.strategy.tree.actor, policy.strategy.tree.street
+    return [
+        node if node >= 0 and actor[node] >= 0 and street[node] == state.street else -1
+        for node, state in zip(nodes, states, strict=True)
+    ]
 
 
 def normalize_range(reach: Array, live: Array) -> Array:
