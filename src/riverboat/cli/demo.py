@@ -22,7 +22,7 @@ from riverboat.cli import abstract, train
 from riverboat.cli.matches.match import match_table
 from riverboat.cli.progress import DeferredProgressBar
 from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import plain_console, say
+from riverboat.cli.terminal import plain_console, print_parts, say
 from riverboat.core.errors import CorruptError, InputError
 from riverboat.core.formatting import shell_quote
 from riverboat.reports import ledger
@@ -70,9 +70,7 @@ def demo(
     )
     if ledger.has_shipped_measurements():
         table, notes = ledger.shipped_measurement_table(ledger.agent_fingerprint(DEMO))
-        for part in ("", ledger.MEASUREMENTS_HEADING, table, *notes):
-            console.print(part)
-        console.print("")
+        print_parts(["", ledger.MEASUREMENTS_HEADING, table, *notes, ""])
     for purpose, command in (
         ("play against the agent that comes with Riverboat", "riverboat play"),
         ("play against it", f"riverboat play {DEMO}"),
