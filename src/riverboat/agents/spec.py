@@ -41,7 +41,7 @@ from riverboat.subgames.search.subgames import parse_search_menu
 
 # --- Options of search: `demo?search=turn&method=resolve&iterations=200` ---
 
-NumberKind: TypeAlias = tuple[type[int] | type[float], str, str]  # type, pattern, and what to write instead
+_NumberKind: TypeAlias = tuple[type[int] | type[float], str, str]  # type, pattern, and what to write instead
 _WHOLE_NUMBER = int, r"\d{1,19}", "a whole number"
 _NUMBER = float, r"\d{1,12}(\.\d{1,19})?|\.\d{1,19}", "a number such as 0.1"
 _BUDGET = float, r"\d{0,7}(\.\d{1,6})?", "mbb per hand, such as 20"
@@ -54,14 +54,14 @@ SEARCH_OPTIONS = ("search", *_TEXT_OPTIONS, *_SEARCH_NUMBERS, "time", "menu")
 _LEARNING_NUMBERS = {"every": _WHOLE_NUMBER, "work": _WHOLE_NUMBER, "p": _NUMBER, "prior": _NUMBER}
 
 
-def _parse_number(key: str, value: str, kind: NumberKind) -> float:
+def _parse_number(key: str, value: str, kind: _NumberKind) -> float:
     convert, pattern, expected = kind
     if not re.fullmatch(pattern, value, re.ASCII):
         raise InputError(f"{key}={short_repr(value)}: write {expected}")
     return convert(value)
 
 
-def _parse_numbers(options: Mapping[str, str], kinds: Mapping[str, NumberKind]) -> dict[str, float]:
+def _parse_numbers(options: Mapping[str, str], kinds: Mapping[str, _NumberKind]) -> dict[str, float]:
     return {key: _parse_number(key, options[key], kind) for key, kind in kinds.items() if key in options}
 
 
@@ -79,18 +79,42 @@ def _require_option(options: Mapping[str, str], needed: str, dependent: tuple[st
     return needed in options
 
 
-def _parse_search_settings(options: Mapping[str, str]) -> SearchSettings | None:
-    """Parse the search options of an agent; return None if it does not search."""
-    if not _require_option(options, "search", SEARCH_OPTIONS, "search: add search=turn"):
-        return None
-    settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
-    settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
-    settings |= _parse_numbers(options, _SEARCH_NUMBERS)
-    if "time" in options:
-        settings["seconds"] = parse_duration(options["time"])
-    if "menu" in options:
-        settings["menu"] = parse_search_menu(options["menu"])
-    return SearchSettings(**settings)
+def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
+    """Parse the search options of an agent; return None if it does not search.
+
+    Parameters
+    ----------
+    options
+        Options of the spec.
+    text
+        The spec, for messages.
+
+    Returns
+    -------
+    SearchSettings | None
+        The settings, or None.
+
+    Raises
+    ------
+    InputError
+        If a value is unknown or out of range.
+
+    Examples
+    --------
+    >>> parse_search_settings({"search": "turn"}, "default?search=turn").street
+    'turn'
+    """
+    with errors_of_agent(text):
+        if not _require_option(options, "search", SEARCH_OPTIONS, "search: add search=turn"):
+            return None
+        settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
+        settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
+        settings |= _parse_numbers(options, _SEARCH_NUMBERS)
+        if "time" in options:
+            settings["seconds"] = parse_duration(options["time"])
+        if "menu" in options:
+            settings["menu"] = parse_search_menu(options["menu"])
+        return SearchSettings(**settings)
 
 
 def _parse_learning_settings(options: Mapping[str, str]) -> LearningSettings | None:
@@ -478,19 +502,22 @@ def _parse_blueprint(text: str, target: str, options: dict[str, str], origin: Sp
     _check_keys(options, OPTIONS, text)
     if not origin.trusted:
         _check_untrusted(options, text, origin)
+    search = parse_search_settings(options, text)
     with errors_of_agent(text):
-        plays, seed = _parse_blueprint_options(options, origin), _parse_seed(options)
+        plays, seed = _parse_blueprint_options(options, search, origin), _parse_seed(options)
     known = plays.learn is not None and plays.learn.method == KNOWN
     parts = (parse_agent(options["opponent"], origin),) if known else ()
     return AgentSpec(text=text, kind="blueprint", target=target, seed=seed, blueprint=plays, parts=parts)
 
 
-def _parse_blueprint_options(options: Mapping[str, str], origin: SpecOrigin) -> BlueprintOptions:
+def _parse_blueprint_options(
+    options: Mapping[str, str], search: SearchSettings | None, origin: SpecOrigin
+) -> BlueprintOptions:
     for key in FOLDER_OPTIONS:
         if options.get(key) == "":
             raise InputError(f"{key}= names no folder: write {key}=DIR")
     folders = {key: Path(options[key]) for key in ("abstraction", ENDGAMES) if key in options}
-    search, learn = _parse_search_settings(options), _parse_learning_settings(options)
+    learn = _parse_learning_settings(options)
     if not origin.trusted and search is not None and search.seconds is not None and search.seconds > MAX_SECONDS:
         raise InputError(f"time={options['time']}: at most {MAX_SECONDS:g} s from {origin.name}")
     if ENDGAMES in options and (search is not None or learn is not None):

@@ -10,7 +10,6 @@ from riverboat.api.abstract import AbstractionPlan, BuildStageProgress, abstract
 from riverboat.api.abstract import abstract as build_abstraction
 from riverboat.api.options import Flag
 from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import LineSlot
 from riverboat.cli.tables import figure, format_counts, make_table, prose
 from riverboat.cli.terminal import print_parts, print_result, say
 from riverboat.core.errors import InputError
@@ -73,7 +72,6 @@ class AbstractionDisplay(StageDisplay):
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet  # no plan
-        self._bar = LineSlot()
 
     def plan(self, plan: Any) -> None:
         if isinstance(plan, AbstractionPlan) and not self.quiet:
@@ -84,15 +82,11 @@ class AbstractionDisplay(StageDisplay):
             return
         about = now.stage.about
         label = about if now.stage.kind == "table" else f"{now.stage.name}, {about}"
-        bar = self._bar.open(f"Card abstraction, step {now.number} of {now.stages}: {label}")
+        bar = self.open(f"Card abstraction, step {now.number} of {now.stages}: {label}")
         if now.share > 0:
             bar(now.share)
         if now.number == now.stages and now.share >= 1:
-            self._bar.close_line()
-
-    def close(self) -> None:
-        self._bar.close_line()
-        super().close()
+            self.close_line()
 
 
 def _plan_parts(plan: AbstractionPlan) -> Iterator[Any]:

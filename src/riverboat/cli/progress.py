@@ -170,11 +170,11 @@ class ProgressBar(ProgressLine):
 class LineSlot:
     """At most one progress line: opened on demand, and replaced when the title changes."""
 
-    line: ProgressBar | None = None
+    line: ProgressLine | None = None
 
     def open(self, title: str) -> ProgressBar:
-        """Return the line with this title, which may be new."""
-        if self.line is None or self.line.title != title:
+        """Return the bar with this title, which may be new."""
+        if not isinstance(self.line, ProgressBar) or self.line.title != title:
             self.close_line()
             self.line = ProgressBar(title)
         return self.line

@@ -137,33 +137,20 @@ def _plan_parts(plan: TrainPlan) -> Iterator[Any]:
 class TrainDisplay(AbstractionDisplay):
     """Shows the size of a training and its progress; also those of a card abstraction that is built first."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        super().__init__(quiet=quiet)
-        self._line: _TrainingProgressLine | None = None
-
     def plan(self, plan: Any) -> None:
-        self._close_line()
+        self.close_line()
         if not isinstance(plan, TrainPlan):
             super().plan(plan)
             return
         if not self.quiet:
             print_parts(_plan_parts(plan), stderr=True)
-        self._line = _TrainingProgressLine(plan.recipe.name)
+        self.line = _TrainingProgressLine(plan.recipe.name)
 
     def progress(self, now: Any) -> None:
-        if isinstance(now, BuildStageProgress) or self._line is None:
-            super().progress(now)
+        if isinstance(self.line, _TrainingProgressLine) and not isinstance(now, BuildStageProgress):
+            self.line(now)
         else:
-            self._line(now)
-
-    def _close_line(self) -> None:
-        if self._line is not None:
-            self._line.done()
-            self._line = None
-
-    def close(self) -> None:
-        self._close_line()
-        super().close()
+            super().progress(now)
 
 
 class _TrainingProgressLine(ProgressLine):
