@@ -132,9 +132,8 @@ class ChangeDetectingAgent(DelegatingPolicyAgent):
         self.name = self.current_agent.name
         self.made_of = self.current_agent.made_of  # the blueprint that identifies it in ledgers
         self.change_detector = ChangeDetector(self.current_agent.blueprint_agent.strategy.tree, window)
-        self.tables_at_once = max(
-            2, min(self.current_agent.tables_at_once, window // 4)
-        )  # changes are detected between
+        # changes are detected between
+        self.tables_at_once = max(2, min(self.current_agent.tables_at_once, window // 4))
         self.hands_seen = 0
         self.noticed: list[int] = []  # number of hands at each detected change
         self._recent: deque[HandRecords] = deque()

@@ -11,6 +11,7 @@ from typing import Any
 from riverboat.agents import registry
 from riverboat.agents.base import Agent, rules_of_agents
 from riverboat.agents.baselines import BASELINES
+from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import DEFAULT as DEFAULT
 from riverboat.agents.registry import DEMO as DEMO
 from riverboat.agents.registry import make_agent
@@ -58,6 +59,39 @@ def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
     if not callable(getattr(name, "act", None)):
         raise InputError(f"agent={short_repr(name)}: must be the name of an agent, or an object with a method act")
     return name
+
+
+def blueprint_agent(name: str, purpose: str) -> BlueprintAgent:
+    """Return an agent that plays a blueprint, by its name.
+
+    Parameters
+    ----------
+    name
+        A blueprint folder, `demo` or `default`, with options.
+    purpose
+        What the blueprint is needed for, for the message.
+
+    Returns
+    -------
+    BlueprintAgent
+        The agent.
+
+    Raises
+    ------
+    InputError
+        If the agent plays no blueprint.
+
+    Examples
+    --------
+    >>> blueprint_agent("random", "models need a blueprint")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: agent 'random': models need a blueprint
+    """
+    made = make_agent(name)
+    if not isinstance(made, BlueprintAgent):
+        raise InputError(f"agent {short_repr(name)}: {purpose}")
+    return made
 
 
 def rules_for(agents: Sequence[Agent], game: str | PokerRules | None) -> PokerRules:

@@ -348,18 +348,13 @@ def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> ShippedB
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.agents.blueprint import BlueprintAgent
-    from riverboat.agents.registry import make_agent
     from riverboat.agents.spec import is_agent_spec
+    from riverboat.api.agent import blueprint_agent
 
     if Path(blueprint).is_dir() or not is_agent_spec(str(blueprint)):
         return shipping.ship_blueprint(load_blueprint(blueprint), Path(out), steps)
-    agent = make_agent(str(blueprint))
-    if not isinstance(agent, BlueprintAgent):
-        raise InputError(
-            f"agent {str(blueprint)!r}: only blueprints can be shipped, not agents with search or learning; name a "
-            f"blueprint or its folder"
-        )
+    purpose = "only blueprints can be shipped, not agents with search or learning; name a blueprint or its folder"
+    agent = blueprint_agent(str(blueprint), purpose)
     return shipping.ship_blueprint(agent.policy.tree_strategy(), Path(out), steps)
 
 

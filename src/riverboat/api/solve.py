@@ -253,7 +253,7 @@ def solve(
     effective_answer(SolveLimits(iterations, seconds), answer, cards=cards is not None)
     max_bytes = None if memory is None else parse_byte_size(memory)
     watched = _Watch(observer, callback)
-    with _memory_limit(max_bytes), folder_lock(out):
+    with build_context(memory=max_bytes), folder_lock(out):
         if method != "cfr":
             made = game.game if isinstance(game, CompiledGame) else _make_game(game, observer)
             limits = _limits(made, method, iterations, seconds, until, stop)
@@ -348,11 +348,6 @@ def _limits(
 def _unit(game: Any) -> str:
     unit: str = getattr(game, "scale", (game.unit, 1.0))[0]
     return unit
-
-
-def _memory_limit(memory: int | None) -> AbstractContextManager[object]:
-
-    return nullcontext() if memory is None else build_context(memory=memory)
 
 
 def folder_lock(out: str | Path | None) -> AbstractContextManager[None]:

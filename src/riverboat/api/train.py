@@ -8,8 +8,8 @@ match("runs/blueprint", "rule-based")
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -584,7 +584,6 @@ def _check_memory(recipe: TrainRecipe, counts: StrategyTableSize) -> None:
         )
 
 
-@contextmanager
 def _make_trainer(
     recipe: TrainRecipe,
     cards: CardAbstraction,
@@ -596,25 +595,22 @@ def _make_trainer(
     device: str = CPU,
     cluster: str | None = None,
     blades: int | None = None,
-) -> Iterator[TrainableSolver]:
+) -> AbstractContextManager[TrainableSolver]:
     """Create the trainer: one process, head and blades, or a GPU."""
     tree = compile_action_tree(recipe.rules, recipe.menu)
     if device != CPU:
         options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
         if recipe.traversal == "pcs":
             options["threads"] = threads  # they deal the boards
-        yield make_sampling_trainer(tree, cards, recipe.traversal, **options)
-        return
+        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, **options))
     common: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": recipe.dtype, "weighting": recipe.weighting}
     if recipe.traversal != "external":
         if cluster is not None or mode != "racing":
             raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
-        yield make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common)
-        return
+        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
     common["prune"] = recipe.pruning
     if cluster is None:
-        yield BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common)
-        return
+        return nullcontext(BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common))
     if recipe.runouts:
         raise InputError(
             f"{recipe.name}: runouts = {recipe.runouts} and --cluster: blades evaluate only the dealt board"
@@ -625,8 +621,7 @@ def _make_trainer(
     if cluster in ("local", "none"):  # blades share this machine
         common["threads"] = max(1, threads // number)
     engine = "local" if cluster == "none" else f"ray:{cluster}"
-    with DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common) as solver:
-        yield solver
+    return DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common)
 
 
 # --- Strength ---

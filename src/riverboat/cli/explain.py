@@ -181,14 +181,8 @@ def summary_line(explanation: RuleExplanation) -> str:
     parts.append(f"{fidelity.tests:.1f} tests a decision")
     parts.append(f"{100 * fidelity.coverage:.0f} % decided before the last rule")
     if fidelity.ev_lost is not None:
-        ev_lost = (
-            fidelity.ev_lost
-            if explanation.held_out_fidelity is None or explanation.held_out_fidelity.ev_lost is None
-            else explanation.held_out_fidelity.ev_lost
-        )
-        parts.append(
-            f"EV lost {ev_lost:.3f} {unit}"
-            + ("" if explanation.held_out_fidelity is None else " on held-out decisions")
-        )
+        held_out = explanation.held_out_fidelity
+        ev_lost = fidelity.ev_lost if held_out is None or held_out.ev_lost is None else held_out.ev_lost
+        parts.append(f"EV lost {ev_lost:.3f} {unit}" + ("" if held_out is None else " on held-out decisions"))
     parts += [f"{name} {value:.4g} {unit}" for name, value in explanation.costs.items()]
     return ", ".join(parts)

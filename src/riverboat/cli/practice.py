@@ -109,9 +109,8 @@ def _print_question(question: DrillQuestion, number: int) -> None:
 
 def _read_answer(question: DrillQuestion, lines: TextIO) -> str:
     letters = [move[0] for move in question.moves]
-    short = {
-        move[0]: move for move in question.moves if letters.count(move[0]) == 1
-    }  # a letter that two sizes share is ambiguous
+    # a letter that two sizes share is ambiguous
+    short = {move[0]: move for move in question.moves if letters.count(move[0]) == 1}
     while True:
         word = read_words("   > ", lines)
         if word in question.moves:

@@ -215,9 +215,7 @@ class StageProgressLine(LineSlot):
 
     def __call__(self, stage: str, done: int, count: int) -> None:
         before, line = self.line, self.open(stage)
-        self.already_done = (
-            self.already_done if line is before else 0
-        ) or done  # parts of an earlier run took no time now
+        self.already_done = (self.already_done if line is before else 0) or done  # parts of an earlier run: no time now
         new = done - self.already_done
         seconds = clock.monotonic() - line.started
         left = f"{format_seconds(round(seconds / new * (count - done)))} left" if new else ""

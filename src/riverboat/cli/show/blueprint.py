@@ -11,9 +11,8 @@ from rich.text import Text
 from riverboat.api import show as show_api
 from riverboat.api.artifacts import agent_blueprint, describe, load_blueprint, load_policy
 from riverboat.cards.grid import HandGrid
-from riverboat.cards.notation import format_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.show.spot import ROOT, ShowOptions, print_rows
+from riverboat.cli.show.spot import ROOT, ShowOptions, print_range, print_rows
 from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
@@ -181,11 +180,7 @@ def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:
     if hand_range is None:
         raise InputError(f"--range at {node.line!r}: hands of one card have no range notation")
     text = hand_range.text(node.board, WEIGHT_DIGITS)
-    if json:
-        where = {"line": node.line, "board": format_cards(node.board), "player": SEATS[seat]}
-        emit(where | {"range": text, "combos": hand_range.combos, "digits": WEIGHT_DIGITS})
-    else:
-        print(text)
+    print_range(text, node.line, node.board, SEATS[seat], hand_range.combos, json)
 
 
 def _bold(text: str) -> Text:

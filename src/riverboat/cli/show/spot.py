@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -136,16 +137,16 @@ def print_rows(table: ReportTable, limit: int) -> None:
 
 
 def _show_range(node: SolutionNode, view: ShowOptions, json: bool) -> None:
+    player = node_report.parse_player(node, view.player)
+    name = node_report.player_names(node.tree.game)[player]
+    print_range(node_report.range_text(node, view.player), node.line, node.board, name, node.combos[player], json)
+
+
+def print_range(text: str, line: str, board: Sequence[int], player: str, combos: float, json: bool) -> None:
     """Print a range as text, with nothing else on stdout."""
-    text = node_report.range_text(node, view.player)
     if json:
-        player = node_report.parse_player(node, view.player)
-        where = {
-            "line": node.line,
-            "board": format_cards(node.board),
-            "player": node_report.player_names(node.tree.game)[player],
-        }
-        emit(where | {"range": text, "combos": node.combos[player], "digits": node_report.WEIGHT_DIGITS})
+        where = {"line": line, "board": format_cards(board), "player": player}
+        emit(where | {"range": text, "combos": combos, "digits": node_report.WEIGHT_DIGITS})
     else:
         print(text)
 
