@@ -176,14 +176,12 @@ class SweepResult:
         return self.table()._repr_html_()
 
 
-def _as_list(name: str, value: Any) -> list[Any]:
-    """Return a list of one value or of several."""
-    if isinstance(value, str):
-        validation.check_text(name, value)
-        return [value]
-    if not isinstance(value, Iterable):
+def _as_list(name: str, value: Any, attribute: str = "") -> list[Any]:
+    """Return a list of one value or of several; an object with an attribute of this name is one."""
+    is_single = isinstance(value, str) or (attribute != "" and hasattr(value, attribute))
+    if not is_single and not isinstance(value, Iterable):
         raise InputError(f"{name}={short_repr(value)}: must be one value, or a list of values")
-    values = list(value)
+    values = [value] if is_single else list(value)
     for item in values:
         if isinstance(item, str):
             validation.check_text(name, item)
@@ -246,12 +244,8 @@ def sweep(
     >>> sweep("kuhn", ["dcfr", "cfr+"], iterations=10).trials[1].schedule
     'cfr+'
     """
-    game_list: list[str | Game] = [games] if hasattr(games, "unit") else _as_list("games", games)  # type: ignore[list-item]
-    schedule_list: list[str | AnySchedule] = (
-        [schedules]  # type: ignore[list-item]
-        if hasattr(schedules, "step")
-        else _as_list("schedules", schedules)
-    )
+    game_list: list[str | Game] = _as_list("games", games, "unit")
+    schedule_list: list[str | AnySchedule] = _as_list("schedules", schedules, "step")
     if isinstance(seeds, int):
         validation.check_integer("seeds", seeds, 1, MAX_SEEDS)
     seed_list = list(range(seeds)) if isinstance(seeds, int) else _as_list("seeds", seeds)

@@ -114,11 +114,9 @@ def _rebuild_hint(folder: Path) -> Iterator[None]:
 def _describe_blueprint(strategy: Blueprint) -> str:
     provenance = strategy.provenance
     buckets = format_counts(strategy.cards.counts)
-    trained = (
-        f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
-        if "seconds" in provenance
-        else ""
-    )
+    trained = ""
+    if "seconds" in provenance:
+        trained = f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
     return f"{strategy.rules.name}, buckets {buckets}{trained}"
 
 

@@ -146,11 +146,8 @@ def _print_record(record: DrillRecord, name: str, json: bool) -> None:
 
 
 def _record_parts(record: DrillRecord, name: str, summary: Mapping[str, Any]) -> Iterator[Any]:
-    mixed = (
-        f"; you followed the number in {summary['followed']} of {summary['mixed']} mixed decisions"
-        if summary["mixed"]
-        else ""
-    )
+    mixed = f"; you followed the number in {summary['followed']} of {summary['mixed']} mixed decisions"
+    mixed = mixed if summary["mixed"] else ""
     yield f"{summary['answers']:,} answers, {summary['percent']:.2f} % of the pot lost on average{mixed}"
     tables = {kind: record.losses_by(kind, name)[:MAX_GROUPS_SHOWN] for kind in GROUPINGS}
     for title, groups in (tables | {"over time": record.over_time(name)}).items():
