@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from riverboat.plots.figures import save_figure
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
@@ -94,6 +92,8 @@ def print_parts(parts: Iterable[Any], *, stderr: bool = False) -> None:
 
 def save_picture(figure: Figure, path: Path) -> None:
     """Write a figure to a file, and say so."""
+    from riverboat.plots.figures import save_figure  # not for every command
+
     save_figure(figure, path)
     say(f"picture: {path}")
 

@@ -125,29 +125,25 @@ def solve(
 
 
 def read_spot(name: str, of_spot: Mapping[str, Any], of_state: Mapping[str, Any]) -> Spot:
-    """Return the spot of a file, of flags, or of a match state."""
+    """Return the spot of a file, of flags, or of a match state. Errors begin with an option, which becomes its flag."""
     if is_match_state(name):
         if of_spot:
-            flag = _flag(next(iter(of_spot)))
-            raise InputError(f"{flag} is for 'riverboat solve spot'; give bet sizes for a match state with --menu")
+            raise InputError(
+                f"{next(iter(of_spot))} is for 'riverboat solve spot'; give bet sizes for a match state with --menu"
+            )
         with StageDisplay() as display:
             return spot_from_match_state(name, observer=display, **of_state)
     if of_state:
-        flag = _flag(next(iter(of_state)))
-        raise InputError(f"{flag} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
+        raise InputError(f"{next(iter(of_state))} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
     if name == SPOT:
         return spot_from_texts(**of_spot)
     if not is_spot(name):
         raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
     if of_spot:
-        raise InputError(f"{_flag(next(iter(of_spot)))} is for 'riverboat solve spot'; {name} defines it already")
+        raise InputError(f"{next(iter(of_spot))} is for 'riverboat solve spot'; {name} defines it already")
     spot = game_from_spec(name)
     assert isinstance(spot, Spot)
     return spot
-
-
-def _flag(name: str) -> str:
-    return "--game" if name == "table_game" else f"--{name.replace('_', '-')}"
 
 
 # --- solving ---
