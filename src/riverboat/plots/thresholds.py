@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.patches import Patch
 
 from riverboat.plots.figures import new_figure
 
@@ -58,6 +57,8 @@ def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]]) -> Figure:
     >>> len(plot_profiles(list(half_streets.items())).axes)
     2
     """
+    from matplotlib.patches import Patch  # slow to load
+
     sizes = [len(profile.bands) for _, profile in profiles]
     height = sum(0.8 + 0.62 * size for size in sizes) + 0.4
     figure, grid = new_figure((9.0, height), len(profiles), height_ratios=[size + 1 for size in sizes])

@@ -12,7 +12,6 @@ from riverboat.cli.show.spot import ShowOptions
 from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.rules import STREETS
-from riverboat.reports import card_abstraction as plots
 
 if TYPE_CHECKING:
     from riverboat.abstraction.cards.card_abstraction import CardAbstraction
@@ -43,12 +42,16 @@ def _show_hand(cards: CardAbstraction, view: ShowOptions, json: bool) -> None:
     assert view.hand is not None
     buckets = show_api.explain_buckets(cards, view.hand, view.board or "")
     if view.picture is not None:
-        save_picture(plots.plot_hand(buckets), view.picture)
+        from riverboat.reports.card_abstraction import plot_hand  # loads matplotlib
+
+        save_picture(plot_hand(buckets), view.picture)
     print_result(buckets, [buckets], json)
 
 
 def _save_picture(cards: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
     """Draw the grid of a board, the public buckets, or the centroids of a street, by default of the flop."""
+    from riverboat.reports import card_abstraction as plots  # loads matplotlib
+
     if board is not None:
         figure = plots.plot_bucket_grid(cards, board)
     elif part == PUBLIC or (part is None and cards.public is not None):
