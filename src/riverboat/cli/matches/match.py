@@ -93,9 +93,12 @@ def _match_programs(names: list[str], game: str | None, hands: int, seed: int, j
     warnings = WarningPrinter()
     facts = match_programs(names, game, hands, seed, warnings)
     warnings.close()
+    print_result(facts | {"unit": "mbb/g", "units": UNITS}, _program_lines(names, facts), json)
+
+
+def _program_lines(names: list[str], facts: dict[str, Any]) -> Iterator[str]:
     result = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
-    line = f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
-    print_result(facts | {"unit": "mbb/g", "units": UNITS}, [line], json)
+    yield f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
 
 
 # --- Reviewed hands, within 80 columns ---

@@ -207,4 +207,4 @@ def online(
             say(f"{done:,} hands, {chips:+,} chips")
 
     played = web_bot.play_online(player, exchange, hands, report)
-    print_result(played, [str(played)], json)
+    print_result(played, map(str, [played]), json)

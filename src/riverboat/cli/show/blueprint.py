@@ -158,10 +158,7 @@ def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
     with ProgressLine("values on all runouts"):
         values = show_api.node_values(node, player=view.player, hand=view.hand, table=view.table)
     if values.hand is not None:
-        hand = values.hand
-        figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
-        line = f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}"
-        print_result(hand, [line], json)
+        print_result(values.hand, _hand_value_lines(values.hand), json)
         return
     assert values.hands is not None
     table = values.hands if view.sort is None else values.hands.sorted(view.sort)
@@ -173,8 +170,12 @@ def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
     print_rows(table, view.limit)
 
 
+def _hand_value_lines(hand: dict[str, Any]) -> Iterator[str]:
+    figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
+    yield f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}"
+
+
 def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:
-    """Print a range as text, with nothing else on stdout."""
     seat = report.parse_seat(node, player)
     hand_range = node.range(seat)
     if hand_range is None:
