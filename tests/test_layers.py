@@ -6,6 +6,7 @@ The source is parsed; nothing is imported.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ API = "the public API"  # riverboat/__init__.py
 # From the bottom up; packages on one line do not import each other.
 LAYERS: list[set[str]] = [
     {"core"},
-    {"compiled"},
+    {"compiled", "plots"},
     {"cards"},
     {"games"},
     {"abstraction"},
@@ -151,7 +152,8 @@ def test_upward_imports_are_found(source: str, allowed: bool) -> None:
 # Command line and web server import these packages, and nothing else: notation, rules, the API and what stands above it.
 INTERFACES = ("cli", "web")
 FOR_INTERFACES = {
-    "core", "cards", "games", "formats", "api", "practice", "explain", "reports", "papers", "benchmarks", "acpc", *INTERFACES
+    "core", "plots", "cards", "games", "formats",
+    "api", "practice", "explain", "reports", "papers", "benchmarks", "acpc", *INTERFACES,
 }  # fmt: skip
 PACKAGES_FOR_INTERFACES = ("strategies.reports",)
 
@@ -286,6 +288,15 @@ def test_no_import_cycles() -> None:
 def test_import_cycles_are_found() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}}) == ["b", "c", "b"]
+
+
+# --- matplotlib ---
+
+
+def test_only_plots_import_matplotlib() -> None:
+    """Types are annotations, imported as `from matplotlib.figure import Figure` for type checkers."""
+    uses = re.compile(r"^ *(?:import|from) matplotlib(?!\.figure import Figure\n)", re.MULTILINE)
+    assert {package_of(dotted(path)) for path in MODULES if uses.search(path.read_text("utf-8"))} == {"plots"}
 
 
 # --- packages and the public API ---------------------------------------------------------------

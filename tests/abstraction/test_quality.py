@@ -33,7 +33,7 @@ from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.cards.notation import parse_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
-from riverboat.reports.plots import card_abstraction
+from riverboat.reports import card_abstraction
 
 BUCKETS = 12
 SMALL = Deck.small(5, 3)

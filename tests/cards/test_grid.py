@@ -13,20 +13,11 @@ from rich.console import Console
 from rich.text import Text
 
 from riverboat.cards.deck import HAND_CARDS, hand_index, parse_card
-from riverboat.cards.grid import (
-    CALL_COLOUR,
-    CLASS_NAMES,
-    CLASS_OF_HAND,
-    DARK,
-    FOLD_COLOUR,
-    WEIGHT_COLOUR,
-    HandGrid,
-    action_colours,
-    class_index,
-)
+from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid, action_colours, class_index
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
+from riverboat.plots.colours import CALL_COLOUR, DARK, FOLD_COLOUR, WEIGHT_COLOUR
 
 RANGE = Range.parse("QQ+,AKs,KQs:0.5,72o:0.001,AKo:0.25")
 

@@ -11,10 +11,8 @@ from riverboat.games.holdem.actions import CALL, FOLD
 from riverboat.strategies._kernels.line import ACTION_STREAM, AMOUNT_STREAM, uniform_draw
 from riverboat.strategies._kernels.policy import is_profitable_call
 
-BET_STRENGTH, RAISE_STRENGTH = (
-    0.85,
-    0.95,
-)  # hand strength (share of other hands beaten) needed to bet, and to raise a bet
+# hand strength (share of other hands beaten) needed to bet, and to raise a bet
+BET_STRENGTH, RAISE_STRENGTH = 0.85, 0.95
 FOLDER, CALLER, RAISER, RANDOM, RULE_BASED = 0, 1, 2, 3, 4
 NUM_COLUMNS = 3  # fold, call, and the one raise of deterministic baselines
 

@@ -86,11 +86,8 @@ class BaselineAgent:
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
         """Return the strategies with all hands. They have no secret draws, so `draw` has no effect."""
-        return (
-            self._random_strategies(public_states)
-            if self.name == "random"
-            else self._deterministic_strategies(public_states)
-        )
+        compute = self._random_strategies if self.name == "random" else self._deterministic_strategies
+        return compute(public_states)
 
     def reach(self, public_states: PublicStates, seat: int) -> Array:
         """Return the reach probability of the agent's own actions, by hand. float64 [n, hands]"""

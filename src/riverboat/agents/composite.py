@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from riverboat.agents.base import ActionProbabilities, Agent, PolicyAgent, rules_of_agents
+from riverboat.compiled.rng import random_bits
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.actions import END_OF_LINE
@@ -71,14 +72,6 @@ class DelegatingPolicyAgent(DelegatingAgent):
         return self.current_agent.probabilities(observations)
 
 
-def uniform_from_bits(z: Array) -> Array:
-    """Return numbers in [0, 1) from well mixed uint64 values: the output function of splitmix64. float64 [n]"""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    uniform: Array = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(float) / 2.0**53
-    return uniform
-
-
 class CompositeAgent:
     """Agent made of agents that play the same game."""
 
@@ -124,8 +117,9 @@ class MixtureAgent(CompositeAgent):
 
     def sample_parts(self, hand: Array, seat: Array, weights: Array) -> Array:
         """Draw the part that plays each hand in a seat, by the probabilities of the parts. int64 [n]"""
-        bits = (np.asarray(hand, np.uint64) << np.uint64(1)) + np.asarray(seat, np.uint64) + np.uint64(1)
-        uniform = uniform_from_bits(np.uint64(self.seed % 2**64) + bits * np.uint64(0x9E3779B97F4A7C15))
+        number = (np.asarray(hand, np.uint64) << np.uint64(1)) + np.asarray(seat, np.uint64)
+        bits = random_bits.py_func(np.uint64(self.seed % 2**64), number)
+        uniform = (bits >> np.uint64(11)).astype(float) / 2.0**53
         chosen: Array = (np.cumsum(weights, axis=1) <= uniform[:, None]).sum(axis=1)
         return np.minimum(chosen, len(self.parts) - 1)
 

@@ -251,10 +251,8 @@ class LearningAgent(DelegatingPolicyAgent):
             raise InputError(f"memory {folder}: belongs to another betting tree of {manifest.text('game')!r}")
         self.hands_seen = manifest.integer("hands", 0)
         # Memories of the first version have no evidence and collect it again.
-        self.log_evidence, self.evidence_decisions = (
-            manifest.number("told") if "told" in manifest else 0.0,
-            manifest.integer("judged", 0),
-        )
+        self.log_evidence = manifest.number("told") if "told" in manifest else 0.0
+        self.evidence_decisions = manifest.integer("judged", 0)
         keys = arrays.get_checked("places", ("int64",), (None, 2))
         moves = arrays.get_checked("moves", ("float64",), (len(keys), None), 0.0)
         move_counts: dict[int, Array] = {}

@@ -23,10 +23,8 @@ from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords, concatenate_records
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.public_states import PublicStates
-from riverboat.games.holdem.rules import PokerRules
 from riverboat.opponents.models.change_detection import ChangeDetector
 from riverboat.strategies.public_strategy import PublicPolicy, reach_probabilities
-from riverboat.strategies.reports.public_state import hand_indices
 
 
 class SwitchingAgent(CompositeAgent):
@@ -102,23 +100,12 @@ class HedgeAgent(CompositeAgent, MixtureDelegatingAgent):
             rows = np.flatnonzero(seats == seat)
             if not len(rows):
                 continue
-            hand = _hand_indices(hands.cards[rows, seat * hole : (seat + 1) * hole], hands.rules)
+            hand = hands.rules.deck.hand_indices(hands.cards[rows, seat * hole : (seat + 1) * hole])
             for k, part in enumerate(self._policies):
                 reach[rows, k] = reach_probabilities(part, public_states.take(rows), seat)[np.arange(len(rows)), hand]
         total = reach @ self.weights
         ratio = np.where(total[:, None] > 0, reach / np.where(total > 0, total, 1.0)[:, None], 0.0)
         return ratio * hands.won[np.arange(len(hands)), np.maximum(seats, 0)][:, None]
-
-
-def _hand_indices(cards: Array, rules: PokerRules) -> Array:
-    """Return the indices of hands in the deck. int64 [n]"""
-    if rules.hole == 2:
-        index_of = np.full(1 + int(hand_indices(rules.deck.hands).max()), -1)
-        index_of[hand_indices(rules.deck.hands)] = np.arange(rules.deck.num_hands)
-        return index_of[hand_indices(np.sort(cards, axis=1))]
-    index_of = np.full(256, -1)
-    index_of[rules.deck.hands[:, 0]] = np.arange(rules.deck.num_hands)
-    return index_of[cards[:, 0]]
 
 
 class ChangeDetectingAgent(DelegatingPolicyAgent):
@@ -132,9 +119,8 @@ class ChangeDetectingAgent(DelegatingPolicyAgent):
         self.name = self.current_agent.name
         self.made_of = self.current_agent.made_of  # the blueprint that identifies it in ledgers
         self.change_detector = ChangeDetector(self.current_agent.blueprint_agent.strategy.tree, window)
-        self.tables_at_once = max(
-            2, min(self.current_agent.tables_at_once, window // 4)
-        )  # changes are detected between
+        # changes are detected between
+        self.tables_at_once = max(2, min(self.current_agent.tables_at_once, window // 4))
         self.hands_seen = 0
         self.noticed: list[int] = []  # number of hands at each detected change
         self._recent: deque[HandRecords] = deque()

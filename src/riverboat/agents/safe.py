@@ -96,10 +96,7 @@ class SafeSubgameAgent(MixtureAgent):
 
     def stake(self, public_states: PublicStates, i: int, seat: int) -> SubgameStake:
         """Return the mixture of a seat in the subgame that contains a public state."""
-        state, board = (
-            self._subgame_root(public_states, i),
-            public_states.board_cards(i)[: public_states.rules.board_sizes[self.first_street]],
-        )
+        state, board = self._subgame_root(public_states, i)
         key = state.line, board, seat
         if key not in self._stakes:
             self._stakes[key] = self._compute_stake(state, board, seat)
@@ -107,15 +104,13 @@ class SafeSubgameAgent(MixtureAgent):
 
     def cached_stake(self, public_states: PublicStates, i: int, seat: int) -> SubgameStake | None:
         """Return the mixture of a subgame if it was computed before, else None."""
-        board = public_states.board_cards(i)[: public_states.rules.board_sizes[self.first_street]]
-        return self._stakes.get((self._subgame_root(public_states, i).line, board, seat))
+        state, board = self._subgame_root(public_states, i)
+        return self._stakes.get((state.line, board, seat))
 
     def _compute_stake(self, state: BettingState, board: tuple[int, ...], seat: int) -> SubgameStake:
         subgame_root = self._value_search.root_of_first_subgame(state, board, seat)
         if subgame_root.values is None:
-            return SubgameStake(
-                0.0, np.inf
-            )  # the blueprint does not have this line, so there are no values to compare with
+            return SubgameStake(0.0, np.inf)  # the blueprint does not have this line: there is nothing to compare with
         position = self.search.positions(PublicStates.from_betting([state], [board]), [seat])[0]
         assert isinstance(position, SubgamePosition)  # solved to the end of the hand
         response_values = position.solution_node.best_response_values(1 - seat)
@@ -123,8 +118,9 @@ class SafeSubgameAgent(MixtureAgent):
         excess = float(np.nanmax(excess_by_hand, initial=0.0))
         return SubgameStake(1.0 if excess <= self.allowance else self.allowance / excess, excess)
 
-    def _subgame_root(self, public_states: PublicStates, i: int) -> BettingState:
-        """Return the state at the start of the searched street, in the game with equal stacks."""
+    def _subgame_root(self, public_states: PublicStates, i: int) -> tuple[BettingState, tuple[int, ...]]:
+        """Return the state at the start of the searched street, in the game with equal stacks, and its board."""
+        board = public_states.board_cards(i)[: public_states.rules.board_sizes[self.first_street]]
         public_states = equal_stack_states(public_states)
         state = BettingState.start(public_states.rules)
         for move in public_states.moves[i, : public_states.length[i]].tolist():
@@ -132,7 +128,7 @@ class SafeSubgameAgent(MixtureAgent):
             if state.street == self.first_street:
                 break
             state = state.play(move)
-        return state.next_street() if state.actor == CHANCE else state
+        return state.next_street() if state.actor == CHANCE else state, board
 
 
 MAX_BUDGET_MBB = 1_000_000.0

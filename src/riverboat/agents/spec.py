@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from riverboat.abstraction.actions.translation import TieRule
 from riverboat.agents.base import errors_of_agent
@@ -32,6 +32,7 @@ from riverboat.agents.learning import KNOWN, KNOWN_ITERATIONS, LEARNING_OPTIONS,
 from riverboat.agents.rules import RULES_SUFFIX
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.core.formatting import parse_duration
+from riverboat.core.schema import check_keys
 from riverboat.opponents.models.change_detection import MIN_WINDOW
 from riverboat.strategies.files import holds_solution
 from riverboat.strategies.policy import DEFAULT_MAPPING, POSTPROCESSING_METHODS
@@ -40,8 +41,10 @@ from riverboat.subgames.search.subgames import parse_search_menu
 
 # --- Options of search: `demo?search=turn&method=resolve&iterations=200` ---
 
+_NumberKind: TypeAlias = tuple[type[int] | type[float], str, str]  # type, pattern, and what to write instead
 _WHOLE_NUMBER = int, r"\d{1,19}", "a whole number"
 _NUMBER = float, r"\d{1,12}(\.\d{1,19})?|\.\d{1,19}", "a number such as 0.1"
+_BUDGET = float, r"\d{0,7}(\.\d{1,6})?", "mbb per hand, such as 20"
 _TEXT_OPTIONS = ("method", "nested", "leaves", "device")
 _SEARCH_NUMBERS = {
     **dict.fromkeys(("iterations", "threads"), _WHOLE_NUMBER),
@@ -51,20 +54,29 @@ SEARCH_OPTIONS = ("search", *_TEXT_OPTIONS, *_SEARCH_NUMBERS, "time", "menu")
 _LEARNING_NUMBERS = {"every": _WHOLE_NUMBER, "work": _WHOLE_NUMBER, "p": _NUMBER, "prior": _NUMBER}
 
 
-def _parse_number(
-    options: Mapping[str, str], key: str, kind: tuple[type[int] | type[float], str, str], text: str
-) -> float:
-    """Parse the number of an option by its type, its pattern, and what to write instead."""
+def _parse_number(key: str, value: str, kind: _NumberKind) -> float:
     convert, pattern, expected = kind
-    if not re.fullmatch(pattern, options[key], re.ASCII):
-        raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write {expected}")
-    return convert(options[key])
+    if not re.fullmatch(pattern, value, re.ASCII):
+        raise InputError(f"{key}={short_repr(value)}: write {expected}")
+    return convert(value)
 
 
-def _parse_numbers(
-    options: Mapping[str, str], kinds: Mapping[str, tuple[type[int] | type[float], str, str]], text: str
-) -> dict[str, float]:
-    return {key: _parse_number(options, key, kind, text) for key, kind in kinds.items() if key in options}
+def _parse_numbers(options: Mapping[str, str], kinds: Mapping[str, _NumberKind]) -> dict[str, float]:
+    return {key: _parse_number(key, options[key], kind) for key, kind in kinds.items() if key in options}
+
+
+def _parse_flag(key: str, value: str) -> bool:
+    if value not in ("yes", "no"):
+        raise InputError(f"{key}={short_repr(value)}: write yes or no")
+    return value == "yes"
+
+
+def _require_option(options: Mapping[str, str], needed: str, dependent: tuple[str, ...], message: str) -> bool:
+    """Return whether an option is present; raise InputError if only options that need it are."""
+    for key in dependent:
+        if key in options and needed not in options:
+            raise InputError(f"{key} is for agents that {message}")
+    return needed in options
 
 
 def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettings | None:
@@ -92,15 +104,12 @@ def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettin
     >>> parse_search_settings({"search": "turn"}, "default?search=turn").street
     'turn'
     """
-    present = [key for key in SEARCH_OPTIONS if key in options]
-    if not present:
-        return None
-    if "search" not in options:
-        raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that search: add search=turn")
-    settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
-    settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
-    settings |= _parse_numbers(options, _SEARCH_NUMBERS, text)
     with errors_of_agent(text):
+        if not _require_option(options, "search", SEARCH_OPTIONS, "search: add search=turn"):
+            return None
+        settings: dict[str, Any] = {"street": options["search"]} if options["search"] else {}
+        settings |= {key: options[key] for key in _TEXT_OPTIONS if key in options}
+        settings |= _parse_numbers(options, _SEARCH_NUMBERS)
         if "time" in options:
             settings["seconds"] = parse_duration(options["time"])
         if "menu" in options:
@@ -108,26 +117,19 @@ def parse_search_settings(options: Mapping[str, str], text: str) -> SearchSettin
         return SearchSettings(**settings)
 
 
-def _parse_learning_settings(options: Mapping[str, str], text: str) -> LearningSettings | None:
+def _parse_learning_settings(options: Mapping[str, str]) -> LearningSettings | None:
     """Parse the learning options of an agent; return None if it does not learn."""
-    present = [key for key in LEARNING_OPTIONS if key in options]
-    if "exploit" not in options:
-        if present:
-            raise InputError(f"agent {short_repr(text)}: {present[0]} is for agents that learn: add exploit=dbbr")
+    if not _require_option(options, "exploit", LEARNING_OPTIONS, "learn: add exploit=dbbr"):
         return None
     settings: dict[str, Any] = {"method": options["exploit"] or "dbbr"}
     if settings["method"] == KNOWN:
         settings |= {"p": 1.0, "work": KNOWN_ITERATIONS}
-    settings |= _parse_numbers(options, _LEARNING_NUMBERS, text)
+    settings |= _parse_numbers(options, _LEARNING_NUMBERS)
     settings |= {key: options[key] for key in ("fit", "opponent") if key in options}
-    for key in ("wait", "showdowns", "doubt"):
-        if options.get(key, "yes") not in ("yes", "no"):
-            raise InputError(f"agent {short_repr(text)}: {key}={short_repr(options[key])}: write yes or no")
-        settings[key] = options.get(key, "yes") == "yes"
+    settings |= {key: _parse_flag(key, options.get(key, "yes")) for key in ("wait", "showdowns", "doubt")}
     if options.get("memory"):
         settings["memory"] = Path(options["memory"])
-    with errors_of_agent(text):
-        return LearningSettings(**settings)
+    return LearningSettings(**settings)
 
 
 DEMO, DEFAULT = "demo", "default"
@@ -466,19 +468,18 @@ def _parse_options(tail: str, text: str) -> dict[str, str]:
 
 
 def _check_keys(options: Mapping[str, str], keys: tuple[str, ...], text: str) -> None:
-    for key in options:
-        if key not in keys:
-            raise InputError(f"agent {short_repr(text)}: {unknown_name_error('option', key, keys)}")
+    check_keys(options, keys, f"agent {short_repr(text)}", kind="option")
 
 
 def _seeded_spec(text: str, kind: AgentKind, target: str, options: dict[str, str]) -> AgentSpec:
     """Return the spec of an agent whose only option is its seed."""
     _check_keys(options, ("seed",), text)
-    return AgentSpec(text=text, kind=kind, target=target, seed=_parse_seed(options, text))
+    with errors_of_agent(text):
+        return AgentSpec(text=text, kind=kind, target=target, seed=_parse_seed(options))
 
 
-def _parse_seed(options: Mapping[str, str], text: str) -> int | None:
-    return int(_parse_number(options, "seed", _WHOLE_NUMBER, text)) if "seed" in options else None
+def _parse_seed(options: Mapping[str, str]) -> int | None:
+    return int(_parse_number("seed", options["seed"], _WHOLE_NUMBER)) if "seed" in options else None
 
 
 def _parse_composite(text: str, kind: str, origin: SpecOrigin) -> AgentSpec:
@@ -501,41 +502,42 @@ def _parse_blueprint(text: str, target: str, options: dict[str, str], origin: Sp
     _check_keys(options, OPTIONS, text)
     if not origin.trusted:
         _check_untrusted(options, text, origin)
+    search = parse_search_settings(options, text)
+    with errors_of_agent(text):
+        plays, seed = _parse_blueprint_options(options, search, origin), _parse_seed(options)
+    known = plays.learn is not None and plays.learn.method == KNOWN
+    parts = (parse_agent(options["opponent"], origin),) if known else ()
+    return AgentSpec(text=text, kind="blueprint", target=target, seed=seed, blueprint=plays, parts=parts)
+
+
+def _parse_blueprint_options(
+    options: Mapping[str, str], search: SearchSettings | None, origin: SpecOrigin
+) -> BlueprintOptions:
     for key in FOLDER_OPTIONS:
         if options.get(key) == "":
-            raise InputError(f"agent {short_repr(text)}: {key}= names no folder: write {key}=DIR")
-    search, learn = parse_search_settings(options, text), _parse_learning_settings(options, text)
+            raise InputError(f"{key}= names no folder: write {key}=DIR")
+    folders = {key: Path(options[key]) for key in ("abstraction", ENDGAMES) if key in options}
+    learn = _parse_learning_settings(options)
     if not origin.trusted and search is not None and search.seconds is not None and search.seconds > MAX_SECONDS:
-        raise InputError(
-            f"agent {short_repr(text)}: time={options['time']}: at most {MAX_SECONDS:g} s from {origin.name}"
-        )
+        raise InputError(f"time={options['time']}: at most {MAX_SECONDS:g} s from {origin.name}")
     if ENDGAMES in options and (search is not None or learn is not None):
-        raise InputError(f"agent {short_repr(text)}: {ENDGAMES} cannot be combined with search or exploit")
-    if "notice" in options and learn is None:
-        raise InputError(f"agent {short_repr(text)}: notice is for agents that learn: add exploit=dbbr")
-    post, spare_first = _post_processing(options, text), options.get("spare-first")
-    if spare_first not in (None, "", "yes", "no"):
-        raise InputError(f"agent {short_repr(text)}: spare-first={short_repr(spare_first)}: write yes or no")
-    safe = _parse_budget(options, text, learn is not None)
-    return AgentSpec(
-        text=text,
-        kind="blueprint",
-        target=target,
-        seed=_parse_seed(options, text),
-        blueprint=BlueprintOptions(
-            post=post,
-            share=_parse_share(options.get(post, ""), post, text),
-            spare_first=None if spare_first is None else spare_first != "no",
-            translation=options.get("translation", DEFAULT_MAPPING),
-            tie=cast("TieRule", options.get("tie", "high")),
-            abstraction=Path(options["abstraction"]) if "abstraction" in options else None,
-            endgames=Path(options[ENDGAMES]) if ENDGAMES in options else None,
-            search=search,
-            learn=learn,
-            safe=safe,
-            notice=_parse_window(options, text, alone=search is None and safe is None),
-        ),
-        parts=(parse_agent(learn.opponent, origin),) if learn is not None and learn.method == KNOWN else (),
+        raise InputError(f"{ENDGAMES} cannot be combined with search or exploit")
+    _require_option(options, "exploit", ("notice", "safe"), "learn: add exploit=dbbr")
+    chosen = [name for name in _POST_PROCESSINGS if name in options]
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(chosen)}: use only one kind of post-processing")
+    post, spare_first = chosen[0] if chosen else "none", options.get("spare-first")
+    return BlueprintOptions(
+        post=post,
+        share=_parse_share(options.get(post, ""), post),
+        spare_first=None if spare_first is None else _parse_flag("spare-first", spare_first or "yes"),
+        translation=options.get("translation", DEFAULT_MAPPING),
+        tie=cast("TieRule", options.get("tie", "high")),
+        search=search,
+        learn=learn,
+        safe=_parse_number("safe", options["safe"] or "0", _BUDGET) if "safe" in options else None,
+        notice=_parse_window(options["notice"] or "200", options) if "notice" in options else None,
+        **folders,
     )
 
 
@@ -552,43 +554,17 @@ def _check_untrusted(options: Mapping[str, str], text: str, origin: SpecOrigin) 
         raise origin.not_allowed_error(text, f"exploit={KNOWN}, which names another agent,")
 
 
-def _post_processing(options: Mapping[str, str], text: str) -> str:
-    chosen = [name for name in _POST_PROCESSINGS if name in options]
-    if len(chosen) > 1:
-        raise InputError(f"agent {short_repr(text)}: {' and '.join(chosen)}: use only one kind of post-processing")
-    return chosen[0] if chosen else "none"
-
-
-def _parse_window(options: Mapping[str, str], text: str, *, alone: bool) -> int | None:
-    """Parse the window of `notice=200`, in hands; None without it."""
-    if "notice" not in options:
-        return None
-    if not alone:
-        raise InputError(f"agent {short_repr(text)}: notice needs exploit, and cannot be combined with search or safe")
-    window = options["notice"] or "200"
+def _parse_window(window: str, options: Mapping[str, str]) -> int:
+    """Parse the window of `notice=200`, in hands."""
+    if "search" in options or "safe" in options:
+        raise InputError("notice needs exploit, and cannot be combined with search or safe")
     if not re.fullmatch(r"\d{1,7}", window, re.ASCII) or int(window) < MIN_WINDOW:
-        raise InputError(
-            f"agent {short_repr(text)}: notice={short_repr(window)}: write a number of hands, {MIN_WINDOW} or more"
-        )
+        raise InputError(f"notice={short_repr(window)}: write a number of hands, {MIN_WINDOW} or more")
     return int(window)
 
 
-def _parse_budget(options: Mapping[str, str], text: str, learns: bool) -> float | None:
-    """Parse the budget of `safe=MBB`; None without it."""
-    if "safe" not in options:
-        return None
-    if not learns:
-        raise InputError(f"agent {short_repr(text)}: safe is for agents that learn: add exploit=dbbr")
-    kind = float, r"\d{0,7}(\.\d{1,6})?", "mbb per hand, such as 20"
-    return _parse_number({"safe": options["safe"] or "0"}, "safe", kind, text)
-
-
-def _parse_share(value: str, post: str, text: str) -> float | None:
-    if not value:
-        return None
+def _parse_share(value: str, post: str) -> float | None:
     try:
-        return float(value)
+        return float(value) if value else None
     except ValueError:
-        raise InputError(
-            f"agent {short_repr(text)}: {post}={short_repr(value)}: write a share from 0 to 1, such as 0.2"
-        ) from None
+        raise InputError(f"{post}={short_repr(value)}: write a share from 0 to 1, such as 0.2") from None

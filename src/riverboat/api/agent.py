@@ -6,20 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from riverboat.agents import registry
 from riverboat.agents.base import Agent, rules_of_agents
+from riverboat.agents.baselines import BASELINES
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import DEFAULT as DEFAULT
+from riverboat.agents.registry import DEMO as DEMO
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import AgentSpec, SpecOrigin, parse_agent
-from riverboat.core import validation
+from riverboat.core import artifacts, validation
 from riverboat.core.errors import CorruptError, InputError, short_repr, unknown_name_error
 from riverboat.core.formatting import parse_duration
 from riverboat.games.holdem.rules import PokerRules, read_game
+from riverboat.strategies import files
+from riverboat.strategies.blueprint import Blueprint, load_blueprint
 
-if TYPE_CHECKING:
-    from riverboat.strategies.blueprint import Blueprint
-
-DEMO, DEFAULT = "demo", "default"  # agents: trained by the demo, and shipped with the package
 DEFAULT_GAME = "nolimit-200bb"  # if neither the user nor an agent names a game
 
 
@@ -56,6 +59,39 @@ def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
     if not callable(getattr(name, "act", None)):
         raise InputError(f"agent={short_repr(name)}: must be the name of an agent, or an object with a method act")
     return name
+
+
+def blueprint_agent(name: str, purpose: str) -> BlueprintAgent:
+    """Return an agent that plays a blueprint, by its name.
+
+    Parameters
+    ----------
+    name
+        A blueprint folder, `demo` or `default`, with options.
+    purpose
+        What the blueprint is needed for, for the message.
+
+    Returns
+    -------
+    BlueprintAgent
+        The agent.
+
+    Raises
+    ------
+    InputError
+        If the agent plays no blueprint.
+
+    Examples
+    --------
+    >>> blueprint_agent("random", "models need a blueprint")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: agent 'random': models need a blueprint
+    """
+    made = make_agent(name)
+    if not isinstance(made, BlueprintAgent):
+        raise InputError(f"agent {short_repr(name)}: {purpose}")
+    return made
 
 
 def rules_for(agents: Sequence[Agent], game: str | PokerRules | None) -> PokerRules:
@@ -120,9 +156,7 @@ def agent_folder(name: str) -> Path:
     >>> agent_folder("default").is_dir()
     True
     """
-    from riverboat.agents import registry
-
-    folders = {registry.DEFAULT: registry.default_folder, registry.DEMO: registry.demo_folder}
+    folders = {DEFAULT: registry.default_folder, DEMO: registry.demo_folder}
     if name not in folders:
         raise unknown_name_error("agent", name, folders)
     return folders[name]()
@@ -174,11 +208,7 @@ def spec_version(spec: AgentSpec) -> tuple[Any, ...]:
     >>> spec_version(parse_request("always-call", Path))
     ('always-call',)
     """
-    from riverboat.agents.registry import blueprint_folder
-    from riverboat.core import artifacts
-    from riverboat.strategies import files
-
-    folder = Path(spec.target) if spec.kind == "solution" else blueprint_folder(spec)
+    folder = Path(spec.target) if spec.kind == "solution" else registry.blueprint_folder(spec)
     if folder is None:
         return (spec.text,)
     artifact = files.latest_artifact(folder)
@@ -198,8 +228,6 @@ def baseline_descriptions() -> dict[str, str]:
     >>> sorted(baseline_descriptions())[0]
     'always-call'
     """
-    from riverboat.agents.baselines import BASELINES
-
     return {name: about for name, (_, about) in BASELINES.items()}
 
 
@@ -274,11 +302,8 @@ def demo_status(time: str | None = None) -> DemoStatus:
     'demo'
     """
     from riverboat.abstraction.recipe import load_recipe
-    from riverboat.agents import registry
     from riverboat.solvers.mccfr.recipe import load_train_recipe
     from riverboat.solvers.mccfr.training import has_no_checkpoint
-    from riverboat.strategies import files
-    from riverboat.strategies.blueprint import load_blueprint
 
     folder, recipe = registry.demo_folder(), load_train_recipe(DEMO)
     wanted = recipe.time or "60s" if time is None else time

@@ -22,7 +22,8 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.games.registry import FILE_LOADERS
 from riverboat.solvers.game_values import game as make_game
 from riverboat.strategies import files, shipping
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import ARTIFACT_KINDS, Blueprint
+from riverboat.strategies.blueprint import load_blueprint as load_blueprint
 from riverboat.strategies.shipping import ShippedBlueprint
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
@@ -115,10 +116,8 @@ def artifact_type(kind: str) -> ArtifactType:
     >>> artifact_type("blueprint")
     'blueprint'
     """
-    from riverboat.strategies import blueprint
-
     kinds: dict[str, ArtifactType] = {ABSTRACTION_KIND: "abstraction", run.ARTIFACT_KIND: "tournament"}
-    kinds |= dict.fromkeys(blueprint.ARTIFACT_KINDS, "blueprint")
+    kinds |= dict.fromkeys(ARTIFACT_KINDS, "blueprint")
     return kinds.get(kind, "strategy")
 
 
@@ -232,37 +231,6 @@ def is_solution(solved: Strategy | Solution) -> TypeIs[Solution]:
     """
 
     return isinstance(solved, Solution)
-
-
-def load_blueprint(folder: str | Path, abstraction: str | Path | None = None) -> Blueprint:
-    """Load a blueprint.
-
-    Parameters
-    ----------
-    folder
-        Folder of a strategy or of a training run.
-    abstraction
-        Current folder of the card abstraction, if it was moved.
-
-    Returns
-    -------
-    Blueprint
-        Rules, betting tree, card abstraction and tables.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no blueprint.
-
-    Examples
-    --------
-    >>> load_blueprint("no-such-folder")
-    Traceback (most recent call last):
-    riverboat.core.errors.InputError: ...
-    """
-    from riverboat.strategies import blueprint
-
-    return blueprint.load_blueprint(folder, abstraction)
 
 
 def load_policy(agent: str | AgentSpec, game: str | None = None, seed: int = 0) -> tuple[PublicPolicy, PokerRules]:
@@ -380,19 +348,13 @@ def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> ShippedB
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.agents.blueprint import BlueprintAgent
-    from riverboat.agents.registry import make_agent
     from riverboat.agents.spec import is_agent_spec
-    from riverboat.strategies.blueprint import load_blueprint
+    from riverboat.api.agent import blueprint_agent
 
     if Path(blueprint).is_dir() or not is_agent_spec(str(blueprint)):
         return shipping.ship_blueprint(load_blueprint(blueprint), Path(out), steps)
-    agent = make_agent(str(blueprint))
-    if not isinstance(agent, BlueprintAgent):
-        raise InputError(
-            f"agent {str(blueprint)!r}: only blueprints can be shipped, not agents with search or learning; name a "
-            f"blueprint or its folder"
-        )
+    purpose = "only blueprints can be shipped, not agents with search or learning; name a blueprint or its folder"
+    agent = blueprint_agent(str(blueprint), purpose)
     return shipping.ship_blueprint(agent.policy.tree_strategy(), Path(out), steps)
 
 

@@ -322,21 +322,16 @@ def node_figures(solution: Solution, line: str) -> dict[str, Any]:
     if comparison.has_wildcard(line):
         table = solution.runouts(line)
         means, other_columns = table[MEANS_ROW], {"card", "chance", "played", *_FIGURES, "eqr_oop", "eqr_ip"}
-        moves = {name: means[name] for name in table.names if name not in other_columns}
+        moves: Mapping[str, Any] = {name: means[name] for name in table.names if name not in other_columns}
         example = comparison.expand_line(solution, line)[0].summary()  # player and pot are the same for every card
-        facts = {
-            "line": line,
-            "played": means["played"],
-            "frequencies": moves,
-            "player": example.player,
-            "pot": example.pot,
-        }
-        return facts | {key: means[key] for key in _FIGURES}
-    node = solution[line]
-    summary = node.summary()
-    figures = dict(zip(_FIGURES, (*summary.ev, *summary.equity), strict=True))
-    acts = {"player": summary.player, "pot": summary.pot}
-    return {"line": line, "played": node.reach_probability, "frequencies": summary.frequencies} | acts | figures
+        played, figures = means["played"], {key: means[key] for key in _FIGURES}
+    else:
+        node = solution[line]
+        example = node.summary()
+        played, moves = node.reach_probability, example.frequencies
+        figures = dict(zip(_FIGURES, (*example.ev, *example.equity), strict=True))
+    acts = {"player": example.player, "pot": example.pot}
+    return {"line": line, "played": played, "frequencies": moves} | acts | figures
 
 
 def _fingerprint(spot: Spot, schedule: str | None, limits: SolveLimits, options: Mapping[str, Any], line: str) -> str:

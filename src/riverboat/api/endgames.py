@@ -40,13 +40,9 @@ PLAYERS = ("oop", "ip")
 
 
 def _load_blueprint(agent: str) -> Blueprint:
-    from riverboat.agents.blueprint import BlueprintAgent
-    from riverboat.agents.registry import make_agent
+    from riverboat.api.agent import blueprint_agent
 
-    made = make_agent(agent)
-    if not isinstance(made, BlueprintAgent):
-        raise InputError(f"agent {agent!r}: endgames are sampled from a blueprint, such as demo or runs/mine")
-    return made.strategy
+    return blueprint_agent(agent, "endgames are sampled from a blueprint, such as demo or runs/mine").strategy
 
 
 @dataclass(frozen=True)

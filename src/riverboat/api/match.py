@@ -90,9 +90,8 @@ class MatchResult(DuplicateMatchResult):
     rules: PokerRules = field(kw_only=True, repr=False)
     identity: Mapping[str, Any] = field(kw_only=True, repr=False)  # fingerprints of rules and agents, the release
     known: tuple[str, ...] | None = field(default=None, kw_only=True)  # agents whose strategies AIVAT used
-    reviews: tuple[MatchHandReview, ...] = field(
-        default=(), kw_only=True, repr=False
-    )  # of the hands in which the first agent lost most
+    # of the hands in which the first agent lost most
+    reviews: tuple[MatchHandReview, ...] = field(default=(), kw_only=True, repr=False)
     accounts: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)  # of agents that report
 
     @property

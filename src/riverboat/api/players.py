@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from riverboat.api.options import Flag
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.formats import hand_files
 from riverboat.formats.hand_files import GatheredHands, gather_hands
 from riverboat.games.holdem.hand_records import HandRecords, trace_decisions
@@ -238,8 +238,7 @@ def model_players(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.agents.blueprint import BlueprintAgent
-    from riverboat.agents.registry import make_agent
+    from riverboat.api.agent import blueprint_agent
     from riverboat.opponents.models.evaluation import evaluate_models
     from riverboat.opponents.models.hierarchical import MODEL_FITTERS
 
@@ -249,9 +248,7 @@ def model_players(
         raise InputError(f"out {out}: saves the model of one player, so name one player=…")
     if out is not None and Path(out).exists():
         raise InputError(f"out {out}: exists already; choose another name")
-    loaded = make_agent(agent)
-    if not isinstance(loaded, BlueprintAgent):
-        raise InputError(f"agent {short_repr(agent)}: models need a blueprint, such as runs/mine or demo")
+    loaded = blueprint_agent(agent, "models need a blueprint, such as runs/mine or demo")
     hands = hand_files.gather_hands([Path(file) for file in files]).hands
     if hands is None:
         raise InputError("no hand can be read: `riverboat hands` shows the reasons")

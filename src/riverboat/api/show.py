@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riverboat.abstraction import explanation, quality
-from riverboat.abstraction.cards import card_abstraction
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
+from riverboat.abstraction.cards.card_abstraction import load_abstraction as load_abstraction
 from riverboat.abstraction.explanation import BucketExplanation
 from riverboat.abstraction.quality import AbstractionReport
 from riverboat.api.options import PositiveCount
@@ -319,34 +319,6 @@ class AbstractionDescription:
         if self.part is not None:
             return self.facts | {"streets": {self.part: streets[self.part]}}
         return self.facts | {"streets": streets} | ({"public": report["public"]} if report["public"] else {})
-
-
-def load_abstraction(folder: str | Path) -> CardAbstraction:
-    """Load a card abstraction.
-
-    Parameters
-    ----------
-    folder
-        Folder of the abstraction.
-
-    Returns
-    -------
-    CardAbstraction
-        Buckets of all hands.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no card abstraction.
-
-    Examples
-    --------
-    >>> load_abstraction("no-such-folder")
-    Traceback (most recent call last):
-    riverboat.core.errors.InputError: ...
-    """
-
-    return card_abstraction.load_abstraction(Path(folder))
 
 
 def describe_abstraction(cards: CardAbstraction, part: str | None = None, *, limit: int = 60) -> AbstractionDescription:

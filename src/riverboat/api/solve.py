@@ -253,7 +253,7 @@ def solve(
     effective_answer(SolveLimits(iterations, seconds), answer, cards=cards is not None)
     max_bytes = None if memory is None else parse_byte_size(memory)
     watched = _Watch(observer, callback)
-    with _memory_limit(max_bytes), folder_lock(out):
+    with build_context(memory=max_bytes), folder_lock(out):
         if method != "cfr":
             made = game.game if isinstance(game, CompiledGame) else _make_game(game, observer)
             limits = _limits(made, method, iterations, seconds, until, stop)
@@ -262,12 +262,29 @@ def solve(
             observer.plan(SolvePlan(made.name, method, _unit(made), limits, resumable=False))
             more: dict[str, Any] = {"out": out, "seed": seed, "log": log, "check_every": check_every}
             return solve_exact(made, method, limits, callback=watched, stop=stop, **more)
-        run, limits = _start_cfr(
-            game, schedule, traversal, (iterations, seconds, until), seed=seed, threads=threads, dtype=dtype,
-            device=device, out=out, resume=resume, log=log, check_every=check_every,
-            checkpoint_seconds=parse_seconds(checkpoint_seconds, "checkpoint_seconds"), cards=cards, answer=answer,
-            memory=max_bytes, stop=stop, observer=observer,
+        save_seconds = parse_seconds(checkpoint_seconds, "checkpoint_seconds")
+        compiled, source = _compile_unless_saved(game, out if resume else None, observer)
+        if compiled is not None:
+            for remark in unreachable_locks(compiled.game) if isinstance(compiled.game, Spot) else ():
+                observer.note(remark)
+            limits = _limits(compiled.game, method, iterations, seconds, until, stop)
+            plan = _plan_cfr(compiled, limits, schedule, traversal, dtype, cards)
+            observer.plan(plan)
+            _check_memory(plan, compiled, max_bytes)
+            _note_device(observer, device, compiled, traversal, cards)
+        run = CFRRun(
+            source, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
+            log=log, check_every=check_every, checkpoint_seconds=save_seconds, cards=cards, answer=answer,
+            tree=None if compiled is None else compiled.tree,
         )  # fmt: skip
+        if compiled is None:
+            limits = _limits(run.game, method, iterations, seconds, until, stop)
+            observer.plan(SolvePlan(run.tree.name, str(run.solver.schedule), run.tree.unit, limits))
+        warning = convergence_warning(run.solver.schedule, traversal)
+        if warning is not None:
+            if observer is SILENT:
+                warnings.warn(warning, stacklevel=3)
+            observer.note(f"warning: {warning}")
         return _run(run, limits, watched, stop)
 
 
@@ -350,11 +367,6 @@ def _unit(game: Any) -> str:
     return unit
 
 
-def _memory_limit(memory: int | None) -> AbstractContextManager[object]:
-
-    return nullcontext() if memory is None else build_context(memory=memory)
-
-
 def folder_lock(out: str | Path | None) -> AbstractContextManager[None]:
     """Lock the folder of a run against other processes, for the length of a `with` block.
 
@@ -415,60 +427,34 @@ def _make_game(game: str | Game, observer: Observer) -> Game:
         observer.stage("")
 
 
-def _start_cfr(
-    game: str | Game | CompiledGame,
+def _compile_unless_saved(
+    game: str | Game | CompiledGame, run: str | Path | None, observer: Observer
+) -> tuple[CompiledGame | None, str | Game]:
+    """Return the compiled game, None if the checkpoint of a run to be resumed has it; and the game or its name."""
+    if not isinstance(game, CompiledGame):
+        if run is not None and Path(run).is_dir() and checkpoints(Path(run)):
+            return None, game
+        game = compile_for_solving(game, observer)
+    return game, game.game
+
+
+def _plan_cfr(
+    compiled: CompiledGame,
+    limits: SolveLimits,
     schedule: str | AnySchedule | None,
     traversal: str,
-    requested: tuple[int | None, float | None, Any],
-    *,
-    out: str | Path | None,
-    resume: bool,
-    cards: str | CardAbstraction | None,
     dtype: str | None,
-    device: str,
-    memory: int | None,
-    stop: Iterable[Stopper],
-    observer: Observer,
-    **options: Any,
-) -> tuple[CFRRun, SolveLimits]:
-    """Create a CFR run, after its size was reported and checked, with its limits."""
-
-    if isinstance(game, CompiledGame):
-        compiled: CompiledGame | None = game
-        source: str | Game = game.game
-    elif resume and out is not None and Path(out).is_dir() and checkpoints(Path(out)):
-        compiled, source = None, game  # the checkpoint has the game
-    else:
-        compiled = compile_for_solving(game, observer)
-        source = compiled.game
-    if compiled is not None:
-        for remark in unreachable_locks(compiled.game) if isinstance(compiled.game, Spot) else ():
-            observer.note(remark)
-        limits = _limits(compiled.game, "cfr", *requested, stop)
-        tree = compiled.tree
-        rule = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
-        kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
-        size = solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
-        large = isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE
-        plan = SolvePlan(
-            tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=is_compiled(tree)
-        )
-        observer.plan(plan)
-        _check_memory(plan, compiled, memory)
-        _note_device(observer, device, compiled, traversal, cards)
-    run = CFRRun(
-        source, schedule, traversal, dtype=dtype, device=device, out=out, resume=resume, cards=cards,
-        tree=None if compiled is None else compiled.tree, **options,
-    )  # fmt: skip
-    if compiled is None:
-        limits = _limits(run.game, "cfr", *requested, stop)
-        observer.plan(SolvePlan(run.tree.name, str(run.solver.schedule), run.tree.unit, limits))
-    warning = convergence_warning(run.solver.schedule, traversal)
-    if warning is not None:
-        if observer is SILENT:
-            warnings.warn(warning, stacklevel=4)
-        observer.note(f"warning: {warning}")
-    return run, limits
+    cards: str | CardAbstraction | None,
+) -> SolvePlan:
+    """Return the plan of a CFR run, with the size of its tables."""
+    tree = compiled.tree
+    rule = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
+    kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
+    size = solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
+    large = isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE
+    return SolvePlan(
+        tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=is_compiled(tree)
+    )
 
 
 def _run(run: CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper]) -> Result:

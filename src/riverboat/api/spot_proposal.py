@@ -79,9 +79,8 @@ def leaner_menus(spot: Spot) -> Iterator[tuple[ActionMenu | None, tuple[str, ...
     for change, removed in _MENU_CHANGES:
         leaner = change(menu, street)
         if leaner != menu:
-            left_out = tuple(
-                each for each in left_out if (each, removed) != (LATER_SIZES, OTHER_SIZES)
-            )  # OTHER_SIZES covers both
+            # OTHER_SIZES covers both
+            left_out = tuple(each for each in left_out if (each, removed) != (LATER_SIZES, OTHER_SIZES))
             menu, left_out = leaner, (*left_out, removed)
             yield menu, left_out
 

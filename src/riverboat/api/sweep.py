@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import Annotated, Any, Literal, TypeAlias
 
 from riverboat.api.options import Count, Duration, Flag, Limits, parse_seconds
 from riverboat.api.solve import solve
-from riverboat.core import files, validation
+from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import COUNT, ReportColumn, ReportTable, to_dataframe
 from riverboat.games import registry
 from riverboat.games.base import Game
+from riverboat.plots.figures import save_figure
 from riverboat.solvers.cluster.backends import connect_ray
 from riverboat.solvers.result import LAST
 from riverboat.solvers.schedules import AnySchedule
@@ -163,53 +164,24 @@ class SweepResult:
         path
             Image file: .png, .svg or .pdf.
         """
-        target = Path(path)
-        files.check_image_path(target)
-        files.save_figure(self.figure(), target)
-        return target
+        return save_figure(self.figure(), path)
 
     def figure(self) -> Any:
         """Return the plot as a matplotlib figure."""
-        from matplotlib.figure import Figure
+        from riverboat.plots.results import plot_sweep  # loads matplotlib
 
-        groups = self.groups()
-        games = list(dict.fromkeys(game for game, _ in groups))
-        figure = Figure(figsize=(max(4.5 * len(games), 5), 4), layout="constrained")
-        for axis, game in zip(figure.subplots(1, len(games), squeeze=False)[0], games, strict=True):
-            for schedule, group in ((s, trials) for (g, s), trials in groups.items() if g == game):
-                at, low, middle, high = _exploitability_band(group)
-                (line,) = axis.plot(at, middle, marker=".", markersize=3, label=schedule)
-                if len(group) > 1:
-                    axis.fill_between(at, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-            axis.set(xscale="log", yscale="log", xlabel="iterations", title=game)
-            axis.set_ylabel(f"exploitability ({group[0].unit})")
-            axis.grid(visible=True, which="major", alpha=0.3)
-            axis.legend()
-        return figure
+        return plot_sweep(self)
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
 
-def _exploitability_band(trials: Sequence[SweepTrial]) -> tuple[list[int], list[float], list[float], list[float]]:
-    """Return minimum, median and maximum of exploitability at iterations that all seeds have evaluated.
-
-    Zeros are left out, for logarithmic axes.
-    """
-    checks = [{at: error for at, _, error in trial.history if at > 0 and error > 0} for trial in trials]
-    common = sorted(set.intersection(*(set(check) for check in checks)))
-    columns = [[check[at] for check in checks] for at in common]
-    return common, [min(c) for c in columns], [median(c) for c in columns], [max(c) for c in columns]
-
-
-def _as_list(name: str, value: Any) -> list[Any]:
-    """Return a list of one value or of several."""
-    if isinstance(value, str):
-        validation.check_text(name, value)
-        return [value]
-    if not isinstance(value, Iterable):
+def _as_list(name: str, value: Any, attribute: str = "") -> list[Any]:
+    """Return a list of one value or of several; an object with an attribute of this name is one."""
+    is_single = isinstance(value, str) or (attribute != "" and hasattr(value, attribute))
+    if not is_single and not isinstance(value, Iterable):
         raise InputError(f"{name}={short_repr(value)}: must be one value, or a list of values")
-    values = list(value)
+    values = [value] if is_single else list(value)
     for item in values:
         if isinstance(item, str):
             validation.check_text(name, item)
@@ -272,12 +244,8 @@ def sweep(
     >>> sweep("kuhn", ["dcfr", "cfr+"], iterations=10).trials[1].schedule
     'cfr+'
     """
-    game_list: list[str | Game] = [games] if hasattr(games, "unit") else _as_list("games", games)  # type: ignore[list-item]
-    schedule_list: list[str | AnySchedule] = (
-        [schedules]  # type: ignore[list-item]
-        if hasattr(schedules, "step")
-        else _as_list("schedules", schedules)
-    )
+    game_list: list[str | Game] = _as_list("games", games, "unit")
+    schedule_list: list[str | AnySchedule] = _as_list("schedules", schedules, "step")
     if isinstance(seeds, int):
         validation.check_integer("seeds", seeds, 1, MAX_SEEDS)
     seed_list = list(range(seeds)) if isinstance(seeds, int) else _as_list("seeds", seeds)

@@ -8,13 +8,14 @@ match("runs/blueprint", "rule-based")
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless_abstraction
+from riverboat.abstraction.recipe import load_recipe as load_abstraction_recipe
 from riverboat.api.abstract import abstract
 from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.options import Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
@@ -27,7 +28,7 @@ from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.core.observer import SILENT, Observer
 from riverboat.core.resources import available_memory
 from riverboat.engines.devices import CPU, CUDA, check_device, resolve_device
-from riverboat.games.holdem.action_tree import ActionTree, StrategyTableSize, compile_action_tree, measure_action_tree
+from riverboat.games.holdem.action_tree import StrategyTableSize, compile_action_tree, measure_action_tree
 from riverboat.solvers.mccfr.recipe import (
     PREVIOUS_SIZE_SHARE,
     TrainRecipe,
@@ -35,6 +36,7 @@ from riverboat.solvers.mccfr.recipe import (
     presets,
     training_size_for,
 )
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 from riverboat.solvers.mccfr.training import Measure, TrainableSolver, Training, TrainingProgress
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import ABSTRACTION_FOLDER, Blueprint, load_blueprint
@@ -443,7 +445,6 @@ def _train_recipe(
     run: Mapping[str, Any],
 ) -> TrainingResult:
     """Train by a recipe. `settings` determine the result and the trainer; `run` has limits, checks and callbacks."""
-    from riverboat.solvers.mccfr.trainer import BlueprintTrainer
     from riverboat.solvers.mccfr.warm_start import trainer_from_checkpoint, warm_start
 
     observer: Observer = run["observer"]
@@ -567,12 +568,7 @@ def _training_counts(recipe: TrainRecipe, cards: CardAbstraction | None = None) 
     """Return nodes, information sets and bytes of a training; without `cards`, with the bucket counts of the recipe."""
     if cards is None and recipe.abstraction == LOSSLESS:
         cards = lossless_abstraction(recipe.rules.board[1:], recipe.rules.deck)
-    if cards is not None:
-        buckets = cards.counts
-    else:
-        from riverboat.abstraction.recipe import load_recipe as load_abstraction_recipe
-
-        buckets = load_abstraction_recipe(recipe.abstraction).counts
+    buckets = load_abstraction_recipe(recipe.abstraction).counts if cards is None else cards.counts
     return measure_action_tree(recipe.rules, recipe.menu).table_size(
         buckets[: recipe.rules.rounds], BYTES_PER_ACTION[recipe.dtype]
     )
@@ -588,19 +584,6 @@ def _check_memory(recipe: TrainRecipe, counts: StrategyTableSize) -> None:
         )
 
 
-def _make_device_trainer(
-    recipe: TrainRecipe, tree: ActionTree, cards: CardAbstraction, seed: int, threads: int
-) -> TrainableSolver:
-    """Create a trainer on a GPU: by deals, or by boards with all hands."""
-    from riverboat.solvers.mccfr.trainer import make_sampling_trainer
-
-    options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
-    if recipe.traversal == "pcs":
-        options["threads"] = threads  # they deal the boards
-    return make_sampling_trainer(tree, cards, recipe.traversal, **options)
-
-
-@contextmanager
 def _make_trainer(
     recipe: TrainRecipe,
     cards: CardAbstraction,
@@ -612,24 +595,22 @@ def _make_trainer(
     device: str = CPU,
     cluster: str | None = None,
     blades: int | None = None,
-) -> Iterator[TrainableSolver]:
+) -> AbstractContextManager[TrainableSolver]:
     """Create the trainer: one process, head and blades, or a GPU."""
-    from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
-
     tree = compile_action_tree(recipe.rules, recipe.menu)
     if device != CPU:
-        yield _make_device_trainer(recipe, tree, cards, seed, threads)
-        return
+        options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
+        if recipe.traversal == "pcs":
+            options["threads"] = threads  # they deal the boards
+        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, **options))
     common: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": recipe.dtype, "weighting": recipe.weighting}
     if recipe.traversal != "external":
         if cluster is not None or mode != "racing":
             raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
-        yield make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common)
-        return
+        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
     common["prune"] = recipe.pruning
     if cluster is None:
-        yield BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common)
-        return
+        return nullcontext(BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common))
     if recipe.runouts:
         raise InputError(
             f"{recipe.name}: runouts = {recipe.runouts} and --cluster: blades evaluate only the dealt board"
@@ -640,8 +621,7 @@ def _make_trainer(
     if cluster in ("local", "none"):  # blades share this machine
         common["threads"] = max(1, threads // number)
     engine = "local" if cluster == "none" else f"ray:{cluster}"
-    with DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common) as solver:
-        yield solver
+    return DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common)
 
 
 # --- Strength ---

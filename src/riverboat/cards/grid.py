@@ -16,9 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, RANKS
-from riverboat.core import files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
+from riverboat.plots.colours import (
+    CALL_COLOUR,
+    CHALK,
+    DARK,
+    FOLD_COLOUR,
+    INK,
+    LIGHT,
+    PALE,
+    RAISE_COLOURS,
+    WEIGHT_COLOUR,
+)
+from riverboat.plots.figures import save_figure
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -68,12 +79,7 @@ def _class_of_hand() -> Array:
 CLASS_NAMES = _class_names()  # 169 names, row by row: AA, AKs, …, 22
 CLASS_OF_HAND = _class_of_hand()  # int64 [1326]: the cell of every hand
 
-DARK, LIGHT = "#23272e", "#eceef1"  # cells of zero weight: in terminals, on paper
-INK, CHALK, PALE = "#16191d", "#f4f6f8", "#8b929c"  # text on light colours, on dark ones, in empty cells
-WEIGHT_COLOUR = "#e9b44c"
 TEXT_WIDTH = 3 + 13 * 5  # characters per line of a grid without colours
-FOLD_COLOUR, CALL_COLOUR = "#5b9bd9", "#63ba70"
-RAISE_COLOURS = ("#f6b09c", "#e2503d", "#8f1518")  # small, middle, large
 
 
 def action_colours(names: Sequence[str]) -> dict[str, str]:
@@ -212,7 +218,7 @@ class HandGrid:
         held = self.weight * self.combos
         return float((self.frequencies[action] * held).sum() / max(held.sum(), 1e-300))
 
-    def _legend(self) -> list[tuple[str, str]]:
+    def legend(self) -> list[tuple[str, str]]:
         """Return the colours and texts of the legend, in the order in which the actions were given."""
         return [(self.colours[name], f"{name} {self.share(name):.1%}") for name in reversed(self.frequencies)]
 
@@ -264,7 +270,7 @@ class HandGrid:
                 line.append(gap if column < 12 else "")
             yield line
         legend = Text()
-        for colour, text in self._legend():
+        for colour, text in self.legend():
             if legend and len(legend) + len(text) + 3 > options.max_width:
                 yield legend
                 legend = Text()
@@ -291,7 +297,7 @@ class HandGrid:
         marks = "".join(
             f'<span style="background:{colour};padding:0 .6em;margin-right:.4em"></span>'
             f'<span style="margin-right:1.2em">{escape(text)}</span>'
-            for colour, text in self._legend()
+            for colour, text in self.legend()
         )
         legend = f"<div>{marks}</div>" if marks else ""
         style = "border-collapse:separate;border-spacing:1px;table-layout:fixed;font:11px sans-serif"
@@ -306,12 +312,18 @@ class HandGrid:
         height = f"bottom/100% {100 * weight:.4g}% no-repeat"
         fill = f"linear-gradient(to right,{','.join(stops)}) {height} " if stops else ""
         tip = escape(f"{CLASS_NAMES[cell]}: {self._describe_cell(row, column)}")
-        colours = f"background:{fill}{LIGHT};color:{self._text_colour(row, column)}"
+        colours = f"background:{fill}{LIGHT};color:{self.text_colour(row, column)}"
         style = f"{colours};width:38px;height:32px;padding:0;text-align:center"
         return f'<td title="{tip}" style="{style}">{escape(self.labels[cell])}</td>'
 
-    def _text_colour(self, row: int, column: int) -> str:
-        """Return the colour of a label in the middle of a light cell."""
+    def text_colour(self, row: int, column: int) -> str:
+        """Return the colour of a label in the middle of a light cell.
+
+        Parameters
+        ----------
+        row, column
+            The cell, from 0; aces first.
+        """
         weight = self.weight[row, column]
         return PALE if weight == 0 else INK if weight < 0.5 else _legible_ink(self._colour_at(row, column, 0.5))
 
@@ -323,11 +335,9 @@ class HandGrid:
 
     def figure(self) -> Any:
         """Draw the grid as a matplotlib figure."""
-        from matplotlib.figure import Figure
+        from riverboat.plots.hand_grids import plot_grid  # loads matplotlib
 
-        figure = Figure(figsize=(8, 8.4 if self.title or self.frequencies else 8), layout="constrained")
-        self.draw(figure.add_subplot())
-        return figure
+        return plot_grid(self)
 
     def draw(self, axes: Any) -> None:
         """Draw the grid into matplotlib axes, with title and legend; several grids may share a figure.
@@ -337,26 +347,9 @@ class HandGrid:
         axes
             The axes.
         """
-        from matplotlib.patches import Patch, Rectangle
+        from riverboat.plots.hand_grids import draw_grid
 
-        axes.set(xlim=(0, 13), ylim=(13, 0), aspect="equal")
-        axes.set_axis_off()
-        for row in range(13):
-            for column in range(13):
-                weight, left = float(self.weight[row, column]), column + 0.02
-                axes.add_patch(Rectangle((left, row + 0.02), 0.96, 0.96, color=LIGHT, lw=0))
-                for colour, width in self.layers(row, column) if weight > 0 else []:
-                    size = 0.96 * width, 0.96 * weight
-                    axes.add_patch(Rectangle((left, row + 0.98 - size[1]), *size, color=colour, lw=0))
-                    left += size[0]
-                label, ink = self.labels[13 * row + column], self._text_colour(row, column)
-                axes.text(column + 0.5, row + 0.5, label, color=ink, ha="center", va="center")
-        if self.title:
-            axes.set_title(self.title)
-        if self.frequencies:
-            marks = [Patch(color=colour, label=text) for colour, text in self._legend()]
-            below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": min(len(marks), 5)}
-            axes.legend(handles=marks, frameon=False, **below)
+        draw_grid(axes, self)
 
     def save(self, path: str | Path) -> None:
         """Draw the grid into a file.
@@ -366,7 +359,7 @@ class HandGrid:
         path
             File with the suffix .png, .svg or .pdf.
         """
-        files.save_figure(self.figure(), path)
+        save_figure(self.figure(), path)
 
 
 def _check_square(what: str, values: Array) -> Array:

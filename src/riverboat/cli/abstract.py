@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
-
-from rich.console import Console
 
 from riverboat.api.abstract import AbstractionPlan, BuildStageProgress, abstraction_presets, plan_abstraction
 from riverboat.api.abstract import abstract as build_abstraction
 from riverboat.api.options import Flag
 from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import LineSlot
 from riverboat.cli.tables import figure, format_counts, make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_parts, print_result, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes, shell_quote
 
@@ -42,18 +40,15 @@ def abstract(
     """
     if listing + (recipe is not None) != 1:
         raise InputError("abstract: name a recipe, or give --list")
-    console = plain_console()
     if recipe is None:
         recipes = abstraction_presets()
-        if json:
-            emit({"presets": {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}})
-            return
+        facts = {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}
         rows = ((name, format_counts(r.counts), r.about) for name, r in recipes.items())
-        console.print(make_table(["recipe", "buckets", prose("description")], rows))
+        print_result({"presets": facts}, [make_table(["recipe", "buckets", prose("description")], rows)], json)
         return
     if estimate:
         plan = plan_abstraction(recipe, threads=options["threads"])
-        emit(plan.to_dict()) if json else print_abstraction_plan(console, plan)
+        print_result(plan, _plan_parts(plan), json)
         return
     if out is None:
         raise InputError("--out is missing: name the folder of the abstraction, or give --estimate")
@@ -64,12 +59,12 @@ def abstract(
             command = f"riverboat abstract {shell_quote(recipe)} --out {shell_quote(out)} --resume"
             say(f"stopped; finished stages are saved: continue with {command}")
             raise
-    if json:
-        emit(built.to_dict())
-        return
     size = sum(street.nbytes for street in built.cards.streets)
-    console.print(f"{built.cards!r} in {built.seconds:,.1f} s, {format_bytes(size)}")
-    console.print(f"written to {out}; riverboat show {shell_quote(out)} describes it")
+    lines = (
+        f"{built.cards!r} in {built.seconds:,.1f} s, {format_bytes(size)}",
+        f"written to {out}; riverboat show {shell_quote(out)} describes it",
+    )
+    print_result(built, lines, json)
 
 
 class AbstractionDisplay(StageDisplay):
@@ -77,37 +72,32 @@ class AbstractionDisplay(StageDisplay):
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet  # no plan
-        self._bar = LineSlot()
 
     def plan(self, plan: Any) -> None:
         if isinstance(plan, AbstractionPlan) and not self.quiet:
-            print_abstraction_plan(plain_console(stderr=True), plan)
+            print_parts(_plan_parts(plan), stderr=True)
 
     def progress(self, now: Any) -> None:
         if not isinstance(now, BuildStageProgress):
             return
         about = now.stage.about
         label = about if now.stage.kind == "table" else f"{now.stage.name}, {about}"
-        bar = self._bar.open(f"Card abstraction, step {now.number} of {now.stages}: {label}")
+        bar = self.open(f"Card abstraction, step {now.number} of {now.stages}: {label}")
         if now.share > 0:
             bar(now.share)
         if now.number == now.stages and now.share >= 1:
-            self._bar.close_line()
-
-    def close(self) -> None:
-        self._bar.close_line()
-        super().close()
+            self.close_line()
 
 
-def print_abstraction_plan(console: Console, plan: AbstractionPlan) -> None:
-    """Print the stages of a build with their time and memory."""
+def _plan_parts(plan: AbstractionPlan) -> Iterator[Any]:
+    """Yield the stages of a build with their time and memory."""
     facts = plan.to_dict()
     rows = (
         (stage["stage"], stage["about"], f"{stage['seconds']:,.0f}", format_bytes(stage["memory_mb"] * 1e6))
         for stage in facts["stages"]
     )
-    console.print(make_table(["stage", prose("description"), figure("estimate, s"), figure("memory")], rows))
-    console.print(
+    yield make_table(["stage", prose("description"), figure("estimate, s"), figure("memory")], rows)
+    yield (
         f"{plan.recipe.name}: {format_counts(plan.recipe.counts)}; about {facts['seconds']:,.0f} s on {plan.threads} "
-        f"threads, {format_bytes(facts['memory_mb'] * 1e6)} at the peak",
+        f"threads, {format_bytes(facts['memory_mb'] * 1e6)} at the peak"
     )

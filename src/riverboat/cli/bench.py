@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from riverboat.benchmarks import suite
 from riverboat.cli.tables import make_table
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, say
 from riverboat.core.tables import FIGURE, TEXT, ReportColumn, ReportTable
 
 
@@ -21,16 +22,16 @@ def bench(*, full: bool = False, device: str = "cpu", json: bool = False) -> Non
         cpu, or cuda: GPU throughput next to its memory bandwidth.
     """
     report = suite.run_benchmarks(full, device, say)
-    if json:
-        emit(report)
-        return
-    console = plain_console()
+    print_result(report, _report_parts(report), json)
+
+
+def _report_parts(report: dict[str, Any]) -> Iterator[Any]:
     for key, title in suite.TITLES.items():
         if rows := report.get(key):
             if isinstance(rows, dict):
                 rows = [{"what": name, "is": value} for name, value in rows.items()]
-            console.print(_table(title, rows))
-            console.print()
+            yield _table(title, rows)
+            yield ""
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> ReportTable:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from rich.console import Console
 
 from riverboat.api.options import Limits, PositiveCount, Seed, Threads
 from riverboat.cards.deck import STANDARD_RULES, Deck
@@ -20,10 +19,11 @@ from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
 from riverboat.cli.progress import ProgressBar
 from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
+from riverboat.core.tables import ReportTable
 
 
 def show_range(text: str, *, board: str = "", out: Path | None = None, json: bool = False) -> None:
@@ -47,25 +47,19 @@ def show_range(text: str, *, board: str = "", out: Path | None = None, json: boo
         title = f"{live_range.combos:,.6g} combos, {percent:.2f} %" + (
             f" on {format_cards(cards, ' ')}" if cards else ""
         )
-        parsed.grid(cards, title).save(out)
-        say(f"picture: {out}")
+        save_picture(parsed.grid(cards, title).figure(), out)
     made, draws = _count_classes(live_range, cards)
-    if json:
-        names = zip(CLASS_NAMES, grid.weight.ravel().tolist(), strict=True)
-        facts: dict[str, Any] = {"text": str(parsed), "combos": live_range.combos, "percent": percent}
-        if cards:
-            facts |= {"board": format_cards(cards), "made": made, "draws": draws}
-        emit(facts | {"weights": {name: round(weight, 12) for name, weight in names if weight > 0}})
-        return
-    console = plain_console()
-    console.print(grid)
+    names = zip(CLASS_NAMES, grid.weight.ravel().tolist(), strict=True)
+    facts: dict[str, Any] = {"text": str(parsed), "combos": live_range.combos, "percent": percent}
+    if cards:
+        facts |= {"board": format_cards(cards), "made": made, "draws": draws}
+    facts["weights"] = {name: round(weight, 12) for name, weight in names if weight > 0}
     where = f"of the hands left on {format_cards(cards, ' ')}" if cards else "of all hands"
-    console.print(f"{live_range.combos:,.6g} combos, {percent:.2f} % {where}")
-    console.print(str(parsed))
+    parts = [grid, f"{live_range.combos:,.6g} combos, {percent:.2f} % {where}", str(parsed)]
     for title, counts in (("made hands", made), ("draws, which may overlap", draws)):
         if counts:
-            console.print()
-            _print_counts(console, title, counts, live_range.combos)
+            parts += ["", _counts_table(title, counts, live_range.combos)]
+    print_result(facts, parts, json)
 
 
 def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
@@ -81,9 +75,9 @@ def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float
     )
 
 
-def _print_counts(console: Console, title: str, counts: dict[str, float], total: float) -> None:
+def _counts_table(title: str, counts: dict[str, float], total: float) -> ReportTable:
     rows = ((name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items())
-    console.print(make_table([title, figure("combos"), figure("%")], rows))
+    return make_table([title, figure("combos"), figure("%")], rows)
 
 
 # --- Equities and feature tables ---
@@ -121,34 +115,30 @@ def equity(
         result = equities.equity(
             *hands, board=board_cards, deck=deck, threads=threads, samples=samples, seed=seed, progress=bar
         )
-    if json:
-        facts: dict[str, Any] = {
-            "hands": hands,
-            "board": format_cards(board_cards),
-            "rules": rules,
-            "equity": list(result.shares),
-            "unit": "share of the pot",
-            "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
-            "half_width": list(result.half_width),
-            "showdowns": result.showdowns,
-            "wins": result.wins,
-            "ties": result.ties,
-            "seed": None if result.exact else seed,
-        }
-        emit(facts)
-        return
+    facts: dict[str, Any] = {
+        "hands": hands,
+        "board": format_cards(board_cards),
+        "rules": rules,
+        "equity": list(result.shares),
+        "unit": "share of the pot",
+        "equity_is": "exact" if result.exact else "estimate ± 95 % half-width",
+        "half_width": list(result.half_width),
+        "showdowns": result.showdowns,
+        "wins": result.wins,
+        "ties": result.ties,
+        "seed": None if result.exact else seed,
+    }
     rows = []
     for k, side in enumerate(hands):
         shown = f"{100 * result.shares[k]:.4f} %" + ("" if result.exact else f" ± {100 * result.half_width[k]:.3f}")
         counts = [f"{c[k]:,}" for c in (result.wins, result.ties) if c is not None]
         rows.append((side if len(side) < 50 else side[:47] + "…", shown, *counts))
     names = ("equity", "wins", "ties")[: len(rows[0]) - 1]
-    console = plain_console()
-    console.print(make_table([prose("hand or range"), *map(figure, names)], rows))
+    table = make_table([prose("hand or range"), *map(figure, names)], rows)
     how = "exact" if result.exact else f"estimate from {result.showdowns:,} samples, 95 % interval, seed {seed}"
     where = f" on {format_cards(board_cards, ' ')}" if board_cards else " before the flop"
     cards = "" if rules == STANDARD_RULES else f", short deck, rules {rules}"
-    console.print(f"{how}{where}{cards}")
+    print_result(facts, [table, f"{how}{where}{cards}"], json)
 
 
 def features(
@@ -200,11 +190,9 @@ def features(
     }
     if out is not None:
         artifacts.write(out, "features", arrays, facts)
-    if json:
-        emit(facts | {"seconds": seconds, "out": None if out is None else str(out)})
-        return
-    console = plain_console()
-    console.print(f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s")
-    for name, array in arrays.items():
-        console.print(f"  {name}: {array.dtype} {list(array.shape)}, {format_bytes(array.nbytes)}")
-    console.print(f"written to {out}" if out is not None else "nothing written: give --out DIR to save them")
+    lines = [
+        f"{street}: {facts['hands']:,} canonical hands in {seconds:.1f} s",
+        *(f"  {name}: {a.dtype} {list(a.shape)}, {format_bytes(a.nbytes)}" for name, a in arrays.items()),
+        f"written to {out}" if out is not None else "nothing written: give --out DIR to save them",
+    ]
+    print_result(facts | {"seconds": seconds, "out": None if out is None else str(out)}, lines, json)

@@ -22,7 +22,7 @@ from riverboat.cli import abstract, train
 from riverboat.cli.matches.match import match_table
 from riverboat.cli.progress import DeferredProgressBar
 from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import plain_console, say
+from riverboat.cli.terminal import plain_console, print_parts, say
 from riverboat.core.errors import CorruptError, InputError
 from riverboat.core.formatting import shell_quote
 from riverboat.reports import ledger
@@ -70,9 +70,7 @@ def demo(
     )
     if ledger.has_shipped_measurements():
         table, notes = ledger.shipped_measurement_table(ledger.agent_fingerprint(DEMO))
-        for part in ("", ledger.MEASUREMENTS_HEADING, table, *notes):
-            console.print(part)
-        console.print("")
+        print_parts(["", ledger.MEASUREMENTS_HEADING, table, *notes, ""])
     for purpose, command in (
         ("play against the agent that comes with Riverboat", "riverboat play"),
         ("play against it", f"riverboat play {DEMO}"),
@@ -116,11 +114,9 @@ def _rebuild_hint(folder: Path) -> Iterator[None]:
 def _describe_blueprint(strategy: Blueprint) -> str:
     provenance = strategy.provenance
     buckets = format_counts(strategy.cards.counts)
-    trained = (
-        f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
-        if "seconds" in provenance
-        else ""
-    )
+    trained = ""
+    if "seconds" in provenance:
+        trained = f", {provenance['iterations']:,} iterations in {provenance['seconds']:,.0f} s"
     return f"{strategy.rules.name}, buckets {buckets}{trained}"
 
 

@@ -10,7 +10,7 @@ from riverboat.api.devices import note_cpu_fallback
 from riverboat.cli.display import StageDisplay
 from riverboat.cli.progress import ProgressBar
 from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, say
 from riverboat.core.formatting import format_bytes, format_seconds
 
 
@@ -29,14 +29,12 @@ def build(folder: Path, *, estimate: bool = False, resume: bool = False, json: b
     note_cpu_fallback(StageDisplay(), options.get("device", ""))
     if estimate:
         facts = endgames.estimate_endgames(folder, **options)
-        if json:
-            emit(facts)
-            return
-        plain_console().print(
+        line = (
             f"{facts['endgames']:,} endgames: about {format_seconds(facts['seconds'])} on {facts['threads']} threads "
             f"({1000 * facts['processor_seconds_each']:.0f} ms of CPU time each, measured on "
             f"{endgames.ESTIMATE_SAMPLE_SIZE}), {format_bytes(facts['bytes'])}"
         )
+        print_result(facts, [line], json)
         return
     saved, total = 0, 0
 
@@ -52,13 +50,11 @@ def build(folder: Path, *, estimate: bool = False, resume: bool = False, json: b
         if saved:
             say(f"{saved:,} of {total:,} endgames are saved in {folder}; the same command with --resume continues")
         raise
-    if json:
-        emit(built.to_dict())
-        return
-    plain_console().print(
+    line = (
         f"{built.endgames:,} endgames in {folder}, {format_seconds(built.seconds)} "
         f"({format_seconds(built.processor_seconds)} of CPU time)"
     )
+    print_result(built, [line], json)
 
 
 def show(folder: Path, *, json: bool = False) -> None:
@@ -70,16 +66,13 @@ def show(folder: Path, *, json: bool = False) -> None:
         Folder of the database.
     """
     facts = endgames.describe_endgames(folder)
-    if json:
-        emit(facts)
-        return
     rows = (
         (f"{row['stack_in_pots']:g}", f"{row['endgames']:,}", "" if (d := row["nearest_other"]) is None else f"{d:.4f}")
         for row in facts["rungs"]
     )
-    console = plain_console()
-    console.print(make_table(map(figure, ("stack in pots", "endgames", "distance to nearest")), rows))
-    console.print(f"{facts['endgames']:,} endgames of {', '.join(map(str, facts['agents']))}; distances are medians")
+    table = make_table(map(figure, ("stack in pots", "endgames", "distance to nearest")), rows)
+    line = f"{facts['endgames']:,} endgames of {', '.join(map(str, facts['agents']))}; distances are medians"
+    print_result(facts, [table, line], json)
 
 
 def query(folder: Path, *, json: bool = False, **options: Any) -> None:
@@ -91,9 +84,6 @@ def query(folder: Path, *, json: bool = False, **options: Any) -> None:
         Folder of the database.
     """
     match = endgames.query_endgames(folder, **options)
-    if json:
-        emit(match.to_dict())
-        return
     rows = [
         ("nearest", f"entry {match.entry:,} at stack level {match.stack_level:g} pots"),
         (
@@ -105,4 +95,4 @@ def query(folder: Path, *, json: bool = False, **options: Any) -> None:
     if match.exact is not None:
         rows.append(("solved", ", ".join(f"{name} {value:.3f}" for name, value in match.exact.items()) + " pots"))
     rows.append(("first", ", ".join(f"{move} {share:.0%}" for move, share in match.first.items())))
-    plain_console().print(make_table(["endgame", prose("")], rows))
+    print_result(match, [make_table(["endgame", prose("")], rows)], json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from riverboat.cli.display import StageDisplay
 from riverboat.cli.progress import DeferredProgressBar, ProgressBar, StageProgressLine
 from riverboat.cli.solve.multiplayer import print_multiplayer_exploitability
 from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, plain_console
+from riverboat.cli.terminal import print_result
 from riverboat.core.claims import EXACT
 from riverboat.core.formatting import format_seconds
 from riverboat.games.holdem.rules import STREETS
@@ -37,24 +38,22 @@ def exploitability(folder: Path, *, json: bool = False, **options: Any) -> None:
         result = evaluate.exploitability(folder, **options, preparing=preparing, progress=progress)
     if result.is_multiplayer and result.quality is not None:
         print_multiplayer_exploitability(result.game, result.quality, json)
-    elif json:
-        emit(result.to_dict())
     else:
-        _print_exploitability(result, options.get("threads", 1))
+        print_result(result, _exploitability_lines(result, options.get("threads", 1)), json)
 
 
 def lbr(agent: str, *, json: bool = False, **options: Any) -> None:
     """Compute a local best response to an agent: a lower bound on its exploitability."""
     with ProgressBar(f"local best response to {agent}") as progress:
         result = evaluate.lbr(agent, **options, progress=progress)
-    emit(result.to_dict()) if json else _print_lbr(agent, result)
+    print_result(result, _lbr_lines(agent, result), json)
 
 
 def litmus(agent: str, *, json: bool = False, **options: Any) -> bool:
     """Run checks of poker sense: aces, the nuts, pot odds, bet sizes."""
     with ProgressBar(f"litmus of {agent}") as progress:
         result = evaluate.litmus(agent, **options, progress=progress)
-    emit(result.to_dict()) if json else _print_litmus(result)
+    print_result(result, _litmus_parts(result), json)
     return result.passes
 
 
@@ -62,19 +61,19 @@ def cost(agent: str, *, json: bool = False, **options: Any) -> None:
     """Measure what an agent costs: core-hours, megabytes, seconds to load and per decision."""
     with ProgressBar(f"{agent} plays") as bar:
         measured = evaluate.cost(agent, **options, progress=lambda done, count: bar(done / count))
-    emit(measured.to_dict()) if json else _print_cost(agent, measured)
+    print_result(measured, _cost_parts(agent, measured), json)
 
 
-def _print_exploitability(result: ExploitabilityResult, threads: int) -> None:
-    """Print the exploitability of a strategy."""
-    console, facts, quality = plain_console(), result.to_dict(), result.quality
+def _exploitability_lines(result: ExploitabilityResult, threads: int) -> Iterator[str]:
+    """Yield the exploitability of a strategy as lines of text."""
+    facts, quality = result.to_dict(), result.quality
     if result.bound is not None:
-        console.print(
+        yield (
             f"{result.game}: {result.bound.claim}: a response fitted on {result.bound.fitting_boards:,} boards and "
             f"evaluated on others"
         )
-        _print_abstract_exploitability(facts)
-        console.print(
+        yield from _abstract_exploitability_lines(facts)
+        yield (
             f"the exact value takes about {format_seconds(facts['exact_seconds'])} on {threads} threads, over "
             f"{facts['exact_boards']:,} boards: --exact"
         )
@@ -82,61 +81,58 @@ def _print_exploitability(result: ExploitabilityResult, threads: int) -> None:
     assert quality is not None
     claim, of = quality.claims[0], quality.exact_in
     if quality.half_widths:
-        console.print(f"{result.game}: {claim}: value of a local best response; for options use riverboat lbr")
+        yield f"{result.game}: {claim}: value of a local best response; for options use riverboat lbr"
         return
     kind = claim.kind + (f"; exact {of}" if of else "")
-    console.print(
-        f"{result.game}: exploitability {claim.value:.9g} {claim.unit} ({kind}), NashConv {facts['nash_conv']:.9g}"
-    )
+    yield f"{result.game}: exploitability {claim.value:.9g} {claim.unit} ({kind}), NashConv {facts['nash_conv']:.9g}"
     value_text = "no certified value: the game is not constant-sum"
     if facts["value_low"] is not None:
         value_text = f"the game's value is in [{facts['value_low']:.9g}, {facts['value_high']:.9g}]{of and f' {of}'}"
     self_play = "" if facts["value"] is None else f"value to player 0 in self-play {facts['value']:.9g}; "
-    console.print(self_play + value_text)
-    _print_abstract_exploitability(facts)
+    yield self_play + value_text
+    yield from _abstract_exploitability_lines(facts)
 
 
-def _print_abstract_exploitability(facts: dict[str, Any]) -> None:
+def _abstract_exploitability_lines(facts: dict[str, Any]) -> Iterator[str]:
     if facts.get("abstract_mbb_per_game") is None:
         return
     won, kind = f"{facts['abstract_mbb_per_game']:.9g}", f"({EXACT})"
     if facts["abstract_is"] == "bound":
         won = f"at least {facts['abstract_mbb_per_game']:,.0f} ± {facts['abstract_ci95']:,.0f}"
         kind = "(value of a response that sees only buckets)"
-    plain_console().print(f"in the abstract game: {won} mbb/g {kind}")
+    yield f"in the abstract game: {won} mbb/g {kind}"
 
 
-def _print_lbr(name: str, result: LbrResult) -> None:
-    """Print the value of a local best response."""
+def _lbr_lines(name: str, result: LbrResult) -> Iterator[str]:
+    """Yield the value of a local best response as lines of text."""
     response = result.response
     by_seat = (1000 * chips / response.big_blind for chips in response.by_seat)
     seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))
-    console = plain_console()
-    console.print(f"{name}: {response.claim}")
-    console.print(f"local best response with {response.actions} from the {response.start} on; {seats}")
-    console.print(
+    yield f"{name}: {response.claim}"
+    yield f"local best response with {response.actions} from the {response.start} on; {seats}"
+    yield (
         f"{result.rules.name}, {response.chips.count:,} deals; {response.seconds:,.1f} s, "
         f"{response.hands_per_second:,.0f} hands per second"
     )
 
 
-def _print_cost(name: str, measured: AgentCost) -> None:
-    """Print training cost, size, load time and time per decision."""
-    facts, console = measured.to_dict(), plain_console()
+def _cost_parts(name: str, measured: AgentCost) -> Iterator[Any]:
+    """Yield training cost, size, load time and time per decision."""
+    facts = measured.to_dict()
     parts = [
         f"{facts[key]:,g} {word}"
         for key, word in (("core_hours", "core-hours of training"), ("megabytes", "MB"))
         if facts[key] is not None
     ]
-    console.print(f"{name}: {', '.join([*parts, f'loaded in {format_seconds(measured.load_seconds)}'])}")
+    yield f"{name}: {', '.join([*parts, f'loaded in {format_seconds(measured.load_seconds)}'])}"
     rows = (
         (STREETS[street] if street < len(STREETS) else str(street), f"{count:,}", _format_milliseconds(seconds))
         for street, (count, seconds) in enumerate(zip(measured.decisions, measured.seconds_by_street, strict=True))
     )
-    console.print(make_table(["street", figure("decisions"), figure("ms each")], rows))
+    yield make_table(["street", figure("decisions"), figure("ms each")], rows)
     figures = measured.mean_seconds, measured.median_seconds, measured.worst_seconds, measured.processor_seconds
     mean, median, worst, processor = map(_format_milliseconds, figures)
-    console.print(
+    yield (
         f"per decision: mean {mean} ms, median {median}, at worst {worst}; CPU time {processor} "
         f"({measured.hands:,} hands against random, seed {measured.seed})"
     )
@@ -146,18 +142,16 @@ def _format_milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:,.3g}"
 
 
-def _print_litmus(result: LitmusResult) -> None:
-    """Print the verdicts, and the worst failures of each check."""
+def _litmus_parts(result: LitmusResult) -> Iterator[Any]:
+    """Yield the verdicts, and the worst failures of each check."""
+    report = result.report
     rows = [
         (v.check.name, v.status, f"{v.num_states:,}", f"{len(v.failures):,}" if v.failures else v.skipped)
-        for v in result.report.results
+        for v in report.results
     ]
-    console, report = plain_console(), result.report
-    console.print(make_table([prose("check"), "verdict", figure("states"), prose("failures", 1)], rows))
-    for verdict in report.results:
-        if verdict.failures:
-            console.print(_describe_failures(verdict))
-    console.print(f"{result.agent}, {result.game}: {report.num_failed} of {report.num_checks} checks failed")
+    yield make_table([prose("check"), "verdict", figure("states"), prose("failures", 1)], rows)
+    yield from (_describe_failures(verdict) for verdict in report.results if verdict.failures)
+    yield f"{result.agent}, {result.game}: {report.num_failed} of {report.num_checks} checks failed"
 
 
 def _describe_failures(verdict: LitmusCheckResult) -> str:

@@ -6,22 +6,20 @@ all its decisions. `--hand` explains one hand; `--against` compares two strategi
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from riverboat.api import boards as many_boards
 from riverboat.api.options import Flag, Limits, Seed
 from riverboat.cards.notation import parse_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core import files as core_files
 from riverboat.core.errors import InputError
 from riverboat.explain.comparison import DecisionComparison, compare_decisions
 from riverboat.explain.explanation import RuleExplanation
 from riverboat.explain.sources import collect_tasks, explain_hand
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def explain(
@@ -84,12 +82,7 @@ def explain(
     if hand is not None:
         with ProgressLine("EVs of all responses"):
             breakdown = explain_hand(folder, line, hand, game)
-        if json:
-            emit({"why": breakdown.to_dict()})
-            return
-        console = plain_console()
-        console.print(breakdown.table())
-        console.print(str(breakdown))
+        print_result({"why": breakdown.to_dict()}, [breakdown.table(), str(breakdown)], json)
         return
     source: dict[str, Any] = {"player": player, "hands": hands, "seed": seed, "game": game}
     source["boards"] = _parse_boards(board, boards)
@@ -102,7 +95,7 @@ def explain(
             raise InputError("--against compares one decision of each strategy: give a LINE, or --player")
         with ProgressLine("comparing"):
             comparison = compare_decisions(tasks[0].decisions, others[0].decisions, rules)
-        emit({"comparison": comparison.to_dict()}) if json else _print_comparison(plain_console(), comparison)
+        print_result({"comparison": comparison.to_dict()}, _comparison_parts(comparison), json)
         return
     if out is not None and len(tasks) > 1:
         raise InputError(f"--out {out}: there are {len(tasks)} rule lists, one per player; choose one with --player")
@@ -114,18 +107,11 @@ def explain(
         core_files.write_text(out, f"# {explanations[0].decisions.title}\n{explanations[0].rules}")
         say(f"rules: {out}")
     if plot is not None:
-        from riverboat.reports.plots.results import plot_explanations
+        from riverboat.plots.results import plot_explanations  # loads matplotlib
 
-        plot_explanations(explanations, plot)
-        say(f"picture: {plot}")
-    if json:
-        emit({"explanations": [one.to_dict() for one in explanations]})
-        return
-    console = plain_console()
-    for number, one in enumerate(explanations):
-        if number:
-            console.print()
-        _print_explanation(console, one)
+        save_picture(plot_explanations(explanations), plot)
+    facts = {"explanations": [one.to_dict() for one in explanations]}
+    print_result(facts, _explanation_parts(explanations), json)
 
 
 def _parse_boards(board: str | None, boards: str | None) -> list[tuple[int, ...]] | None:
@@ -135,48 +121,50 @@ def _parse_boards(board: str | None, boards: str | None) -> list[tuple[int, ...]
     return None if board is None else [parse_cards(board, "board")]
 
 
-def _print_comparison(console: Console, comparison: DecisionComparison) -> None:
-    console.print(f"first:  {comparison.titles[0]}")
-    console.print(f"second: {comparison.titles[1]}")
-    console.print(comparison.moves)
-    parts = [] if comparison.distance is None else [f"distance {100 * comparison.distance:.1f} %"]
-    parts += (
-        []
-        if comparison.ev_gain is None
-        else [f"the first strategy now loses {comparison.ev_gain:.4g} {comparison.unit}"]
-    )
-    if parts:
-        console.print(", ".join(parts))
+def _comparison_parts(comparison: DecisionComparison) -> Iterator[Any]:
+    yield f"first:  {comparison.titles[0]}"
+    yield f"second: {comparison.titles[1]}"
+    yield comparison.moves
+    figures = [] if comparison.distance is None else [f"distance {100 * comparison.distance:.1f} %"]
+    if comparison.ev_gain is not None:
+        figures.append(f"the first strategy now loses {comparison.ev_gain:.4g} {comparison.unit}")
+    if figures:
+        yield ", ".join(figures)
     if comparison.change is not None:
-        console.print("changes:")
+        yield "changes:"
         for number, rule in enumerate(comparison.change.rule_texts, start=1):
-            console.print(
-                f"{number:>3}. {rule.sentence} ({100 * rule.share:.1f} %; for example {', '.join(rule.examples)})"
-            )
-    console.print(comparison.groups[:12])
+            yield f"{number:>3}. {rule.sentence} ({100 * rule.share:.1f} %; for example {', '.join(rule.examples)})"
+    yield comparison.groups[:12]
 
 
 # --- Printing ---
 
 
-def _print_explanation(console: Console, explanation: RuleExplanation) -> None:
+def _explanation_parts(explanations: Sequence[RuleExplanation]) -> Iterator[Any]:
+    for number, explanation in enumerate(explanations):
+        if number:
+            yield ""
+        yield from _rule_parts(explanation)
+
+
+def _rule_parts(explanation: RuleExplanation) -> Iterator[Any]:
     unit = explanation.decisions.unit
-    console.print(explanation.decisions.title)
-    console.print(summary_line(explanation))
+    yield explanation.decisions.title
+    yield summary_line(explanation)
     for number, rule in enumerate(explanation.rule_texts, start=1):
         ev_known = explanation.fidelity.ev_lost is not None
         value = "" if rule.worth is None else f", value {_format_rule_value(rule.worth, ev_known, unit)}"
-        console.print(f"{number:>3}. {rule.sentence}")
-        console.print(f"     {100 * rule.share:.1f} % of decisions, agreement {100 * rule.agreement:.0f} %{value}")
+        yield f"{number:>3}. {rule.sentence}"
+        yield f"     {100 * rule.share:.1f} % of decisions, agreement {100 * rule.agreement:.0f} %{value}"
         notes = [f"for example {', '.join(rule.examples)}"] if rule.examples else []
         notes += [f"exceptions: {'; '.join(rule.exceptions)}"] if rule.exceptions else []
         if notes:
-            console.print(f"     {'; '.join(notes)}")
-    console.print()
-    console.print(f"fidelity by number of rules ({unit})" if unit else "fidelity by number of rules")
-    console.print(explanation.fidelity_curve)
-    console.print()
-    console.print(explanation.baselines)
+            yield f"     {'; '.join(notes)}"
+    yield ""
+    yield f"fidelity by number of rules ({unit})" if unit else "fidelity by number of rules"
+    yield explanation.fidelity_curve
+    yield ""
+    yield explanation.baselines
 
 
 def _format_rule_value(value: float, ev_known: bool, unit: str) -> str:
@@ -193,14 +181,8 @@ def summary_line(explanation: RuleExplanation) -> str:
     parts.append(f"{fidelity.tests:.1f} tests a decision")
     parts.append(f"{100 * fidelity.coverage:.0f} % decided before the last rule")
     if fidelity.ev_lost is not None:
-        ev_lost = (
-            fidelity.ev_lost
-            if explanation.held_out_fidelity is None or explanation.held_out_fidelity.ev_lost is None
-            else explanation.held_out_fidelity.ev_lost
-        )
-        parts.append(
-            f"EV lost {ev_lost:.3f} {unit}"
-            + ("" if explanation.held_out_fidelity is None else " on held-out decisions")
-        )
+        held_out = explanation.held_out_fidelity
+        ev_lost = fidelity.ev_lost if held_out is None or held_out.ev_lost is None else held_out.ev_lost
+        parts.append(f"EV lost {ev_lost:.3f} {unit}" + ("" if held_out is None else " on held-out decisions"))
     parts += [f"{name} {value:.4g} {unit}" for name, value in explanation.costs.items()]
     return ", ".join(parts)

@@ -10,7 +10,7 @@ from riverboat.api.sweep import SweepTrial
 from riverboat.api.sweep import sweep as run_sweep
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core import files as core_files
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
@@ -27,10 +27,7 @@ def convert(source: str, *, json: bool = False, **options: Any) -> None:
     written = artifacts.convert(source, **options)
     for note in written.left_out:
         say(f"left out: {note}")
-    if json:
-        emit(written.to_dict())
-    else:
-        plain_console().print(f"{written.file}: {written.game}, from {written.source}")
+    print_result(written, [f"{written.file}: {written.game}, from {written.source}"], json)
 
 
 def ship(blueprint: str, *, json: bool = False, **options: Any) -> None:
@@ -42,13 +39,9 @@ def ship(blueprint: str, *, json: bool = False, **options: Any) -> None:
         Folder of the blueprint, or an agent: demo, 'demo?purify'.
     """
     shipped = artifacts.ship(blueprint, **options)
-    if json:
-        emit(shipped.to_dict())
-        return
     sizes = f"{format_bytes(shipped.bytes)}, {format_bytes(shipped.zipped)} in a wheel"
-    plain_console().print(
-        f"{shipped.folder}: {sizes}, {shipped.nodes:,} nodes, buckets {format_counts(shipped.buckets)}"
-    )
+    line = f"{shipped.folder}: {sizes}, {shipped.nodes:,} nodes, buckets {format_counts(shipped.buckets)}"
+    print_result(shipped, [line], json)
 
 
 def sweep(
@@ -78,13 +71,12 @@ def sweep(
             line.update(done / of, f"{done} of {of}: {trial.game} {trial.schedule} seed {trial.seed}")
 
         result = run_sweep(games, progress=report, **options)
-    emit(result.to_dict()) if json else plain_console().print(result.table())
+    print_result(result, [result.table()], json)
     if csv is not None:
         core_files.write_text(csv, result.to_csv())
         say(f"table: {csv}")
     if plot is not None:
-        result.plot(plot)
-        say(f"picture: {plot}")
+        save_picture(result.figure(), plot)
     missed = [trial for trial in result.trials if not trial.reached]
     for trial in missed:
         reached = f"{trial.exploitability:.4g} {trial.unit}"

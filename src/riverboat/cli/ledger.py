@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core import files
 from riverboat.reports import ledger as report
 
@@ -37,15 +37,8 @@ def ledger(
         files.write_text(write, report.to_markdown_page(book, write))
         say(f"page: {write}")
     if plot is not None:
-        from riverboat.reports.plots.results import plot_strength_against_cost
+        from riverboat.plots.results import plot_strength_against_cost  # loads matplotlib
 
-        plot_strength_against_cost(book, plot)
-        say(f"picture: {plot}")
-    if json:
-        emit(report.ledger_to_dict(book))
-        return
-    console = plain_console()
-    for title, table in report.ledger_tables(book):
-        console.print(title)
-        console.print(table)
-    console.print(report.describe_scale(book))
+        save_picture(plot_strength_against_cost(book), plot)
+    parts = [part for titled_table in report.ledger_tables(book) for part in titled_table]
+    print_result(report.ledger_to_dict(book), [*parts, report.describe_scale(book)], json)

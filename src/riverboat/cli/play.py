@@ -8,17 +8,17 @@ import re
 import secrets
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.options import PositiveCount, Seed
-from riverboat.api.play import PlayTable, TableEvent, describe_action, has_bet, needs_compilation
+from riverboat.api.play import AgentDecision, PlayTable, TableEvent, describe_action, has_bet, needs_compilation
 from riverboat.api.play import act as decide
 from riverboat.cli.matches.reviews import print_session_review
 from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import COMPILING_MESSAGE, emit, plain_console, print_line, read_words
+from riverboat.cli.terminal import COMPILING_MESSAGE, print_line, print_result, read_words
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import ReportTable
 from riverboat.formats.hand_files import hand_file_suffix, write_hands
@@ -122,7 +122,7 @@ def play(
     )
     print_line(f"{_format_score(table)}; {hint}")
     if review and table.hands:
-        print_session_review(plain_console(), session)
+        print_session_review(session)
     if histories is not None and table.hands:
         write_hands(histories, session.record())
         print_line(f"hands: {histories}")
@@ -262,20 +262,21 @@ def act(agent: str, state: str, *, json: bool = False, **options: Any) -> None:
         Match state: 'MATCHSTATE:0:30:cr300c/:9s8h|/8c8d5c'.
     """
     decision = decide(agent, state, **options)
-    if json:
-        emit(decision.to_dict())
-        return
-    console, betting, search = plain_console(), decision.state.betting, decision.search
+    print_result(decision, _decision_parts(decision), json)
+
+
+def _decision_parts(decision: AgentDecision) -> Iterator[Any]:
+    betting, search = decision.state.betting, decision.search
     if search is not None:
-        console.print(make_table(["search", prose("")], search.summary_lines()))
+        yield make_table(["search", prose("")], search.summary_lines())
         for seat, held in zip(SEATS, search.ranges, strict=True):
-            console.print(f"range of {seat}")
-            console.print(held)
-        console.print(f"strategy of {SEATS[betting.turn]} with each hand")
-        console.print(search.grid())
+            yield f"range of {seat}"
+            yield held
+        yield f"strategy of {SEATS[betting.turn]} with each hand"
+        yield search.grid()
     if decision.probabilities is not None:
-        console.print(_choice_table(decision.probabilities, decision.action, betting))
-    console.print(f"{decision.action}: {describe_action(decision.action, betting)}")
+        yield _choice_table(decision.probabilities, decision.action, betting)
+    yield f"{decision.action}: {describe_action(decision.action, betting)}"
 
 
 def _choice_table(choice: Mapping[str, float], chosen: str, state: BettingState) -> ReportTable:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riverboat.api.players import HandStatistics, PlayerModels, hand_statistics, model_players
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, say
 from riverboat.core.tables import COUNT, Cell, ReportColumn, ReportTable
+from riverboat.plots.figures import save_figure
 
 if TYPE_CHECKING:
     from riverboat.opponents.models.evaluation import ModelEvaluation
@@ -33,10 +35,10 @@ def hands(files: list[Path], *, plot: Path | None = None, json: bool = False, **
     """
     report = hand_statistics(files, **options)
     if plot is not None and report.players:
-        from riverboat.reports.plots.results import plot_player_statistics
+        from riverboat.plots.results import plot_player_statistics  # loads matplotlib
 
-        plot_player_statistics(list(report.players), plot)
-    emit(report.to_dict()) if json else _print_statistics(report, show_all=bool(options.get("players")))
+        save_figure(plot_player_statistics(list(report.players)), plot)
+    print_result(report, _statistics_parts(report, show_all=bool(options.get("players"))), json)
 
 
 def model(agent: str, files: list[Path], *, plot: Path | None = None, json: bool = False, **options: Any) -> None:
@@ -53,27 +55,26 @@ def model(agent: str, files: list[Path], *, plot: Path | None = None, json: bool
     if options.get("out") is not None:
         say(f"saved the model of {models.evaluations[0].name} in {options['out']}")
     if plot is not None:
-        from riverboat.reports.plots.results import plot_calibration
+        from riverboat.plots.results import plot_calibration  # loads matplotlib
 
-        plot_calibration(list(models.evaluations), plot)
-    emit(models.to_dict()) if json else _print_models(models)
+        save_figure(plot_calibration(list(models.evaluations)), plot)
+    print_result(models, _model_parts(models), json)
 
 
-def _print_statistics(report: HandStatistics, show_all: bool) -> None:
-    """Print the number of hands, rejected hands with examples, and tables of the players."""
-    console, gathered, players = plain_console(), report.gathered, report.players
+def _statistics_parts(report: HandStatistics, show_all: bool) -> Iterator[Any]:
+    """Yield the number of hands, rejected hands with examples, and tables of the players."""
+    gathered, players = report.gathered, report.players
     game = "" if report.game is None else f" of {report.game}, {report.num_names:,} players"
-    console.print(f"{report.num_hands:,} hands{game}; {sum(gathered.rejected.values()):,} rejected")
+    yield f"{report.num_hands:,} hands{game}; {sum(gathered.rejected.values()):,} rejected"
     for reason, times in gathered.rejected.items():
-        console.print(f"  {times:,} × {reason}")
+        yield f"  {times:,} × {reason}"
         for example in gathered.examples.get(reason, ())[:1]:
-            console.print(f"      {example}")
+            yield f"      {example}"
     if len(players) > 1:
         rows: list[list[Cell]] = [[p.name, p.hands, *(_format_percent(p[key]) for key in _TITLES)] for p in players]
         columns: list[str | ReportColumn] = ["player", ReportColumn("hands", COUNT), *map(figure, _TITLES.values())]
-        console.print(make_table(columns, rows, "% of opportunities"))
-    for player in players if show_all or len(players) == 1 else ():
-        console.print(_statistic_table(player))
+        yield make_table(columns, rows, "% of opportunities")
+    yield from map(_statistic_table, players if show_all or len(players) == 1 else ())
 
 
 def _statistic_table(one: PlayerStatistics) -> ReportTable:
@@ -97,12 +98,10 @@ def _format_percent(share: FrequencyEstimate) -> str:
     return "" if share.frequency is None else f"{100 * share.frequency:.1f}"
 
 
-def _print_models(models: PlayerModels) -> None:
-    """Print a table of forecasts for each player."""
-    console = plain_console()
-    for evaluation in models.evaluations:
-        console.print(_forecast_table(evaluation))
-    console.print(
+def _model_parts(models: PlayerModels) -> Iterator[Any]:
+    """Yield a table of forecasts for each player."""
+    yield from map(_forecast_table, models.evaluations)
+    yield (
         f"log-loss in nats per decision, ± 95 % over hands, on the last {100 * (1 - models.learn):.0f} % of each player's "
         f"hands; {100 * models.evaluations[0].off_tree_share:.1f} % of decisions are off-tree"
     )

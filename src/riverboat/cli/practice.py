@@ -7,12 +7,13 @@ from __future__ import annotations
 import secrets
 import sys
 import time as clock
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 from riverboat.api.options import Flag, PositiveCount, Seed
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console, print_line, read_words, say
+from riverboat.cli.terminal import plain_console, print_line, print_result, read_words, say
 from riverboat.core import files
 from riverboat.core.cache import user_folder
 from riverboat.core.errors import InputError
@@ -108,9 +109,8 @@ def _print_question(question: DrillQuestion, number: int) -> None:
 
 def _read_answer(question: DrillQuestion, lines: TextIO) -> str:
     letters = [move[0] for move in question.moves]
-    short = {
-        move[0]: move for move in question.moves if letters.count(move[0]) == 1
-    }  # a letter that two sizes share is ambiguous
+    # a letter that two sizes share is ambiguous
+    short = {move[0]: move for move in question.moves if letters.count(move[0]) == 1}
     while True:
         word = read_words("   > ", lines)
         if word in question.moves:
@@ -140,24 +140,19 @@ def _print_grade(grade: Grade) -> None:
 
 def _print_record(record: DrillRecord, name: str, json: bool) -> None:
     summary = record.to_dict(name)
-    if json:
-        emit({"source": name, **summary})
-        return
-    if not summary["answers"]:
+    if not summary["answers"] and not json:
         raise InputError(f"{name}: no answers are recorded yet")
-    console = plain_console()
-    mixed = (
-        f"; you followed the number in {summary['followed']} of {summary['mixed']} mixed decisions"
-        if summary["mixed"]
-        else ""
-    )
-    console.print(
-        f"{summary['answers']:,} answers, {summary['percent']:.2f} % of the pot lost on average{mixed}", highlight=False
-    )
+    print_result({"source": name, **summary}, _record_parts(record, name, summary), json)
+
+
+def _record_parts(record: DrillRecord, name: str, summary: Mapping[str, Any]) -> Iterator[Any]:
+    mixed = f"; you followed the number in {summary['followed']} of {summary['mixed']} mixed decisions"
+    mixed = mixed if summary["mixed"] else ""
+    yield f"{summary['answers']:,} answers, {summary['percent']:.2f} % of the pot lost on average{mixed}"
     tables = {kind: record.losses_by(kind, name)[:MAX_GROUPS_SHOWN] for kind in GROUPINGS}
     for title, groups in (tables | {"over time": record.over_time(name)}).items():
         rows = ((group.name, f"{group.answers:,}", f"{group.percent:.2f}") for group in groups)
-        console.print(make_table([title, figure("answers"), figure("% of pot")], rows))
+        yield make_table([title, figure("answers"), figure("% of pot")], rows)
 
 
 # --- `riverboat charts`: strategies of starting hands, as grids on the screen and as one image ---
@@ -200,20 +195,17 @@ def charts(
     if against is not None:
         _print_chart_comparison(chosen if lines else chosen[:1], source, against, json)
         return
-    if json:
-        states = {"state": book.state, "states": list(book.states)} if book.states else {}
-        emit({"source": source, **states, "charts": [chart.to_dict() for chart in chosen]})
-        return
-    console = plain_console()
-    console.print(make_table(["line", "position", figure("reached"), "moves"], map(_chart_row, chosen)))
-    for chart in chosen if lines else () if list_only else _default_charts(book):
-        console.print(chart.grid)
-    if book.states:
+    states = {"state": book.state, "states": list(book.states)} if book.states else {}
+    drawn = chosen if lines else [] if list_only else _default_charts(book)
+    table = make_table(["line", "position", figure("reached"), "moves"], map(_chart_row, chosen))
+    facts = {"source": source, **states, "charts": [chart.to_dict() for chart in chosen]}
+    print_result(facts, [table, *(chart.grid for chart in drawn)], json)
+    if book.states and not json:
         folder = source.partition("?")[0]
         examples = ", ".join(book.states[:: max(1, len(book.states) // 4)][:4])
         other_source = shell_quote(f"{folder}?state={book.states[-1]}")
         hint = f"stacks {book.state}; {len(book.states):,} states ({examples}, …): riverboat charts {other_source}"
-        console.print(hint, highlight=False, soft_wrap=True)
+        plain_console().print(hint, soft_wrap=True)
 
 
 def _find_chart(book: ChartBook, source: str, line: str) -> Chart:
@@ -236,17 +228,15 @@ def _chart_row(chart: Chart) -> tuple[str, ...]:
 def _print_chart_comparison(chosen: list[Chart], source: str, against: str, json: bool) -> None:
     other = load_charts(against)
     comparisons = [compare_charts(chart, _find_chart(other, against, chart.line)) for chart in chosen]
-    if json:
-        emit({"source": source, "against": against, "charts": comparisons})
-        return
-    if not comparisons:
+    if not comparisons and not json:
         raise InputError(f"{source}: no charts to compare")
-    console = plain_console()
+    facts = {"source": source, "against": against, "charts": comparisons}
+    print_result(facts, _comparison_parts(comparisons), json)
+
+
+def _comparison_parts(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
     for comparison in comparisons:
-        console.print(
-            f"{comparison['lines'][0] or 'first decision'}: {100 * comparison['mean']:.1f} % of hands differ",
-            highlight=False,
-        )
+        yield f"{comparison['lines'][0] or 'first decision'}: {100 * comparison['mean']:.1f} % of hands differ"
         order = sorted(range(169), key=lambda cell: -comparison["apart"][cell])[:MAX_CELLS_SHOWN]
         rows = []
         for cell in order:
@@ -256,4 +246,4 @@ def _print_chart_comparison(chosen: list[Chart], source: str, against: str, json
                 if comparison["change"][m][cell]
             )
             rows.append((comparison["cells"][cell], f"{100 * comparison['apart'][cell]:.0f} %", change))
-        console.print(make_table(["hand", figure("differs"), "change"], rows))
+        yield make_table(["hand", figure("differs"), "change"], rows)

@@ -170,11 +170,11 @@ class ProgressBar(ProgressLine):
 class LineSlot:
     """At most one progress line: opened on demand, and replaced when the title changes."""
 
-    line: ProgressBar | None = None
+    line: ProgressLine | None = None
 
     def open(self, title: str) -> ProgressBar:
-        """Return the line with this title, which may be new."""
-        if self.line is None or self.line.title != title:
+        """Return the bar with this title, which may be new."""
+        if not isinstance(self.line, ProgressBar) or self.line.title != title:
             self.close_line()
             self.line = ProgressBar(title)
         return self.line
@@ -215,9 +215,7 @@ class StageProgressLine(LineSlot):
 
     def __call__(self, stage: str, done: int, count: int) -> None:
         before, line = self.line, self.open(stage)
-        self.already_done = (
-            self.already_done if line is before else 0
-        ) or done  # parts of an earlier run took no time now
+        self.already_done = (self.already_done if line is before else 0) or done  # parts of an earlier run: no time now
         new = done - self.already_done
         seconds = clock.monotonic() - line.started
         left = f"{format_seconds(round(seconds / new * (count - done)))} left" if new else ""

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from riverboat.api.options import Flag, Seed
 from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
 from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.core.files import read_text
@@ -119,21 +119,17 @@ def reproduce(
             _print_run(run)
     if plot is not None:
         plot_report(runs[0].report, runs[0].experiment.title, plot)
-        say(f"picture: {plot}")
     if json:
         emit({"experiments": [run.to_dict() for run in runs]} if every else runs[0].to_dict())
     return all(run.report.passes for run in runs)
 
 
 def _list_experiments(json: bool) -> None:
-    experiments = EXPERIMENTS.values()
-    if json:
-        keys = ("id", "title", "source", "cost", "full_cost")
-        emit({"experiments": [{key: getattr(e, key) for key in keys} for e in experiments]})
-        return
-    rows = ((e.id, e.title, e.source, e.cost, e.full_cost) for e in experiments)
+    rows = [(e.id, e.title, e.source, e.cost, e.full_cost) for e in EXPERIMENTS.values()]
+    keys = ("id", "title", "source", "cost", "full_cost")
     columns = "experiment", prose("description"), prose("source", 2), "cost", ReportColumn("--full", rank=1)
-    plain_console().print(make_table(columns, rows))
+    facts = {"experiments": [dict(zip(keys, row, strict=True)) for row in rows]}
+    print_result(facts, [make_table(columns, rows)], json)
 
 
 # --- Table ---
@@ -153,57 +149,26 @@ def _row_cells(row: ComparisonRow) -> list[str]:
 
 
 def _print_run(run: ExperimentRun) -> None:
-    console = plain_console()
-    console.print(f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})")
     columns = "figure", figure("paper"), figure("ours"), figure("interval", 1), "verdict", prose("note", 2)
-    console.print(make_table(columns, map(_row_cells, run.report.rows)))
-    for note in run.report.notes:
-        console.print(f"note: {note}")
-    console.print(f"{summarize_rows(run.report.rows)}; {run.seconds:.1f} s")
+    parts = (
+        f"{run.experiment.id}: {run.experiment.title} ({run.experiment.source})",
+        make_table(columns, map(_row_cells, run.report.rows)),
+        *(f"note: {note}" for note in run.report.notes),
+        f"{summarize_rows(run.report.rows)}; {run.seconds:.1f} s",
+    )
+    print_parts(parts)
 
 
 # --- Plot ---
 
 
 def plot_report(report: ExperimentReport, title: str, path: Path) -> None:
-    """Draw a report: its own drawing, or its curves panel by panel, or its rows as bars."""
-    if report.draw is not None:
-        report.draw(path)
-        return
-    curves = [curve for curve in report.curves if curve.x]
-    if not curves and not report.rows:
+    """Write a picture of a report: its own figure, or its curves panel by panel, or its rows as bars."""
+    if report.draw is None and not report.rows and not any(curve.x for curve in report.curves):
         raise InputError(f"picture {path}: nothing to draw: {title!r} has no curves and no rows")
-    import matplotlib
+    from riverboat.plots.results import plot_experiment  # loads matplotlib
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    panels = list(dict.fromkeys(curve.panel for curve in curves)) or [""]
-    columns = min(len(panels), 2)
-    lines = -(-len(panels) // columns)
-    size = (9.0, 5.0) if columns == 1 else (13.0, 4.5 * lines)
-    figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
-    axes = dict(zip(panels, grid.flat, strict=False))
-    axis = axes[panels[0]]
-    if curves:
-        for curve in curves:
-            axes[curve.panel].plot(curve.x, curve.y, marker="." if len(curve.x) < 50 else None, label=curve.name)
-    else:
-        positions = range(len(report.rows))
-        axis.bar([k + 0.2 for k in positions], [row.ours for row in report.rows], 0.4, label="ours")
-        printed = [(k - 0.2, row.paper) for k, row in enumerate(report.rows) if row.paper is not None]
-        if printed:
-            axis.bar([k for k, _ in printed], [paper for _, paper in printed], 0.4, label="paper")
-        axis.set_xticks(list(positions), [row.name for row in report.rows], rotation=60, ha="right", fontsize=7)
-    for panel, panel_axis in axes.items():
-        panel_axis.grid(visible=True, alpha=0.3)
-        panel_axis.legend(fontsize=8)
-        panel_axis.set_title(panel, fontsize=10)
-        if report.log and curves:
-            panel_axis.set(xscale="log", yscale="log")
-    figure.suptitle(title)
-    files.save_figure(figure, path)
-    plt.close(figure)
+    save_picture(plot_experiment(report, title) if report.draw is None else report.draw(), path)
 
 
 # --- Documentation page ---

@@ -10,10 +10,12 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import Console
 
 QUIT_WORDS = ("q", "quit", "exit")
@@ -68,6 +70,32 @@ def plain_console(*, stderr: bool = False) -> Console:
 def emit(value: dict[str, Any]) -> None:
     """Print the JSON object of a command on stdout."""
     print(json.dumps(value, allow_nan=False, default=str))
+
+
+def print_result(result: Any, parts: Iterable[Any], json: bool) -> None:
+    """Print the result of a command: its JSON object, or its parts, which are lines and tables, as text.
+
+    `result` is the object, or has it as `to_dict()`. Parts are computed only if they are printed.
+    """
+    if json:
+        emit(result if isinstance(result, dict) else result.to_dict())
+    else:
+        print_parts(parts)
+
+
+def print_parts(parts: Iterable[Any], *, stderr: bool = False) -> None:
+    """Print lines and tables as text."""
+    console = plain_console(stderr=stderr)
+    for part in parts:
+        console.print(part)
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, and say so."""
+    from riverboat.plots.figures import save_figure  # not for every command
+
+    save_figure(figure, path)
+    say(f"picture: {path}")
 
 
 def print_line(text: str) -> None:

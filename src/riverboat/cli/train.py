@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-from rich.console import Console
 
 from riverboat.api.abstract import BuildStageProgress
 from riverboat.api.options import Flag
@@ -24,7 +22,7 @@ from riverboat.cli import termination
 from riverboat.cli.abstract import AbstractionDisplay
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_parts, print_result, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_seconds, shell_quote
 
@@ -67,7 +65,7 @@ def train(
     if estimate:
         sizes = ("abstraction", "time", "iterations", "threads", "device")
         plan = plan_training(recipe, **{name: options[name] for name in sizes})
-        emit(plan.to_dict()) if json else _print_plan(plan, plain_console())
+        print_result(plan, _plan_parts(plan), json)
         return
     if out is None:
         raise InputError("--out is missing: name the folder of the run, or give --estimate")
@@ -76,7 +74,7 @@ def train(
         stopped = interrupted()
     if plot is not None and stopped is None:
         _plot_snapshots(out, plot)
-    _print_trained(trained, recipe or SIZED_RECIPE, json)
+    print_result(trained, _training_lines(trained, recipe or SIZED_RECIPE), json)
     if stopped is not None:
         say(f"interrupted; continue with --out {shell_quote(out)} --resume")
         raise stopped
@@ -85,34 +83,29 @@ def train(
 def _list_recipes(json: bool) -> None:
     """Print the training recipes that come with Riverboat."""
     recipes = training_presets()
-    if json:
-        facts = {
-            name: {"about": r.about, "worth": r.measured_strength, "cards": r.abstraction, "time": r.time}
-            for name, r in recipes.items()
-        }
-        emit({"presets": facts})
-        return
+    facts = {
+        name: {"about": r.about, "worth": r.measured_strength, "cards": r.abstraction, "time": r.time}
+        for name, r in recipes.items()
+    }
     rows = (
         (name, r.abstraction, r.time or "", f"{r.about}. Strength: {r.measured_strength}")
         for name, r in recipes.items()
     )
-    plain_console().print(make_table(["recipe", "cards", "time", prose("description and measured strength")], rows))
-    say("riverboat train RECIPE --estimate prints nodes, information sets and memory")
+    columns = "recipe", "cards", "time", prose("description and measured strength")
+    print_result({"presets": facts}, [make_table(columns, rows)], json)
+    if not json:
+        say("riverboat train RECIPE --estimate prints nodes, information sets and memory")
 
 
-def _print_trained(trained: TrainingResult, recipe: str, json: bool) -> None:
+def _training_lines(trained: TrainingResult, recipe: str) -> Iterator[str]:
     facts = trained.to_dict()
-    if json:
-        emit(facts)
-        return
-    console = plain_console()
-    console.print(
+    yield (
         f"{load_recipe(recipe).name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
-        f"{facts['iterations_per_second']:,.3g} per second; {trained.touched:,} information sets visited",
+        f"{facts['iterations_per_second']:,.3g} per second; {trained.touched:,} information sets visited"
     )
     for claim in trained.claims:
-        console.print(f"at the last check: {claim}")
-    console.print(f"written to {trained.out}; riverboat show {shell_quote(trained.out)} preflop shows it")
+        yield f"at the last check: {claim}"
+    yield f"written to {trained.out}; riverboat show {shell_quote(trained.out)} preflop shows it"
 
 
 def _plot_snapshots(run: Path, picture: Path) -> None:
@@ -121,21 +114,20 @@ def _plot_snapshots(run: Path, picture: Path) -> None:
     from riverboat.papers.sampling import compare_snapshots
 
     report = compare_snapshots(run)
-    reproduce.plot_report(report, "snapshots against the last strategy", picture)
     for row in report.rows:
         say(f"{row.name}: {row.ours:+,.0f} mbb/g  {row.note}")
-    say(f"picture: {picture}")
+    reproduce.plot_report(report, "snapshots against the last strategy", picture)
 
 
 # --- Sizes ---
 
 
-def _print_plan(plan: TrainPlan, console: Console) -> None:
-    console.print(plan.counts)
+def _plan_parts(plan: TrainPlan) -> Iterator[Any]:
+    yield plan.counts
     if plan.visits_per_infoset is not None:
-        console.print(
+        yield (
             f"{plan.to_dict()['time']} on {plan.threads} threads: about {plan.visits_per_infoset:,.3g} visits of each "
-            f"information set, at {VISITS_PER_SECOND:,.0f} visits per second and thread",
+            f"information set, at {VISITS_PER_SECOND:,.0f} visits per second and thread"
         )
 
 
@@ -145,33 +137,20 @@ def _print_plan(plan: TrainPlan, console: Console) -> None:
 class TrainDisplay(AbstractionDisplay):
     """Shows the size of a training and its progress; also those of a card abstraction that is built first."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        super().__init__(quiet=quiet)
-        self._line: _TrainingProgressLine | None = None
-
     def plan(self, plan: Any) -> None:
-        self._close_line()
+        self.close_line()
         if not isinstance(plan, TrainPlan):
             super().plan(plan)
             return
         if not self.quiet:
-            _print_plan(plan, plain_console(stderr=True))
-        self._line = _TrainingProgressLine(plan.recipe.name)
+            print_parts(_plan_parts(plan), stderr=True)
+        self.line = _TrainingProgressLine(plan.recipe.name)
 
     def progress(self, now: Any) -> None:
-        if isinstance(now, BuildStageProgress) or self._line is None:
-            super().progress(now)
+        if isinstance(self.line, _TrainingProgressLine) and not isinstance(now, BuildStageProgress):
+            self.line(now)
         else:
-            self._line(now)
-
-    def _close_line(self) -> None:
-        if self._line is not None:
-            self._line.done()
-            self._line = None
-
-    def close(self) -> None:
-        self._close_line()
-        super().close()
+            super().progress(now)
 
 
 class _TrainingProgressLine(ProgressLine):

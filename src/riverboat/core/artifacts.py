@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import shutil
-import threading
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -19,6 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from riverboat import __version__
 from riverboat.core import files as core_files
 from riverboat.core.arrays import Array, map_npy, write_npy
+from riverboat.core.cache import LRUCache
 from riverboat.core.errors import CorruptError, DiskError, InputError, short_repr
 from riverboat.core.schema import ArtifactArrays, FileEntries
 
@@ -34,9 +34,7 @@ def _checksum(path: Path) -> str:
 
 
 FileStamp: TypeAlias = tuple[int, int, int, int]
-# checksums that this process has computed, with the stamp of the file at that time
-_CHECKSUM_CACHE: dict[Path, tuple[FileStamp, str]] = {}
-_MAX_CACHED_CHECKSUMS = 4096
+_CHECKSUM_CACHE: LRUCache[str] = LRUCache(4096)  # by file and its stamp: computed by this process
 
 
 def file_stamp(path: Path) -> FileStamp:
@@ -63,13 +61,7 @@ def file_stamp(path: Path) -> FileStamp:
 
 def _cached_checksum(path: Path) -> str:
     """Return the checksum of a file, computed once as long as its stamp does not change."""
-    stamp, key = file_stamp(path), path.absolute()
-    entry = _CHECKSUM_CACHE.get(key)
-    if entry is None or entry[0] != stamp:
-        if len(_CHECKSUM_CACHE) >= _MAX_CACHED_CHECKSUMS:
-            _CHECKSUM_CACHE.clear()
-        entry = _CHECKSUM_CACHE[key] = stamp, _checksum(path)
-    return entry[1]
+    return _CHECKSUM_CACHE.get_or_compute((path.absolute(), file_stamp(path)), lambda: _checksum(path))
 
 
 class ArtifactCache(Generic[T]):
@@ -90,9 +82,7 @@ class ArtifactCache(Generic[T]):
     """
 
     def __init__(self, max_entries: int) -> None:
-        self.max_entries = max_entries
-        self._entries: dict[tuple[Path, tuple[FileStamp, ...]], T] = {}
-        self._lock = threading.Lock()
+        self._objects: LRUCache[T] = LRUCache(max_entries)
 
     def get(self, folder: Path, make: Callable[[], T], *others: Path) -> T:
         """Return the object made from a folder (and perhaps others); evict the oldest entries beyond the limit.
@@ -111,15 +101,7 @@ class ArtifactCache(Generic[T]):
             key = folder.absolute(), tuple(sorted(file_stamp(path) for path in paths if path.is_file()))
         except OSError:  # a run has replaced the checkpoint by a newer one
             return make()
-        with self._lock:
-            value = self._entries.pop(key, None)
-        if value is None:
-            value = make()
-        with self._lock:
-            self._entries[key] = value
-            for old in list(self._entries)[: -self.max_entries]:
-                del self._entries[old]
-        return value
+        return self._objects.get_or_compute(key, make)
 
 
 def write(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 import re
 import socket
@@ -145,22 +144,6 @@ def check_image_path(path: str | Path) -> Path:
     with disk_errors(path):
         if path.is_dir():
             raise DiskError(f"{path}: is a folder; name a picture in it, such as {path / 'picture.png'}")
-    return path
-
-
-def save_figure(figure: Any, path: str | Path) -> Path:
-    """Write a Matplotlib figure; a .png in 256 colors, a third of the size without a visible difference."""
-    path = check_image_path(path)
-    with atomic_write(path) as draft:
-        if path.suffix.lower() != ".png":
-            figure.savefig(draft, dpi=130)
-            return path
-        from PIL import Image  # Matplotlib depends on it
-
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=130)
-        quantized = Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE)
-        quantized.save(draft, format="PNG", optimize=True)
     return path
 
 

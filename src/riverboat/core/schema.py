@@ -201,11 +201,11 @@ class UserEntries(FileEntries):
         raise InputError(f"{self.location} {key} = {short_repr(self[key])}: must be {wanted}")
 
 
-def check_keys(table: Mapping[str, Any], known: Collection[str], location: str) -> None:
+def check_keys(table: Mapping[str, Any], known: Collection[str], location: str, kind: str = "key") -> None:
     """Raise InputError for an unknown entry of a table; the message suggests a known one."""
     for key in table:
         if key not in known:
-            raise InputError((f"{location}: " if location else "") + str(unknown_name_error("key", key, known)))
+            raise InputError((f"{location}: " if location else "") + str(unknown_name_error(kind, key, known)))
 
 
 def _is_plain(value: Any, max_depth: int) -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
@@ -49,7 +48,7 @@ class ExperimentReport:
     notes: Sequence[str] = ()  # conventions, errors in the paper, omissions
     curves: Sequence[Curve] = ()
     log: bool = False  # whether the axes of the figure are logarithmic
-    draw: Callable[[Path], None] | None = None  # draws the figure, instead of curves or bars of rows
+    draw: Callable[[], Any] | None = None  # makes the figure, instead of curves or bars of rows
 
     @property
     def passes(self) -> bool:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,12 @@ from riverboat.agents.search import SearchAgent
 from riverboat.agents.spot_solution import SolutionAgent
 from riverboat.cards.grid import CLASS_NAMES, HandGrid
 from riverboat.cards.notation import format_cards
-from riverboat.core import artifacts, files
+from riverboat.core import artifacts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, RiverboatError, short_repr, unknown_name_error
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.rules import PokerRules
+from riverboat.plots.figures import save_figure
 from riverboat.practice.verdicts import DecisionVerdict, VerdictOption
 from riverboat.strategies import files as strategy_files
 from riverboat.strategies.public_strategy import PublicStateCache
@@ -324,7 +324,6 @@ def _parse_numbers(text: str, where: str) -> tuple[float, ...]:
     return tuple(map(float, parts))
 
 
-GRIDS_PER_ROW = 3  # of a sheet
 MAX_GRIDS = 12  # of a sheet
 
 
@@ -623,18 +622,6 @@ def save_sheet(charts: Sequence[Chart], path: str | Path) -> Path:
     """
     if not 1 <= len(charts) <= MAX_GRIDS:
         raise InputError(f"{len(charts)} charts: a sheet must have 1 to {MAX_GRIDS}; choose some by their lines")
-    return files.save_figure(_draw_sheet(charts), path)
+    from riverboat.plots.hand_grids import plot_grids  # loads matplotlib
 
-
-def _draw_sheet(charts: Sequence[Chart]) -> Any:
-    from matplotlib.figure import Figure
-
-    columns = min(GRIDS_PER_ROW, len(charts))
-    rows = ceil(len(charts) / columns)
-    figure = Figure(figsize=(6.4 * columns, 7.0 * rows), layout="constrained")
-    for number, axes in enumerate(figure.subplots(rows, columns, squeeze=False).ravel()):
-        if number < len(charts):
-            charts[number].grid.draw(axes)
-        else:
-            axes.set_axis_off()
-    return figure
+    return save_figure(plot_grids([chart.grid for chart in charts]), path)

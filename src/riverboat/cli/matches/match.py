@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from math import isfinite
 from pathlib import Path
@@ -17,14 +17,12 @@ from riverboat.cli.display import StageDisplay
 from riverboat.cli.matches.remote import WarningPrinter
 from riverboat.cli.progress import DeferredProgressBar
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.formats.hand_files import open_hand_writer
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from riverboat.evaluation.matches.hand_review import MatchDecisionReview, MatchHandReview
     from riverboat.evaluation.matches.match import DuplicateMatchResult
 
@@ -81,16 +79,11 @@ def match(
             *names, **options, until_settled=bounds, observe=write, progress=bar.update_count, preparing=values
         )
     if plot is not None and isinstance(result, RoundRobinResult):
-        from riverboat.reports.plots.results import plot_round_robin  # loads matplotlib
+        from riverboat.plots.results import plot_round_robin  # loads matplotlib
 
-        plot_round_robin(result, plot)
-        say(f"picture: {plot}")
-    if json:
-        emit(result.to_dict())
-    elif isinstance(result, RoundRobinResult):
-        _print_round_robin(result)
-    else:
-        _print_match(result)
+        save_picture(plot_round_robin(result), plot)
+    parts = _round_robin_parts(result) if isinstance(result, RoundRobinResult) else _match_parts(result)
+    print_result(result, parts, json)
     if histories is not None and not json:
         say(f"hand histories: {histories}")
 
@@ -100,11 +93,12 @@ def _match_programs(names: list[str], game: str | None, hands: int, seed: int, j
     warnings = WarningPrinter()
     facts = match_programs(names, game, hands, seed, warnings)
     warnings.close()
-    if json:
-        emit(facts | {"unit": "mbb/g", "units": UNITS})
-        return
+    print_result(facts | {"unit": "mbb/g", "units": UNITS}, _program_lines(names, facts), json)
+
+
+def _program_lines(names: list[str], facts: dict[str, Any]) -> Iterator[str]:
     result = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
-    plain_console().print(f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second")
+    yield f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
 
 
 # --- Reviewed hands, within 80 columns ---
@@ -119,14 +113,12 @@ REVIEW_NOTES = (
 )
 
 
-def print_reviews(console: Console, reviews: Sequence[MatchHandReview], big_blind: int) -> None:
-    """Print a heading and a table for each reviewed hand."""
+def review_parts(reviews: Sequence[MatchHandReview], big_blind: int) -> Iterator[Any]:
+    """Yield a heading and a table for each reviewed hand."""
     for hand in reviews:
-        for line in _review_heading(hand, big_blind):
-            console.print(line)
-        console.print(make_table(_REVIEW_COLUMNS, (_decision_row(hand, d, big_blind) for d in hand.decisions)))
-    for line in REVIEW_NOTES if reviews else ():
-        console.print(line)
+        yield from _review_heading(hand, big_blind)
+        yield make_table(_REVIEW_COLUMNS, (_decision_row(hand, d, big_blind) for d in hand.decisions))
+    yield from REVIEW_NOTES if reviews else ()
 
 
 def _review_heading(hand: MatchHandReview, big_blind: int) -> list[str]:
@@ -171,22 +163,21 @@ def parse_bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _print_match(result: MatchResult) -> None:
-    """Print a match of two agents."""
-    console = plain_console()
-    console.print(match_table([result]))
+def _match_parts(result: MatchResult) -> Iterator[Any]:
+    """Yield the result of a match of two agents."""
+    yield match_table([result])
     for name, account in result.accounts.items():
-        console.print(f"{name}: {account}")
+        yield f"{name}: {account}"
     thinned = "" if result.played is None else f" of which {result.played // 2:,} were played"
-    console.print(
+    yield (
         f"{result.game}, {result.pairs:,} duplicate pairs{thinned}, seed {result.seed}; {result.seconds:,.1f} s, "
         f"{result.hands_per_second:,.0f} hands per second"
     )
     if result.raw is not None:
-        console.print(describe_variance_reduction(result))
+        yield describe_variance_reduction(result)
     if result.verdict is not None:
-        console.print(_describe_sequential_verdict(result))
-    print_reviews(console, result.reviews, result.big_blind)
+        yield _describe_sequential_verdict(result)
+    yield from review_parts(result.reviews, result.big_blind)
 
 
 def describe_variance_reduction(played: DuplicateMatchResult) -> str:
@@ -227,11 +218,11 @@ def interval_verdict(played: DuplicateMatchResult) -> str:
     return "loses" if played.mbb_per_game < -played.ci95 else "undecided"
 
 
-def _print_round_robin(result: RoundRobinResult) -> None:
-    """Print the table of a round robin."""
-    console, (head, *rows) = plain_console(), result.rows()
-    console.print(make_table([head[0], *map(figure, head[1:])], rows))
-    console.print(
+def _round_robin_parts(result: RoundRobinResult) -> Iterator[Any]:
+    """Yield the table of a round robin."""
+    head, *rows = result.rows()
+    yield make_table([head[0], *map(figure, head[1:])], rows)
+    yield (
         f"win rate of the row agent against the column agent, mbb/g ± 95 %; {result.rules.name}, {result.hands:,} hands "
-        f"in duplicate pairs each, seed {result.seed}" + (", with AIVAT" if result.aivat else ""),
+        f"in duplicate pairs each, seed {result.seed}" + (", with AIVAT" if result.aivat else "")
     )

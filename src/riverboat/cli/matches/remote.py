@@ -10,7 +10,7 @@ from riverboat.acpc.dealer import DealerLimits
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.options import MAX_PORT, Limits, PositiveCount, Seed
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import emit, print_result, say
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.formatting import parse_duration
 from riverboat.formats.acpc_log import format_score_line
@@ -207,4 +207,4 @@ def online(
             say(f"{done:,} hands, {chips:+,} chips")
 
     played = web_bot.play_online(player, exchange, hands, report)
-    emit(played.to_dict()) if json else plain_console().print(str(played))
+    print_result(played, map(str, [played]), json)

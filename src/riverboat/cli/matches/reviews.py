@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.review import review_match
 from riverboat.cards.notation import format_cards
-from riverboat.cli.matches.match import describe_variance_reduction, match_table, print_reviews
+from riverboat.cli.matches.match import describe_variance_reduction, match_table, review_parts
 from riverboat.cli.progress import DeferredProgressBar
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console
+from riverboat.cli.terminal import print_parts, print_result
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
 from riverboat.formats.hand_files import read_hands_in_file_units
@@ -20,9 +20,6 @@ from riverboat.games.holdem.rules import read_game
 from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import DecisionReview, HandReview, hands_of_player, review_hand, total_ev_lost
 from riverboat.practice.session import PracticeSession, SessionResults, session_results
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _EV_LOST_COLUMNS = (
     "street",
@@ -39,19 +36,16 @@ EV_LOST_NOTE = (
 )
 
 
-def print_hand_reviews(console: Console, hands: Sequence[HandReview]) -> None:
-    """Print a heading and a table for each hand."""
+def _hand_review_parts(hands: Sequence[HandReview]) -> Iterator[Any]:
+    """Yield a heading and a table for each hand."""
     for hand in hands:
         won = "" if hand.hand.won is None else f", won {hand.hand.won:+,.6g}"
         board = format_cards(hand.hand.dealt, " ") or "no board"
-        console.print(
-            f"\nhand {hand.hand.number + 1}: {format_cards(hand.hand.hole, ' ')} on {board}{won}, EV lost "
-            f"{hand.ev_lost:,.1f}",
-            highlight=False,
-        )
-        console.print(make_table(_EV_LOST_COLUMNS, map(_ev_lost_row, hand.decisions)))
+        hole = format_cards(hand.hand.hole, " ")
+        yield f"\nhand {hand.hand.number + 1}: {hole} on {board}{won}, EV lost {hand.ev_lost:,.1f}"
+        yield make_table(_EV_LOST_COLUMNS, map(_ev_lost_row, hand.decisions))
     if hands:
-        console.print(EV_LOST_NOTE, highlight=False)
+        yield EV_LOST_NOTE
 
 
 def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
@@ -66,7 +60,7 @@ def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
     return made.street, made.state.line or "–", f"{made.state.pot:,}", move, frequency, cost, best, verdict.source
 
 
-def print_session_review(console: Console, session: PracticeSession) -> None:
+def print_session_review(session: PracticeSession) -> None:
     """Print the decisions of all finished hands of a session, and its results with luck removed."""
     count = len(session.finished)
     with DeferredProgressBar("reviews") as progress:
@@ -74,9 +68,8 @@ def print_session_review(console: Console, session: PracticeSession) -> None:
         for number in range(count):
             hands.append(session.review(number))
             progress.update_count(number + 1, count)
-    print_hand_reviews(console, hands)
-    for line in describe_results(session_results(session.finished, session.table.agent), total_ev_lost(hands)):
-        console.print(line, highlight=False)
+    results = session_results(session.finished, session.table.agent)
+    print_parts([*_hand_review_parts(hands), *describe_results(results, total_ev_lost(hands))])
 
 
 def describe_results(results: SessionResults, lost: float) -> list[str]:
@@ -113,13 +106,8 @@ def review(
         return
     with DeferredProgressBar("values for AIVAT, once") as values, DeferredProgressBar("hands") as bar:
         result = review_match(log, **options, preparing=values, progress=bar.update_count)
-    if json:
-        emit(result.to_dict())
-        return
-    console = plain_console()
-    console.print(match_table([result.match]))
-    console.print(describe_variance_reduction(result.match))
-    print_reviews(console, result.reviews, result.rules.big_blind)
+    summary = match_table([result.match]), describe_variance_reduction(result.match)
+    print_result(result, [*summary, *review_parts(result.reviews, result.rules.big_blind)], json)
 
 
 def _review_decisions(file: Path, player: str, judge: str, worst: int, game: str | None, json: bool) -> None:
@@ -134,28 +122,23 @@ def _review_decisions(file: Path, player: str, judge: str, worst: int, game: str
             progress.update_count(number, len(hands))
     num_judged = sum(decision.cost is not None for hand in reviews for decision in hand.decisions)
     num_decisions = sum(len(hand.decisions) for hand in reviews)
-    if json:
-        facts = {
-            "file": str(file),
-            "player": player,
-            "judge": judge,
-            "hands": [hand.to_dict() for hand in reviews],
-            "decisions": num_decisions,
-            "judged": num_judged,
-            "ev_lost": total_ev_lost(reviews),
-            "unit": "chips",
-            "scale": record.scale,
-        }
-        emit(facts)
-        return
-    console = plain_console()
-    print_hand_reviews(console, sorted(reviews, key=lambda hand: -hand.ev_lost)[:worst])
-    console.print(
+    facts = {
+        "file": str(file),
+        "player": player,
+        "judge": judge,
+        "hands": [hand.to_dict() for hand in reviews],
+        "decisions": num_decisions,
+        "judged": num_judged,
+        "ev_lost": total_ev_lost(reviews),
+        "unit": "chips",
+        "scale": record.scale,
+    }
+    summary = (
         f"{player}: {len(reviews):,} hands, {num_judged:,} of {num_decisions:,} decisions reviewed by {judge}, "
         f"EV lost {total_ev_lost(reviews):,.1f} chips"
-        + ("" if record.scale == 1 else f" ({record.scale} chips are one unit of the file)"),
-        highlight=False,
+        + ("" if record.scale == 1 else f" ({record.scale} chips are one unit of the file)")
     )
     reasons = {decision.unknown_reason for hand in reviews for decision in hand.decisions if decision.unknown_reason}
-    for reason in sorted(reasons)[:3]:
-        console.print(f"not reviewed: {reason}", highlight=False)
+    shown = sorted(reviews, key=lambda hand: -hand.ev_lost)[:worst]
+    notes = (f"not reviewed: {reason}" for reason in sorted(reasons)[:3])
+    print_result(facts, [*_hand_review_parts(shown), summary, *notes], json)

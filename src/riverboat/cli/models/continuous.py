@@ -10,7 +10,7 @@ from rich.console import Console
 from riverboat.api.continuous import ContinuousResult, RiverThresholdsResult, solve_continuous
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import emit, say
+from riverboat.cli.terminal import emit, save_picture
 from riverboat.core.tables import ReportColumn
 
 
@@ -28,10 +28,9 @@ def continuous(game: Path, *, plot: Path | None = None, json: bool = False, **op
         result = solve_continuous(game, **options)
     profile = result.river.profile if isinstance(result, RiverThresholdsResult) else result.best.profile
     if plot is not None:
-        from riverboat.reports.plots.continuous import plot_profile
+        from riverboat.plots.thresholds import plot_profile  # loads matplotlib
 
-        plot_profile(profile, plot)
-        say(f"picture: {plot}")
+        save_picture(plot_profile(profile), plot)
     if json:
         emit(result.to_dict())
     elif isinstance(result, RiverThresholdsResult):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from riverboat.api import tournaments
 from riverboat.api.tournaments import IcmResult, PushFoldDecision, PushFoldResult, TournamentResult
 from riverboat.cli.progress import DeferredProgressBar, ProgressLine
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.cli.termination import defer_signals
 from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr
@@ -50,7 +50,7 @@ def icm(*, stacks: str, payouts: str, json: bool = False) -> None:
         Prizes from the first place down, such as 50,30,20.
     """
     result = tournaments.icm(parse_numbers(stacks, "--stacks"), parse_numbers(payouts, "--payouts"))
-    emit(result.to_dict()) if json else _print_icm(result)
+    print_result(result, _icm_parts(result), json)
 
 
 def pushfold(
@@ -91,7 +91,7 @@ def pushfold(
             chips, blinds=pair, payouts=prizes, line=line, preparing=preparing, progress=progress, **options
         )
     _save_decisions(result.decisions, line, plot, csv)
-    emit(result.to_dict()) if json else _print_push_fold(result, line)
+    print_result(result, _push_fold_parts(result, line), json)
     return result.reached
 
 
@@ -131,7 +131,7 @@ def tournament(
         result = tournaments.load_tournament(source, **shown)
     elif estimate:
         facts = tournaments.estimate_tournament(source, small=options["small"], threads=options["threads"])
-        emit(facts) if json else _print_estimate(facts, options["threads"])
+        print_result(facts, _estimate_lines(facts, options["threads"]), json)
         return True
     else:
         with DeferredProgressBar("equities, once") as bar, ExitStack() as lines, defer_signals() as signal:
@@ -153,12 +153,12 @@ def tournament(
                 raise received
     if result.state is not None:
         _save_decisions(result.state.decisions, line, plot, csv)
-    emit(result.to_dict()) if json else print_tournament(result, line)
+    print_result(result, tournament_parts(result, line), json)
     return result.solved.epsilon_percent <= float(options["until"])
 
 
-def _print_icm(result: IcmResult) -> None:
-    """Print values, finish probabilities, bubble factors and call-off equities."""
+def _icm_parts(result: IcmResult) -> Iterator[ReportTable]:
+    """Yield values, finish probabilities, bubble factors and call-off equities."""
     paid, total = range(len(result.payouts)), sum(result.payouts)
     columns: list[str | ReportColumn] = ["player", *map(figure, ("stack", "chips", "value", "prizes"))]
     columns += [figure(f"place {k + 1}", 1) for k in paid]
@@ -167,8 +167,7 @@ def _print_icm(result: IcmResult) -> None:
         share, prizes = stack / sum(result.stacks), value / total if total else 0.0
         figures = f"{stack:g}", f"{share:.2%}", f"{value:.4g}", f"{prizes:.2%}"
         rows.append((str(i + 1), *figures, *(f"{result.finish_probabilities[i, k]:.2%}" for k in paid)))
-    console = plain_console()
-    console.print(make_table(columns, rows))
+    yield make_table(columns, rows)
     if len(result.bubble_factors) > 1:
         players = range(len(result.stacks))
         heads: list[str | ReportColumn] = ["all-in", *(figure(f"against {j + 1}") for j in players)]
@@ -177,7 +176,7 @@ def _print_icm(result: IcmResult) -> None:
             ("equity needed to call", result.call_off_equities, "{:.1%}"),
         ):
             lines = ((str(i + 1), *("–" if x is None else form.format(x) for x in row)) for i, row in enumerate(table))
-            console.print(make_table(heads, lines, title))
+            yield make_table(heads, lines, title)
 
 
 def _save_decisions(
@@ -188,8 +187,8 @@ def _save_decisions(
         files.write_text(csv, tournaments.decisions_to_csv(decisions))
         say(f"table: {csv}")
     if plot is not None:
-        next(decision for decision in decisions if decision.line == line).grid().save(plot)
-        say(f"picture: {plot}")
+        grid = next(decision for decision in decisions if decision.line == line).grid()
+        save_picture(grid.figure(), plot)
 
 
 def _decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> ReportTable:
@@ -198,49 +197,40 @@ def _decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> R
     return make_table(["line", "player", "move", figure("% of hands")], rows, title)
 
 
-def _print_push_fold(result: PushFoldResult, line: str | None) -> None:
-    """Print the decisions, the grid of one line, values and ε."""
-    console, decisions, unit = plain_console(), result.decisions, result.spot.unit
-    console.print(
-        _decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1])
-    )
+def _push_fold_parts(result: PushFoldResult, line: str | None) -> Iterator[Any]:
+    """Yield the decisions, the grid of one line, values and ε."""
+    decisions, unit = result.decisions, result.spot.unit
+    yield _decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1])
     if line is not None:
-        console.print(result.grid(line))
+        yield result.grid(line)
     pairs = zip(result.spot.positions, result.solution.values, strict=True)
-    console.print(f"values {', '.join(f'{who} {value:.4g}' for who, value in pairs)} {unit}", highlight=False)
+    yield f"values {', '.join(f'{who} {value:.4g}' for who, value in pairs)} {unit}"
     kind = result.epsilon_is.replace(": ", "; ")
-    console.print(
-        f"ε {result.epsilon:.3g} {unit} ({kind}), {result.solution.method}, {result.solution.iterations} iterations",
-        highlight=False,
-    )
+    yield f"ε {result.epsilon:.3g} {unit} ({kind}), {result.solution.method}, {result.solution.iterations} iterations"
 
 
-def _print_estimate(facts: dict[str, Any], threads: int) -> None:
-    """Print the size of a tournament and the estimated time."""
-    console = plain_console()
+def _estimate_lines(facts: dict[str, Any], threads: int) -> Iterator[str]:
+    """Yield the size of a tournament and the estimated time as lines of text."""
     size, memory = format_bytes(facts["bytes_on_disk"]), format_bytes(facts["bytes_in_memory"])
-    console.print(
-        f"{facts['states_of_three']:,} states of three players, {facts['states_of_two']:,} of two; {size} on disk"
-    )
-    console.print(f"about {memory} of memory, {format_seconds(facts['seconds'])} on {threads} threads")
+    yield f"{facts['states_of_three']:,} states of three players, {facts['states_of_two']:,} of two; {size} on disk"
+    yield f"about {memory} of memory, {format_seconds(facts['seconds'])} on {threads} threads"
 
 
-def print_tournament(result: TournamentResult, line: str | None = None) -> None:
-    """Print ε and the error of ICM, and the requested state with the grid of one line."""
-    solved, console, errors = result.solved, plain_console(), result.icm_errors
-    console.print(
+def tournament_parts(result: TournamentResult, line: str | None = None) -> Iterator[Any]:
+    """Yield ε and the error of ICM, and the requested state with the grid of one line."""
+    solved, errors = result.solved, result.icm_errors
+    yield (
         f"{len(solved.tournament.states):,} states, {solved.method}: {solved.steps} steps in "
         f"{format_seconds(solved.seconds)}\n"
         f"ε {solved.epsilon:.3g}, {solved.epsilon_percent:.3g} % of the fee of {solved.tournament.fee:g} (exact)\n"
-        f"error of ICM values: {errors[0]:.3g} on average, {errors[1]:.3g} at most",
-        highlight=False,
+        f"error of ICM values: {errors[0]:.3g} on average, {errors[1]:.3g} at most"
     )
     state = result.state
     if state is None:
         return
-    console.print(_decision_table(state.decisions, f"stacks {', '.join(map(str, state.stacks))} units"))
+    yield _decision_table(state.decisions, f"stacks {', '.join(map(str, state.stacks))} units")
     figures = zip(state.positions, state.stacks, state.values, state.icm_values, strict=True)
     rows = ((position, str(units), f"{value:.3f}", f"{model:.3f}") for position, units, value, model in figures)
-    console.print(make_table(["player", *map(figure, ("units", "value", "ICM"))], rows))
+    yield make_table(["player", *map(figure, ("units", "value", "ICM"))], rows)
     if line is not None:
-        console.print(state.grid(line))
+        yield state.grid(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,16 +12,17 @@ from riverboat.api import artifacts, tournaments
 from riverboat.api import respond as respond_api
 from riverboat.api import show as show_api
 from riverboat.api.options import Count, Flag, Limits
+from riverboat.api.respond import BestResponses
 from riverboat.cli.models import tournament
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.show import blueprint, card_abstraction, spot
 from riverboat.cli.show.spot import ShowOptions
 from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, say
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
-from riverboat.core.tables import ReportColumn
+from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.games import registry
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def show(
     if found.type == "tournament":
         state = None if line is None else tournament.parse_numbers(line, "state")
         result = tournaments.load_tournament(folder, state=state)
-        emit(result.to_dict()) if json else tournament.print_tournament(result)
+        print_result(result, tournament.tournament_parts(result), json)
         return
     if found.type == "blueprint":
         blueprint.show_blueprint(folder, line, view, json, abstraction)
@@ -118,32 +119,25 @@ def show(
         raise InputError(f"{folder}: contains {entries['game']}; {options} are for hold'em")
     if line is not None:
         row = strategy[line]
-        if json:
-            emit({"infoset": line, "player": strategy.tree.infoset(line).player, "strategy": row})
-        else:
-            _print_infosets(strategy, {line: row})
+        facts = {"infoset": line, "player": strategy.tree.infoset(line).player, "strategy": row}
+        print_result(facts, [_infoset_table(strategy, {line: row})], json)
         return
     facts = {"kind": entries["kind"], "game": entries["game"], "unit": strategy.tree.unit, "infosets": len(strategy)}
     facts |= entries.plain_table("provenance", 1)
     rows = dict(islice(strategy.items(), limit))
-    if json:
-        emit(facts | {"strategy": rows})
-        return
-    console = plain_console()
-    for key, value in facts.items():
-        console.print(f"{key:>12}  {value}")
-    _print_infosets(strategy, rows)
-    if len(strategy) > len(rows):
+    lines = [f"{key:>12}  {value}" for key, value in facts.items()]
+    print_result(facts | {"strategy": rows}, [*lines, _infoset_table(strategy, rows)], json)
+    if len(strategy) > len(rows) and not json:
         say(f"… {len(strategy) - len(rows):,} more; name one, or increase --limit")
 
 
-def _print_infosets(strategy: Strategy, rows: Mapping[str, Mapping[str, float]]) -> None:
+def _infoset_table(strategy: Strategy, rows: Mapping[str, Mapping[str, float]]) -> ReportTable:
     cells = (
         (name, str(strategy.tree.infoset(name).player), "  ".join(f"{a} {100 * p:5.1f}%" for a, p in row.items()))
         for name, row in rows.items()
     )
     columns = "information set", ReportColumn("player", rank=1), prose("strategy")
-    plain_console().print(make_table(columns, cells))
+    return make_table(columns, cells)
 
 
 def export(
@@ -203,24 +197,25 @@ def respond(
     responses = respond_api.respond(folder, player, out=out, game=game)
     if out is not None:
         say(f"saved under {out}")
-    if json:
-        emit(responses.to_dict())
-        return
+    print_result(responses, _response_parts(responses, limit), json)
+
+
+def _response_parts(responses: BestResponses, limit: int) -> Iterator[Any]:
     for p, best in responses.items():
-        plain_console().print(f"{best.claim}, a gain of {best.gain:.3g} over the strategy")
+        yield f"{best.claim}, a gain of {best.gain:.3g} over the strategy"
         infosets = [each.name for each in best.strategy.tree.infosets() if each.player == p][:limit]
-        _print_infosets(best.strategy, {name: best.strategy[name] for name in infosets})
+        yield _infoset_table(best.strategy, {name: best.strategy[name] for name in infosets})
 
 
 def games(*, json: bool = False) -> None:
     """List the games with their options."""
-    if json:
-        known = registry.GAMES.items()
-        emit({"games": {n: {"about": e.description, "options": registry.game_options(n)} for n, e in known}})
-        return
-    rows = [
-        (name, entry.description, ", ".join(f"{k}={v}" for k, v in registry.game_options(name).items()))
+    known = {
+        name: {"about": entry.description, "options": registry.game_options(name)}
         for name, entry in registry.GAMES.items()
+    }
+    rows = [
+        (name, str(game["about"]), ", ".join(f"{k}={v}" for k, v in registry.game_options(name).items()))
+        for name, game in known.items()
     ]
     rows += [
         ("FILE.efg, FILE.nfg", "a Gambit file", ""),
@@ -228,7 +223,7 @@ def games(*, json: bool = False) -> None:
         ("open_spiel:NAME(...)", "an OpenSpiel game (install riverboat[openspiel])", ""),
         ("module:object", "your own game (docs/your-own-game.md)", ""),
     ]
-    plain_console().print(make_table(["game", prose("description"), prose("options")], rows))
+    print_result({"games": known}, [make_table(["game", prose("description"), prose("options")], rows)], json)
 
 
 def trace(game: str = "kuhn", *, svg: Path | None = None, json: bool = False, **options: Any) -> None:
@@ -244,7 +239,7 @@ def trace(game: str = "kuhn", *, svg: Path | None = None, json: bool = False, **
     traced = show_api.trace(game, svg=svg, **options)
     if svg is not None:
         say(f"picture: {svg}")
-    emit(traced.to_dict()) if json else plain_console().print(traced)
+    print_result(traced, [traced], json)
 
 
 def cache(*, clear: bool = False, json: bool = False) -> None:
@@ -261,10 +256,6 @@ def cache(*, clear: bool = False, json: bool = False) -> None:
     if clear and folder.is_dir():
         shutil.rmtree(folder)
     names = [str(p.relative_to(folder)) for p in cached]
-    if json:
-        emit({"folder": str(folder), "files": names, "bytes": size, "cleared": clear})
-        return
-    console = plain_console()
-    console.print(f"{folder}: {len(cached)} files, {format_bytes(size)}" + (", deleted" if clear else ""))
-    for name in names:
-        console.print(f"  {name}")
+    facts = {"folder": str(folder), "files": names, "bytes": size, "cleared": clear}
+    summary = f"{folder}: {len(cached)} files, {format_bytes(size)}" + (", deleted" if clear else "")
+    print_result(facts, [summary, *(f"  {name}" for name in names)], json)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
 
 from riverboat.api import show as show_api
 from riverboat.api.artifacts import agent_blueprint, describe, load_blueprint, load_policy
 from riverboat.cards.grid import HandGrid
-from riverboat.cards.notation import format_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.show.spot import ROOT, ShowOptions, print_rows
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.show.spot import ROOT, ShowOptions, print_range, print_rows
+from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
 from riverboat.games.holdem.menus import SEATS
@@ -56,13 +57,10 @@ def _show_summary(strategy: Blueprint, kind: str, json: bool) -> None:
     if json:
         emit(facts | {"menu": menu or None, "rules": str(strategy.rules)} | dict(strategy.provenance))
         return
-    console = plain_console()
-    for key, value in (facts | dict(strategy.provenance)).items():
-        if value is not None:
-            console.print(f"{key:>16}  {_format_value(value)}")
-    if menu:
-        console.print(f"\n{menu}")
-    console.print(strategy.tree.table_size(strategy.buckets, max(table.dtype.itemsize for table in strategy.average)))
+    known = {key: value for key, value in (facts | dict(strategy.provenance)).items() if value is not None}
+    parts = [f"{key:>16}  {_format_value(value)}" for key, value in known.items()] + ([f"\n{menu}"] if menu else [])
+    size = strategy.tree.table_size(strategy.buckets, max(table.dtype.itemsize for table in strategy.average))
+    print_parts([*parts, size])
     say("'preflop' shows the first grids; name a line for any other node, such as "
         f"{_example_line(strategy)!r}")  # fmt: skip
 
@@ -109,14 +107,11 @@ def show_preflop(
         node_fields = [] if view.hand is not None else [_node_to_dict(node, None, None) for node in main]
         emit({**(extra_fields or {}), "game": strategy.rules.name, **table.to_dict(), "nodes": node_fields})
         return
-    console = plain_console()
-    print_rows(console, table, view.limit)
+    print_rows(table, view.limit)
     if view.hand is not None:
         return
     for node in main:
-        console.print()
-        console.print(report.headline(node), style="bold")
-        console.print(report.strategy_grid(node) or report.hands_table(node))
+        print_parts(["", _bold(report.headline(node)), report.strategy_grid(node) or report.hands_table(node)])
     if len(nodes) > len(main):
         say(f"shown: the {len(main)} most frequent of {len(nodes):,} decisions; name a line to see another")
 
@@ -140,28 +135,20 @@ def show_decision(
         return
     if view.hand is not None:
         hand = report.hand_report(node, view.hand, view.player)
-        if json:
-            emit((extra_fields or {}) | hand)
-        else:
-            _print_hand(hand)
+        print_result((extra_fields or {}) | hand, _hand_lines(hand), json)
         return
     if json:
         emit((extra_fields or {}) | _node_to_dict(node, view.table, view.player, view.sort))
         return
-    console = plain_console()
     if view.table is None:
-        console.print(report.headline(node), style="bold")
-        for part in (report.ranges_table(node), report.actions_table(node)):
-            console.print(part)
-            console.print()
         # By default both ranges: the strategy of the player to act, and the opponent's range.
         seats = [report.parse_seat(node, view.player)] if view.player is not None else [node.seat, 1 - node.seat]
-        for grid in (report.strategy_grid(node, seat) for seat in seats):
-            if grid is not None:
-                console.print(grid)
-                console.print()
-    table = _hand_table(node, view.table, view.player, view.sort)
-    print_rows(console, table, view.limit)
+        grids = [report.strategy_grid(node, seat) for seat in seats]
+        print_parts([_bold(report.headline(node))])
+        for part in (report.ranges_table(node), report.actions_table(node), *grids):
+            if part is not None:
+                print_parts([part, ""])
+    print_rows(_hand_table(node, view.table, view.player, view.sort), view.limit)
 
 
 def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
@@ -171,12 +158,7 @@ def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
     with ProgressLine("values on all runouts"):
         values = show_api.node_values(node, player=view.player, hand=view.hand, table=view.table)
     if values.hand is not None:
-        hand = values.hand
-        if json:
-            emit(hand)
-        else:
-            figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
-            plain_console().print(f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}")
+        print_result(values.hand, _hand_value_lines(values.hand), json)
         return
     assert values.hands is not None
     table = values.hands if view.sort is None else values.hands.sorted(view.sort)
@@ -184,38 +166,35 @@ def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
         sides = {str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values.seats}
         emit(report.node_summary(node) | {"values": sides | {"unit": values.unit}, "table": table.to_dict()})
         return
-    console = plain_console()
-    console.print(report.headline(node), style="bold")
-    console.print(values.seats)
-    console.print()
-    print_rows(console, table, view.limit)
+    print_parts([_bold(report.headline(node)), values.seats, ""])
+    print_rows(table, view.limit)
+
+
+def _hand_value_lines(hand: dict[str, Any]) -> Iterator[str]:
+    figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
+    yield f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}"
 
 
 def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:
-    """Print a range as text, with nothing else on stdout."""
     seat = report.parse_seat(node, player)
     hand_range = node.range(seat)
     if hand_range is None:
         raise InputError(f"--range at {node.line!r}: hands of one card have no range notation")
     text = hand_range.text(node.board, WEIGHT_DIGITS)
-    if json:
-        where = {"line": node.line, "board": format_cards(node.board), "player": SEATS[seat]}
-        emit(where | {"range": text, "combos": hand_range.combos, "digits": WEIGHT_DIGITS})
-    else:
-        print(text)
+    print_range(text, node.line, node.board, SEATS[seat], hand_range.combos, json)
 
 
-def _print_hand(hand: dict[str, Any]) -> None:
-    """Print one hand in two lines."""
+def _bold(text: str) -> Text:
+    return Text(text, style="bold")
+
+
+def _hand_lines(hand: dict[str, Any]) -> Iterator[str]:
+    """Yield one hand in two lines."""
     where = f"at {hand['line'] or ROOT}" + (f" on {hand['board']}" if hand["board"] else "")
-    console = plain_console()
-    console.print(
-        f"{hand['hand']} ({hand['player']}) {where}: weight {100 * hand['weight']:.1f} %"
-        + (f", bucket {hand['bucket']:,}" if "bucket" in hand else ""),
-    )
+    bucket = f", bucket {hand['bucket']:,}" if "bucket" in hand else ""
+    yield f"{hand['hand']} ({hand['player']}) {where}: weight {100 * hand['weight']:.1f} %{bucket}"
     if hand["frequencies"]:
-        moves = (f"{name} {100 * share:.1f} %" for name, share in hand["frequencies"].items())
-        console.print("  ".join(moves))
+        yield "  ".join(f"{name} {100 * share:.1f} %" for name, share in hand["frequencies"].items())
 
 
 def _hand_table(node: PublicStateNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
@@ -231,8 +210,7 @@ def _node_to_dict(node: PublicStateNode, by: str | None, player: str | None, sor
 def _save_grid(grid: HandGrid | None, path: Path) -> None:
     if grid is None:
         raise InputError(f"picture {path}: hands of one card have no grid; leave out --picture")
-    grid.save(path)
-    say(f"picture: {path}")
+    save_picture(grid.figure(), path)
 
 
 # --- Agents: their strategy after action translation and post-processing ---
@@ -262,7 +240,6 @@ def show_agent(name: str, line: str | None, view: ShowOptions, json: bool, game:
     measurements = ledger.describe_shipped_agent() if name == "default" and line is None else []
     if measurements and not json:
         table, _ = ledger.shipped_measurement_table()
-        for part in (measurements[0], ledger.MEASUREMENTS_HEADING, table, ""):
-            plain_console().print(part)
+        print_parts([measurements[0], ledger.MEASUREMENTS_HEADING, table, ""])
     facts = {"agent": name, "game": rules.name}
     show_decision(node, view, json, facts | ({"known": measurements} if measurements else {}))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riverboat.api import show as show_api
 from riverboat.api.show import PUBLIC, AbstractionDescription
 from riverboat.cli.show.spot import ShowOptions
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.rules import STREETS
-from riverboat.reports.plots import card_abstraction as plots
 
 if TYPE_CHECKING:
     from riverboat.abstraction.cards.card_abstraction import CardAbstraction
@@ -32,10 +32,9 @@ def show_abstraction(folder: Path, part: str | None, view: ShowOptions, json: bo
         _save_picture(cards, part, view.board, view.picture)
     elif view.board is not None:
         raise InputError(f"--board {view.board}: name a hand with --hand, or draw the grid of the board with --picture")
-    if json:
-        emit(described.to_dict())
-    else:
-        _print_report(described, view.limit)
+    print_result(described, _report_parts(described, view.limit), json)
+    if not json:
+        _print_hints(described, view.limit)
 
 
 def _show_hand(cards: CardAbstraction, view: ShowOptions, json: bool) -> None:
@@ -43,37 +42,38 @@ def _show_hand(cards: CardAbstraction, view: ShowOptions, json: bool) -> None:
     assert view.hand is not None
     buckets = show_api.explain_buckets(cards, view.hand, view.board or "")
     if view.picture is not None:
-        plots.save_figure(plots.plot_hand(buckets), view.picture)
-        say(f"picture: {view.picture}")
-    if json:
-        emit(buckets.to_dict())
-    else:
-        plain_console().print(buckets)
+        from riverboat.reports.card_abstraction import plot_hand  # loads matplotlib
+
+        save_picture(plot_hand(buckets), view.picture)
+    print_result(buckets, [buckets], json)
 
 
 def _save_picture(cards: CardAbstraction, part: str | None, board: str | None, path: Path) -> None:
     """Draw the grid of a board, the public buckets, or the centroids of a street, by default of the flop."""
+    from riverboat.reports import card_abstraction as plots  # loads matplotlib
+
     if board is not None:
         figure = plots.plot_bucket_grid(cards, board)
     elif part == PUBLIC or (part is None and cards.public is not None):
         figure = plots.plot_public_buckets(cards)
     else:
         figure = plots.plot_centroids(cards, part or STREETS[min(1, len(cards.streets) - 1)])
-    plots.save_figure(figure, path)
-    say(f"picture: {path}")
+    save_picture(figure, path)
 
 
-def _print_report(described: AbstractionDescription, limit: int) -> None:
-    report, part = described.report, described.part
-    console = plain_console()
-    if part is None:
+def _report_parts(described: AbstractionDescription, limit: int) -> Iterator[Any]:
+    if described.part is None:
         for key, value in described.facts.items():
             if key != "recipe":
                 shown = " – ".join(f"{x:,}" for x in value) if isinstance(value, list) else value
                 shown = f"{shown:,}" if isinstance(shown, int) else shown
-                console.print(f"{key:>14}  {shown}")
-        console.print()
-    console.print(report.select(part, limit))
+                yield f"{key:>14}  {shown}"
+        yield ""
+    yield described.report.select(described.part, limit)
+
+
+def _print_hints(described: AbstractionDescription, limit: int) -> None:
+    report, part = described.report, described.part
     if part in (None, PUBLIC) and len(report.public) > limit:
         say(f"… {len(report.public) - limit:,} more public buckets; increase --limit")
     if part is None:

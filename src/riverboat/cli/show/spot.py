@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from riverboat.api.artifacts import is_solution
 from riverboat.api.show import solution_summary
 from riverboat.cards.notation import format_cards
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import emit, print_parts, save_picture, say
 from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.schema import FileEntries
@@ -23,8 +24,6 @@ from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from riverboat.strategies.solution import Solution, SolutionNode
     from riverboat.strategies.tabular import Strategy
 
@@ -84,28 +83,23 @@ def show_solution(solution: Solution, entries: FileEntries, line: str | None, vi
 
 def _show_node(node: SolutionNode, view: ShowOptions, json: bool) -> None:
     if view.picture is not None:
-        node_report.strategy_grid(node, view.player).save(view.picture)
-        say(f"picture: {view.picture}")
+        save_picture(node_report.strategy_grid(node, view.player).figure(), view.picture)
     with ProgressLine(FIGURES_TITLE):  # the node caches its values
         parts, summary = _node_reports(node, view), node_report.node_summary(node).to_dict()
     if json:
         emit(summary | {name: part.to_dict() for name, part in parts.items()})
         return
-    console = plain_console()
     if "hand" in parts:
-        console.print(str(parts["hand"]))
+        print_parts([str(parts["hand"])])
         return
     if set(parts) == {"table"} and view.table is None:
-        _print_overview(console, node, view.player)
+        print_parts(_overview_parts(node, view.player))
     for part in parts.values():
-        print_rows(console, part, view.limit)
+        print_rows(part, view.limit)
 
 
-def _print_overview(console: Console, node: SolutionNode, player: str | None = None) -> None:
-    console.print(node_report.node_summary(node))
-    console.print()
-    console.print(node_report.strategy_grid(node, player))
-    console.print()
+def _overview_parts(node: SolutionNode, player: str | None = None) -> list[Any]:
+    return [node_report.node_summary(node), "", node_report.strategy_grid(node, player), ""]
 
 
 def _node_reports(node: SolutionNode, view: ShowOptions) -> dict[str, Any]:
@@ -133,26 +127,26 @@ def sort_rows(table: ReportTable, by: str | None) -> ReportTable:
     return replace(table, rows=table[: len(table) - num_means].sorted(by).rows + table.rows[len(table) - num_means :])
 
 
-def print_rows(console: Console, table: ReportTable, limit: int) -> None:
+def print_rows(table: ReportTable, limit: int) -> None:
     """Print the first rows and the number of further ones; the row of means is always printed."""
     means = table.rows[-1:] if len(table) and table.rows[-1][0] == node_report.MEANS_ROW else ()
     rows = table.rows[: len(table) - len(means)]
-    console.print(replace(table, rows=rows[:limit] + means))
+    print_parts([replace(table, rows=rows[:limit] + means)])
     if len(rows) > limit:
         say(f"… {len(rows) - limit:,} more rows; increase --limit")
 
 
 def _show_range(node: SolutionNode, view: ShowOptions, json: bool) -> None:
+    player = node_report.parse_player(node, view.player)
+    name = node_report.player_names(node.tree.game)[player]
+    print_range(node_report.range_text(node, view.player), node.line, node.board, name, node.combos[player], json)
+
+
+def print_range(text: str, line: str, board: Sequence[int], player: str, combos: float, json: bool) -> None:
     """Print a range as text, with nothing else on stdout."""
-    text = node_report.range_text(node, view.player)
     if json:
-        player = node_report.parse_player(node, view.player)
-        where = {
-            "line": node.line,
-            "board": format_cards(node.board),
-            "player": node_report.player_names(node.tree.game)[player],
-        }
-        emit(where | {"range": text, "combos": node.combos[player], "digits": node_report.WEIGHT_DIGITS})
+        where = {"line": line, "board": format_cards(board), "player": player}
+        emit(where | {"range": text, "combos": combos, "digits": node_report.WEIGHT_DIGITS})
     else:
         print(text)
 
@@ -166,7 +160,7 @@ def _show_all_cards(solution: Solution, line: str, view: ShowOptions, json: bool
     if json:
         emit({"line": line, "deals": len(table) - 1, "means": table[node_report.MEANS_ROW], **table.to_dict()})
     else:
-        print_rows(plain_console(), table, view.limit)
+        print_rows(table, view.limit)
 
 
 def _show_summary(solution: Solution, entries: FileEntries, json: bool) -> None:
@@ -177,11 +171,8 @@ def _show_summary(solution: Solution, entries: FileEntries, json: bool) -> None:
     if json:
         emit(facts | {"root": summary})
         return
-    console = plain_console()
-    for key, value in facts.items():
-        console.print(f"{key:>14}  {_format_value(value)}")
-    console.print()
-    _print_overview(console, root)
+    lines = [f"{key:>14}  {_format_value(value)}" for key, value in facts.items()]
+    print_parts([*lines, "", *_overview_parts(root)])
     example = next((name for name in root.actions if name not in "xcf"), facts["actions"][0])
     say(f"name a line to see a node: root for the root's table of hands, or actions such as {example}")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from riverboat.api.solve import team_values
+from riverboat.api.solve import TeamValues, team_values
 from riverboat.cli.display import StageDisplay
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console
+from riverboat.cli.terminal import print_result
 from riverboat.core.claims import to_dicts
 from riverboat.core.tables import ReportTable
 
@@ -22,20 +23,18 @@ def _player_table(values: tuple[float, ...], gains: tuple[float, ...]) -> Report
     return make_table(["player", figure("value"), figure("best response", 2), figure("gain")], rows)
 
 
-def print_multiplayer_results(results: list[Result]) -> None:
-    """Print results as tables."""
-    console, first = plain_console(), results[0]
+def multiplayer_parts(results: list[Result]) -> Iterator[Any]:
+    """Yield results as tables."""
+    first = results[0]
     players = len(first.values)
-    console.print(f"{first.game}: {players} players, {first.infosets:,} information sets; values in {first.unit}")
+    yield f"{first.game}: {players} players, {first.infosets:,} information sets; values in {first.unit}"
     for r in results:
         method = f"{r.schedule}" + (f" {r.traversal}" if r.traversal != "full" else "")
         gain = f"{r.exploitability:.3e}"
         measure = f"ε {gain}, the largest gain by deviating alone" if players > 2 else f"exploitability {gain}"
-        console.print(
-            f"{method}, {r.iterations:,} iterations, {r.seconds:.2f} s: {measure}; NashConv {r.nash_conv:.3e}"
-        )
-        console.print(_player_table(r.values, r.gains))
-    console.print(f"guarantee {first.guarantee}")
+        yield f"{method}, {r.iterations:,} iterations, {r.seconds:.2f} s: {measure}; NashConv {r.nash_conv:.3e}"
+        yield _player_table(r.values, r.gains)
+    yield f"guarantee {first.guarantee}"
 
 
 def print_multiplayer_exploitability(name: str, quality: StrategyQuality, json: bool) -> None:
@@ -47,16 +46,12 @@ def print_multiplayer_exploitability(name: str, quality: StrategyQuality, json: 
         "unit": quality.unit, "exploitability_is": quality.kind + (": the largest gain of a player" if players > 2 else ""),
         "claims": to_dicts(quality.claims),
     }  # fmt: skip
-    if json:
-        emit(facts)
-        return
-    console = plain_console()
     figure = f"{quality.exploitability:.9g} {quality.unit} ({quality.kind})"
     measure = (
         f"ε {figure}, the largest gain of a player who deviates alone" if players > 2 else f"exploitability {figure}"
     )
-    console.print(f"{name}: {players} players; {measure}; NashConv {quality.nash_conv:.9g}")
-    console.print(_player_table(quality.values, quality.gains))
+    summary = f"{name}: {players} players; {measure}; NashConv {quality.nash_conv:.9g}"
+    print_result(facts, [summary, _player_table(quality.values, quality.gains)], json)
 
 
 def team(game: str, *, json: bool = False, **options: Any) -> None:
@@ -69,9 +64,10 @@ def team(game: str, *, json: bool = False, **options: Any) -> None:
     """
     with StageDisplay() as display:
         solved = team_values(game, observer=display, **options)
-    if json:
-        emit(solved.to_dict())
-        return
+    print_result(solved, _team_parts(solved), json)
+
+
+def _team_parts(solved: TeamValues) -> Iterator[Any]:
     rows = []
     for each in solved.teams:
         mean, (low, high) = sum(each.correlated) / 2, each.uncorrelated
@@ -79,10 +75,9 @@ def team(game: str, *, json: bool = False, **options: Any) -> None:
             (str(each.adversary), f"{mean:.9f}", str(each.plans), f"{low:.9f}", f"{high:.9f}", f"{each.seconds:.1f}")
         )
     columns = "against player", figure("with correlation"), figure("plans", 2), figure("without, lower bound")
-    console = plain_console()
-    console.print(f"{solved.game}: value of each player against a team of all others, in {solved.unit}")
-    console.print(make_table([*columns, figure("upper bound"), figure("seconds", 3)], rows))
-    console.print(
+    yield f"{solved.game}: value of each player against a team of all others, in {solved.unit}"
+    yield make_table([*columns, figure("upper bound"), figure("seconds", 3)], rows)
+    yield (
         "with correlation: the team samples a joint plan in secret; without: members randomize independently, and the "
         "value is between the proved bound and the value of the best profile found"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,9 +22,9 @@ from riverboat.cli.command import given, options_for
 from riverboat.cli.display import StageDisplay
 from riverboat.cli.solve.display import SolveDisplay
 from riverboat.cli.solve.estimates import print_estimate
-from riverboat.cli.solve.multiplayer import print_multiplayer_results
+from riverboat.cli.solve.multiplayer import multiplayer_parts
 from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import emit, plain_console, say
+from riverboat.cli.terminal import print_result, save_picture, say
 from riverboat.core import files
 from riverboat.core.errors import InputError, UnsavedError
 from riverboat.core.formatting import format_bytes, shell_quote
@@ -125,29 +125,25 @@ def solve(
 
 
 def read_spot(name: str, of_spot: Mapping[str, Any], of_state: Mapping[str, Any]) -> Spot:
-    """Return the spot of a file, of flags, or of a match state."""
+    """Return the spot of a file, of flags, or of a match state. Errors begin with an option, which becomes its flag."""
     if is_match_state(name):
         if of_spot:
-            flag = _flag(next(iter(of_spot)))
-            raise InputError(f"{flag} is for 'riverboat solve spot'; give bet sizes for a match state with --menu")
+            raise InputError(
+                f"{next(iter(of_spot))} is for 'riverboat solve spot'; give bet sizes for a match state with --menu"
+            )
         with StageDisplay() as display:
             return spot_from_match_state(name, observer=display, **of_state)
     if of_state:
-        flag = _flag(next(iter(of_state)))
-        raise InputError(f"{flag} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
+        raise InputError(f"{next(iter(of_state))} is for match states: riverboat solve 'MATCHSTATE:…' --ranges AGENT")
     if name == SPOT:
         return spot_from_texts(**of_spot)
     if not is_spot(name):
         raise InputError(f"{name}: board, ranges and sizes are for spots: a .toml file, or 'riverboat solve spot'")
     if of_spot:
-        raise InputError(f"{_flag(next(iter(of_spot)))} is for 'riverboat solve spot'; {name} defines it already")
+        raise InputError(f"{next(iter(of_spot))} is for 'riverboat solve spot'; {name} defines it already")
     spot = game_from_spec(name)
     assert isinstance(spot, Spot)
     return spot
-
-
-def _flag(name: str) -> str:
-    return "--game" if name == "table_game" else f"--{name.replace('_', '-')}"
 
 
 # --- solving ---
@@ -168,17 +164,13 @@ def _print_solved(
     facts = [each.result.to_dict() | {"reason": each.reason} for each in solved]
     best = min(facts, key=lambda entry: float(entry["exploitability"]))
     best |= state
-    if json:
-        emit(best | ({"runs": facts} if len(facts) > 1 else {}))
-    elif is_spot and results[0].method == "cfr":
-        _print_spot_result(results[0], best)
-    else:
-        _print_results(results)
+    is_spot_result = is_spot and results[0].method == "cfr"
+    parts = _spot_result_parts(results[0], best) if is_spot_result else _result_parts(results)
+    print_result(best | ({"runs": facts} if len(facts) > 1 else {}), parts, json)
     if plot is not None:
-        from riverboat.reports.plots.results import plot_convergence
+        from riverboat.plots.results import plot_convergence  # loads matplotlib
 
-        plot_convergence(results, plot)
-        say(f"picture: {plot}")
+        save_picture(plot_convergence(results), plot)
     for each in solved:
         if each.unsaved is not None:
             raise each.unsaved
@@ -228,23 +220,20 @@ def _solve_boards(
 ) -> bool:
     with SolveDisplay() as display:
         solved = solve_boards(spot, boards, schedule=schedule, keep=keep, line=line or "", observer=display, **options)
-    if json:
-        emit(solved.to_dict())
-    else:
-        plain_console().print(solved.table)
-        if options["out"] is not None:
-            say(f"written to {Path(options['out']) / 'aggregate.csv'} and aggregate.json")
+    print_result(solved, [solved.table], json)
+    if options["out"] is not None and not json:
+        say(f"written to {Path(options['out']) / 'aggregate.csv'} and aggregate.json")
     return solved.reached
 
 
 # --- printing ---
 
 
-def _print_results(results: list[Result]) -> None:
-    """Print the results as a table."""
+def _result_parts(results: list[Result]) -> Iterator[Any]:
+    """Yield the results as a table."""
     first = results[0]
     if not first.certified:
-        print_multiplayer_results(results)
+        yield from multiplayer_parts(results)
         return
     rows = []
     for r in results:
@@ -255,16 +244,14 @@ def _print_results(results: list[Result]) -> None:
         name = method if r.traversal in (None, "full") else f"{method} {r.traversal}"
         figures = f"{r.value:.9f} ± {half:.1e}", f"{r.exploitability:.3e}", f"{r.nash_conv:.3e}"
         rows.append((name, f"{r.iterations:,}", f"{r.seconds:.2f}", *figures))
-    console = plain_console()
-    console.print(f"{first.game}: {first.infosets:,} information sets; values in {first.unit}")
+    yield f"{first.game}: {first.infosets:,} information sets; values in {first.unit}"
     columns = "method", figure("iterations", 2), figure("seconds", 3), figure("value (certified)")
-    console.print(make_table([*columns, figure("exploitability"), figure("NashConv", 4)], rows))
+    yield make_table([*columns, figure("exploitability"), figure("NashConv", 4)], rows)
 
 
-def _print_spot_result(result: Result, facts: Mapping[str, Any]) -> None:
-    console = plain_console()
-    console.print(
+def _spot_result_parts(result: Result, facts: Mapping[str, Any]) -> Iterator[Any]:
+    yield (
         f"{facts['game']}: exploitability {facts['exploitability_pct']:.4g} % of the pot after {facts['iterations']:,} "
         f"iterations, {facts['seconds']:.2f} s; {format_bytes(facts['memory_mb'] * 1e6)}, threads: {facts['threads']}"
     )
-    console.print(node_summary(result.strategy[""]))  # type: ignore[arg-type]  # the solution of a spot
+    yield node_summary(result.strategy[""])  # type: ignore[arg-type]  # the solution of a spot

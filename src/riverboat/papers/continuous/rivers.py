@@ -31,7 +31,7 @@ from riverboat.core.arrays import Array
 from riverboat.games.registry import game_from_spec
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
-from riverboat.reports.plots.continuous import plot_profiles
+from riverboat.plots.thresholds import plot_profiles
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.exact.mip import solve_mip
 from riverboat.solvers.tabular.best_response import quality
@@ -118,7 +118,7 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
         drawn = sorted(searched.equilibria, key=lambda g: len(g[0].thresholds))[:NUM_PANELS]
     rows += two_raise_rows(2.0)
     named = [(f"pot {pot:g}, model {n}", profile) for n, (_, _, profile) in enumerate(drawn, start=1)]
-    return ExperimentReport(rows, notes, draw=(lambda path: plot_profiles(named, path)) if named else None)
+    return ExperimentReport(rows, notes, draw=(lambda: plot_profiles(named)) if named else None)
 
 
 def two_raise_rows(pot: float) -> list[ComparisonRow]:

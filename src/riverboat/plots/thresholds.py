@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riverboat.continuous.strategies import ThresholdProfile
-from riverboat.core import files
+from riverboat.plots.figures import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from riverboat.continuous.strategies import ThresholdProfile
 
 # One color for each kind of action; further sizes get colors of their own.
 COLOURS = {"f": "#7a869a", "x": "#b8c4d6", "c": "#6fbf8b", "b": "#e2a33b", "r": "#c8553d"}
@@ -17,74 +20,48 @@ EXTRA_COLOURS = ("#5b8ff9", "#9270ca", "#ff9d4d", "#269a99", "#ff99c3", "#6dc8ec
 ACTION_NAMES = {"f": "fold", "x": "check", "c": "call", "b": "bet", "r": "raise"}
 
 
-def plot_profile(profile: ThresholdProfile, path: Path, title: str | None = None) -> None:
+def plot_profile(profile: ThresholdProfile, title: str | None = None) -> Figure:
     """Plot a threshold profile as bars from weak to strong hands; the axis is the probability of a lower signal.
 
     Parameters
     ----------
     profile
         Thresholds of all players and situations.
-    path
-        File to write: .png, .svg or .pdf.
     title
         Title of the plot; by default the name of the game.
 
-    Raises
-    ------
-    InputError
-        If the path has another suffix, or cannot be written.
-
     Examples
     --------
-    >>> import tempfile
     >>> from riverboat.continuous.examples import river
     >>> from riverboat.continuous.solver import solve
-    >>> profile = solve(river(street="half"))[0].profile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     plot_profile(profile, Path(folder, "river.svg"))
-    ...     Path(folder, "river.svg").exists()
+    >>> figure = plot_profile(solve(river(street="half"))[0].profile)
+    >>> figure.axes[0].get_title() == river(street="half").name
     True
     """
-    plot_profiles([(title or profile.game.name, profile)], path)
+    return plot_profiles([(title or profile.game.name, profile)])
 
 
-def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]], path: Path) -> None:
+def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]]) -> Figure:
     """Plot threshold profiles with their titles, one below the other.
 
     Parameters
     ----------
     profiles
         Titles and profiles.
-    path
-        File to write: .png, .svg or .pdf. Missing folders are created.
-
-    Raises
-    ------
-    InputError
-        If the path has another suffix, or cannot be written.
 
     Examples
     --------
-    >>> import tempfile
     >>> from riverboat.continuous.examples import river
     >>> from riverboat.continuous.solver import solve
     >>> half_streets = {f"pot {pot:g}": solve(river(pot=pot, street="half"))[0].profile for pot in (1.0, 2.0)}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     plot_profiles(list(half_streets.items()), Path(folder, "rivers.svg"))
-    ...     Path(folder, "rivers.svg").exists()
-    True
+    >>> len(plot_profiles(list(half_streets.items())).axes)
+    2
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-    from matplotlib.patches import Patch
+    from matplotlib.patches import Patch  # slow to load
 
     sizes = [len(profile.bands) for _, profile in profiles]
     height = sum(0.8 + 0.62 * size for size in sizes) + 0.4
-    figure, grid = plt.subplots(
-        len(profiles), 1, figsize=(9.0, height), squeeze=False, layout="constrained", height_ratios=[s + 1 for s in sizes]
-    )  # fmt: skip
+    figure, grid = new_figure((9.0, height), len(profiles), height_ratios=[size + 1 for size in sizes])
     colours: dict[str, str] = {}
     for axis, (title, profile) in zip(grid[:, 0], profiles, strict=True):
         _draw(axis, profile, colours)
@@ -94,9 +71,7 @@ def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]], path: Path) 
         Patch(color=colour, label=ACTION_NAMES.get(label, label)) for label, colour in colours.items()
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 8), fontsize=8, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files.save_figure(figure, path)
-    plt.close(figure)
+    return figure
 
 
 def _draw(axis: Any, profile: ThresholdProfile, colours: dict[str, str]) -> None:

@@ -1,0 +1,1 @@
+"""Figures of results, and image files: the only package that imports matplotlib."""

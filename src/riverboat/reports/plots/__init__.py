@@ -1,1 +1,0 @@
-"""Plots as matplotlib figures and image files."""
