@@ -19,7 +19,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
 from riverboat.tournaments._kernels import push_fold as kernels
 from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, starting_hands
-from riverboat.tournaments.push_fold import FOLD, JAM, PushFold
+from riverboat.tournaments.push_fold import FOLD, JAM, PushFold, seat_ranks
 
 MAX_ALL_IN = 4  # players after this many all-ins fold
 NUM_SAMPLES = 20_000
@@ -56,7 +56,7 @@ class ManyPlayerPushFold:
             self._terminal_line(seats): seats for seats in sets if seats[-1] != spot.players - 1 or len(seats) > 1
         }
         self._walk_payoffs = spot.payoffs(np.array([spot.final_stacks(FOLD * spot.players, ())]))[0]
-        self._payoffs = {end: self._terminal_payoffs(end, seats) for end, seats in self._all_in_sets.items()}
+        self._payoffs = {end: self._terminal_payoffs(end) for end in self._all_in_sets}
 
     def resample(self, seed: int) -> ManyPlayerPushFold:
         """Return the same spot with other samples."""
@@ -65,19 +65,13 @@ class ManyPlayerPushFold:
     def _terminal_line(self, all_in: tuple[int, ...]) -> str:
         return "".join(JAM if i in all_in else FOLD for i in range(self.spot.players))
 
-    def _terminal_payoffs(self, end: str, all_in: tuple[int, ...]) -> Array:
+    def _terminal_payoffs(self, end: str) -> Array:
         """Return the payoffs of all players at a terminal line, for each order of those all-in.
 
         float64 [orders, players]
         """
-        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[len(all_in)]
-        stacks = []
-        for order in orders:
-            ranks: list[int | None] = [None] * self.spot.players
-            for player, rank in zip(all_in, order, strict=True):
-                ranks[player] = rank
-            stacks.append(self.spot.final_stacks(end, ranks))
-        return self.spot.payoffs(np.array(stacks))
+        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[end.count(JAM)]
+        return self.spot.payoffs(np.array([self.spot.final_stacks(end, ranks) for ranks in seat_ranks(end, orders)]))
 
     def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
         """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
