@@ -239,9 +239,7 @@ def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameAr
         start[plex.infosets] = plex.first
         acting = tree.nodes.actor == player
         first[acting] = start[tree.node_infoset[acting]]
-    set_of = np.full(other.sequences, -1, np.int32)
-    for i, (begin, width) in enumerate(zip(other.first, other.width, strict=True)):
-        set_of[begin : begin + width] = i
+    set_of = np.concatenate([[-1], np.repeat(np.arange(len(other.width)), other.width)]).astype(np.int32)
     last = np.ascontiguousarray(tree.last_sequence, np.int32)
     consistent, seen = _visible_endings(vertices, reveal)
     return _kernels.RepeatedGameArrays(
