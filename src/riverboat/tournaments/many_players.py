@@ -18,7 +18,7 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
 from riverboat.tournaments._kernels import push_fold as kernels
-from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, starting_hands
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, hand_numbers, starting_hands
 from riverboat.tournaments.push_fold import FOLD, JAM, PushFold, seat_ranks
 
 MAX_ALL_IN = 4  # players after this many all-ins fold
@@ -86,7 +86,7 @@ class ManyPlayerPushFold:
     def reach(self, strategy: Array) -> Array:
         """Compute the probability of reaching each line with each class. float64 [lines, classes]"""
         jam_probability = strategy @ self.tables.opponent_probabilities.T
-        rows = [self._line_probability_by_class(line, jam_probability, len(line)) for line in self.lines]
+        rows = [self._line_probability(line, jam_probability, len(line)) for line in self.lines]
         return np.asarray(np.stack(rows) * self.tables.class_probabilities)
 
     def values(self, strategy: Array) -> Array:
@@ -115,7 +115,7 @@ class ManyPlayerPushFold:
             for player, move in enumerate(terminal):
                 line = self.lines.get(terminal[:player])
                 if line is None:
-                    undecided[player] += money[player] * self._line_probability(terminal, mean, player, 0)
+                    undecided[player] += money[player] * self._line_probability(terminal, mean, player)
                 elif move == FOLD:
                     folded[line] += money[player] * self._line_probability(terminal, mean, player, player + 1)
 
@@ -125,29 +125,23 @@ class ManyPlayerPushFold:
             orders, overall = showdown or self._order_probabilities(terminal, seats, strategy)
             for at, player in enumerate(seats):
                 values = orders[at] @ self._payoffs[terminal][:, player]
-                reach = self._line_probability_by_class(terminal, jam_probability, player)
+                reach = self._line_probability(terminal, jam_probability, player)
                 out[self.lines[terminal[:player]], 0] += values * reach
             add_folds(terminal, overall @ self._payoffs[terminal])
         for line, k in self.lines.items():
-            out[k, 1] = folded[k] * self._line_probability_by_class(line, jam_probability, len(line))
+            out[k, 1] = folded[k] * self._line_probability(line, jam_probability, len(line))
         return out * class_probabilities, undecided
 
-    def _line_probability_by_class(self, end: str, seen: Array, player: int) -> Array:
-        """Return the probability that all others act as in a line, by the player's class. float64 [classes]"""
-        out = np.ones(self.classes)
-        for j, move in enumerate(end):
-            line = self.lines.get(end[:j])
-            if j != player and line is not None:
-                out *= seen[line] if move == JAM else 1 - seen[line]
-        return out
+    def _line_probability(self, end: str, jam_probability: Array, player: int, first: int = 0) -> Array:
+        """Return the probability that all others from player `first` on act as in a line, given that of going all-in.
 
-    def _line_probability(self, end: str, mean: Array, player: int, first: int) -> float:
-        """Return the probability that all others from player `first` on act as in a line."""
-        out = 1.0
+        float64 [lines] -> float64 [], or float64 [lines, classes] -> float64 [classes]
+        """
+        out = np.ones(jam_probability.shape[1:])
         for j in range(first, len(end)):
             line = self.lines.get(end[:j])
-            if line is not None and j != player:
-                out *= float(mean[line] if end[j] == JAM else 1 - mean[line])
+            if j != player and line is not None:
+                out = out * (jam_probability[line] if end[j] == JAM else 1 - jam_probability[line])
         return out
 
     def _large_showdowns(self, strategy: Array) -> dict[str, tuple[list[Array], Array]]:
@@ -202,10 +196,8 @@ def sample_four_way_deals(tables: HandTables, samples: int, seed: int) -> tuple[
     ranks = np.stack([rank_batch(np.hstack([hand, board]), deck.rules, check=False) for hand in hands], axis=1)
     better = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
     order = np.array([FOUR_ORDERS.index(tuple(row)) for row in better.tolist()], np.uint8)
-    hand_index = np.zeros((52, 52), np.int64)
-    first, second = np.asarray(deck.hands).T
-    hand_index[first, second] = hand_index[second, first] = np.arange(len(first))
-    classes = np.stack([tables.hand_class[hand_index[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
+    numbers = hand_numbers(deck)
+    classes = np.stack([tables.hand_class[numbers[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
     return classes.astype(np.uint8), order
 
 

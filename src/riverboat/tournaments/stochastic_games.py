@@ -308,7 +308,7 @@ def best_responses(
     """
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     policy: list[Array] = []
-    for step in range(max_steps):
+    for _ in range(max_steps):
         policy = [
             problem.best_response(payoffs)[0]
             for problem, payoffs in zip(problems, game.outcome_payoffs(values), strict=True)
@@ -317,8 +317,8 @@ def best_responses(
         gain = float((policy_value - values).max(initial=0.0))
         values = np.maximum(values, policy_value)  # decreases are rounding errors
         if gain <= 1e-10 * scale:
-            return StochasticBestResponse(policy, values, step + 1)
-    return StochasticBestResponse(policy, values, max_steps)
+            break
+    return StochasticBestResponse(policy, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,18 +331,15 @@ class StochasticBestResponse:
         Best response of each state, for all seats.
     values
         Value of each state-seat pair, float64 [pairs].
-    steps
-        Steps of policy iteration.
 
     Examples
     --------
-    >>> StochasticBestResponse([], np.zeros(2), steps=1).values
+    >>> StochasticBestResponse([], np.zeros(2)).values
     array([0., 0.])
     """
 
     policy: list[Array]
     values: Array  # float64 [state-seat pairs]
-    steps: int  # of policy iteration
 
 
 # --- Matrix games as stages ---
@@ -477,12 +474,8 @@ MEMORY = 16  # weight of the previous step's strategy, in iterations
 _A = TypeVar("_A")
 
 
-class StageSolver(Protocol):
-    """Fictitious play in one state: returns the strategy and the largest remaining gain."""
-
-    def __call__(
-        self, stage: Any, strategy: Array, payoffs: Array, memory: int, iterations: int, until: float
-    ) -> tuple[Array, float]: ...
+# (stage, strategy, payoffs, memory, iterations, until) -> (strategy, largest remaining gain), as `fictitious_play`.
+StageSolver: TypeAlias = Callable[[Any, Array, Array, int, int, float], tuple[Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -746,7 +739,7 @@ class EquilibriumIteration:
             Function of the share of states that is done.
         """
         values, best = self._best_responses(progress)
-        return EquilibriumCheck(values, best.values - values, best.steps)
+        return EquilibriumCheck(values, best.values - values)
 
     def _best_responses(self, progress: Callable[[float], None] | None) -> tuple[Array, StochasticBestResponse]:
         """Return the values of the current strategies, and best responses to them."""
@@ -773,18 +766,15 @@ class EquilibriumCheck:
         Value of each state-seat pair, float64 [pairs].
     gains
         Best-response value less value, float64 [pairs].
-    steps
-        Steps of policy iteration.
 
     Examples
     --------
-    >>> EquilibriumCheck(np.zeros(2), np.array([0.0, 0.5]), steps=1).epsilon
+    >>> EquilibriumCheck(np.zeros(2), np.array([0.0, 0.5])).epsilon
     0.5
     """
 
     values: Array  # float64 [state-seat pairs]
     gains: Array  # float64 [state-seat pairs]: best-response value less value
-    steps: int  # of policy iteration
 
     @property
     def epsilon(self) -> float:
