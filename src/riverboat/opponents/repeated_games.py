@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.core.errors import InputError, unknown_name_error
-from riverboat.games.base import TERMINAL, Array, ConstantPayoff
+from riverboat.games.base import TERMINAL, Array, ConstantPayoff, append_label
 from riverboat.opponents import _kernels
 from riverboat.opponents.safe_responses import PlanVertices
 from riverboat.trees.history import HistoryTree
@@ -283,6 +283,6 @@ def _public_endings(tree: object, histories: HistoryTree) -> dict[int, tuple[str
             endings[node] = line, isinstance(payoff, ConstantPayoff)
             continue
         for child, label in zip(histories.children(node), histories.labels(node), strict=True):
-            extended = label if not line else f"{line}{tree.joiner}{label}"
+            extended = append_label(line, tree.joiner, label)
             stack.append((child, depth + 1, line if depth < 2 else extended))
     return endings
