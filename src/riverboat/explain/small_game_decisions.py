@@ -99,9 +99,8 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     if not sets:
         where = "anywhere" if line is None else f"at {line!r}"
         raise InputError(f"{tree.name}: player {player} does not act {where}")
-    poker = isinstance(game, OneCardPoker)
-    moves, legal, table = _tabulate_rows(strategy, sets, poker)
-    features, columns = _poker_columns(game, player, rows) if poker else _plain_columns(rows)
+    moves, legal, table = _tabulate_rows(strategy, sets, isinstance(game, OneCardPoker))
+    features, columns = _poker_columns(game, player, rows) if isinstance(game, OneCardPoker) else _plain_columns(rows)
     w, uniform = (np.array([reach_of[node][h] for node, h in places]) for reach_of in (reach, uniform_reach))
     # Information sets that are never reached have no weight; if none is reached, weights are equal.
     w = w / w.sum() if w.sum() > 0 else np.full(len(w), 1 / len(w))
