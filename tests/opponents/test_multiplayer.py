@@ -8,7 +8,7 @@ import pytest
 import riverboat as rb
 from riverboat.core.errors import InputError
 from riverboat.opponents.multiplayer import MaximinAdversary, count_public_actions, fit_opponent_model, public_line
-from riverboat.opponents.safe_responses import guaranteed_earnings, value_of_game
+from riverboat.opponents.safe_responses import guaranteed_earnings, unroll, value_of_game
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.strategies.tabular import Strategy
@@ -129,6 +129,18 @@ def test_models_match_counts(fit: str, three: HistoryTree, equilibrium: Strategy
             np.testing.assert_array_equal(row, equilibrium.probabilities[infoset.offset : infoset.offset + 2])
     np.testing.assert_allclose(np.mean(rows["c"], axis=0), [0.3, 0.7], atol=1e-6)  # four cards with equal probability
     np.testing.assert_allclose(np.mean(rows["r"], axis=0), [0.0, 1.0], atol=1e-6)
+
+
+def test_counts_in_a_public_tree() -> None:
+    """Counts are the same for a strategy of a public tree and for its copy on the unrolled tree."""
+    tree = rb.compile_game(rb.game("kuhn"))
+    profile = Strategy.from_sums(tree, np.random.default_rng(1).exponential(size=tree.table_size) ** 3)
+    found, expected = (
+        count_public_actions(strategy, 1, 500, np.random.default_rng(2))
+        for strategy in (profile, Strategy(*unroll(profile)))
+    )
+    assert list(found) == list(expected)
+    np.testing.assert_array_equal(list(found.values()), list(expected.values()))
 
 
 def test_dbbr_against_two_callers(three: HistoryTree, equilibrium: Strategy) -> None:

@@ -121,23 +121,20 @@ def self_play_decisions(agent: Agent, rules: PokerRules, hands: int = 2_000, see
 def _tabulate_choices(
     rules: PokerRules, views: Sequence[Observations], choices: Sequence[Sequence[tuple[int, float]]], title: str
 ) -> DecisionTable:
-    parts = []
-    for batch in views:
-        states = batch.public_states.states
-        columns = situation_features(rules, states)
-        count = np.array(rules.board_sizes)[states[:, 3]]
-        hands = {f.name: np.zeros(len(batch)) for f in HOLDEM_FEATURES if f.name not in columns}
-        for cards in np.unique(count).tolist():
-            rows = np.flatnonzero(count == cards)
-            for name, x in hand_features(batch.hole[rows], batch.board[rows, :cards]).items():
-                hands[name][rows] = x
-        flop = np.sort(batch.board[:, :3].astype(np.int64), axis=1) @ np.array([52 * 52, 52, 1])
-        hole = np.sort(batch.hole.astype(np.int64), axis=1)
-        hand_class = CLASS_OF_HAND[hole[:, 0] + hole[:, 1] * (hole[:, 1] - 1) // 2]
-        group = np.where(count == 0, -1 - hand_class, flop)  # by class before the flop
-        names = [f"{format_cards(h[::-1])} at {batch.line(i)}" for i, h in enumerate(hole.tolist())]
-        parts.append((columns | hands, states, group, names))
-    states = np.concatenate([part[1] for part in parts])
+    states = np.concatenate([batch.public_states.states for batch in views])
+    hole, board = np.concatenate([batch.hole for batch in views]), np.concatenate([batch.board for batch in views])
+    lines = [batch.line(i) for batch in views for i in range(len(batch))]
+    columns = {f.name: np.zeros(len(states)) for f in HOLDEM_FEATURES} | situation_features(rules, states)
+    count = np.array(rules.board_sizes)[states[:, 3]]
+    for cards in np.unique(count).tolist():
+        rows = np.flatnonzero(count == cards)
+        for name, x in hand_features(hole[rows], board[rows, :cards]).items():
+            columns[name][rows] = x
+    flop = np.sort(board[:, :3].astype(np.int64), axis=1) @ np.array([52 * 52, 52, 1])
+    hole = np.sort(hole.astype(np.int64), axis=1)
+    hand_class = CLASS_OF_HAND[hole[:, 0] + hole[:, 1] * (hole[:, 1] - 1) // 2]
+    group = np.where(count == 0, -1 - hand_class, flop)  # by class before the flop
+    labels = tuple(f"{format_cards(h[::-1])} at {line}" for h, line in zip(hole.tolist(), lines, strict=True))
     rows = np.repeat(np.arange(len(choices)), [len(choice) for choice in choices])
     move = np.array([m for choice in choices for m, _ in choice], np.int64)
     probability = np.array([p for choice in choices for _, p in choice])
@@ -148,8 +145,6 @@ def _tabulate_choices(
     legal = np.repeat((min_raise <= max_raise)[:, None], len(moves), axis=1)
     legal[:, 0], legal[:, 1] = price > 0, True
     legal |= strategy > 0
-    columns = {f.name: np.concatenate([part[0][f.name] for part in parts]) for f in HOLDEM_FEATURES}
-    labels, group = tuple(name for part in parts for name in part[3]), np.concatenate([part[2] for part in parts])
     strategy, weight = strategy / strategy.sum(axis=1, keepdims=True), np.full(len(choices), 1 / len(choices))
     decisions = DecisionTable(title, HOLDEM_FEATURES, columns, moves, legal, strategy, weight, labels, group)
     return decisions.drop_constant_features()
@@ -206,35 +201,32 @@ def line_decisions(
     # Equities against the range are slow, so they are left out on several boards.
     ranged = len(boards) == 1 and len(boards[0]) >= 3
     features = (*HOLDEM_FEATURES, *(RANGE_FEATURES if ranged else ()))
-    parts, names = [], []
-    for i, board in enumerate(boards):
-        reach = reach_probabilities[i, seat]
-        live = np.flatnonzero(reach > 1e-9)
-        if not len(live):
-            continue
-        shown_board = np.broadcast_to(np.array(board, np.uint8), (len(live), len(board)))
-        columns = hand_features(hands[live], shown_board)
-        columns |= {name: np.full(len(live), x[i]) for name, x in situation.items()}
-        if ranged:
-            opponent_reach = reach_probabilities[i, 1 - seat]
-            columns |= range_columns(reach, opponent_reach, range_equities(reach, opponent_reach, board), live)
-        rows = np.zeros((len(live), len(moves)))
-        for k in np.flatnonzero(where == i):
-            rows[:, column[k]] += strategies.probabilities[i, live, choice[k]]
-        on_board = f" on {format_cards(board)}" if len(boards) > 1 else ""
-        names += [f"{format_hand(h)}{on_board}" for h in live.tolist()]
-        group = CLASS_OF_HAND[live].astype(np.int64) if len(boards) == 1 else np.full(len(live), i)
-        parts.append((rows, reach[live] / reach[live].sum(), group, *(columns[f.name] for f in features)))
-    if not parts:
+    reach = reach_probabilities[:, seat]
+    table, live = np.nonzero(reach > 1e-9)  # boards and hands
+    if not len(live):
         raise InputError(
             f"{rules.name}: {short_repr(line)} is never reached: the agent never plays this line; use bet sizes of the agent"
         )
-    rows, w, group, *values = (np.concatenate(column) for column in zip(*parts, strict=True))
-    columns = {f.name: x for f, x in zip(features, values, strict=True)}
+    columns = hand_features(hands[live], np.array(boards, np.uint8)[table])
+    columns |= {name: x[table] for name, x in situation.items()}
+    if ranged:
+        opponent_reach = reach_probabilities[0, 1 - seat]
+        columns |= range_columns(reach[0], opponent_reach, range_equities(reach[0], opponent_reach, boards[0]), live)
+    rows, w = np.zeros((len(live), len(moves))), np.zeros(len(live))
+    for i in range(len(boards)):
+        on_board = np.flatnonzero(table == i)
+        w[on_board] = reach[i, live[on_board]] / reach[i, live[on_board]].sum()
+        for k in np.flatnonzero(where == i):
+            rows[on_board, column[k]] += strategies.probabilities[i, live[on_board], choice[k]]
+    group, names = CLASS_OF_HAND[live].astype(np.int64), tuple(map(format_hand, live.tolist()))
+    if len(boards) > 1:
+        shown_boards = [format_cards(boards[i]) for i in table.tolist()]
+        group, names = table, tuple(f"{name} on {shown}" for name, shown in zip(names, shown_boards, strict=True))
+    columns = {f.name: columns[f.name] for f in features}
     legal = np.ones(rows.shape, bool)
     legal[:, 0] = columns["facing"] > 0
     title = f"{getattr(player, 'name', 'strategy')} at {line or 'the first decision'}"
     title += f" on {format_cards(boards[0])}" if len(boards) == 1 and boards[0] else f" on {len(boards)} boards"
     strategy = rows / rows.sum(axis=1, keepdims=True)
-    decisions = DecisionTable(title, features, columns, moves, legal, strategy, w / w.sum(), tuple(names), group)
+    decisions = DecisionTable(title, features, columns, moves, legal, strategy, w / w.sum(), names, group)
     return decisions.drop_constant_features()

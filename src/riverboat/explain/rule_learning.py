@@ -425,11 +425,7 @@ def _simplify_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
     sums = _MixStatistics.from_decisions(decisions)
 
     def loss(tests: Sequence[tuple[FeatureCondition, ...]]) -> float:
-        undecided, decided = np.ones(len(decisions), bool), []
-        for conditions in (*tests, ()):
-            decided.append(undecided & decisions.rows_where(conditions))
-            undecided = undecided & ~decided[-1]
-        return float(sums.loss(np.array(decided, float) @ sums.row_statistics).sum())
+        return float(sums.loss(np.array(_decided_rows(tests, decisions), float) @ sums.row_statistics).sum())
 
     tests = [rule.tests for rule in rules.rules[:-1]]
     current, tolerance = loss(tests), TEST_PENALTY * float(sums.loss(sums.row_statistics.sum(axis=0)))
@@ -449,11 +445,17 @@ def _fit_mixes(tests: Sequence[tuple[FeatureCondition, ...]], decisions: Decisio
     A rule with tests that decides no row is dropped.
     """
     sums, rules = _MixStatistics.from_decisions(decisions), []
-    undecided = np.ones(len(decisions), bool)
-    for conditions in (*tests, ()):
-        rows = undecided & decisions.rows_where(conditions)
-        undecided &= ~rows
+    for conditions, rows in zip((*tests, ()), _decided_rows(tests, decisions), strict=True):
         if rows.any() or not conditions:
             statistics = sums.row_statistics[rows] if rows.any() else sums.row_statistics
             rules.append(DecisionRule(conditions, sums.labeled_mix(statistics.sum(axis=0))))
     return RuleList(decisions.features, tuple(rules))
+
+
+def _decided_rows(tests: Sequence[tuple[FeatureCondition, ...]], decisions: DecisionTable) -> list[Array]:
+    """Return the decisions of each rule with given tests, and of a last rule without tests. bool [n] each"""
+    undecided, decided = np.ones(len(decisions), bool), []
+    for conditions in (*tests, ()):
+        decided.append(undecided & decisions.rows_where(conditions))
+        undecided &= ~decided[-1]
+    return decided

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from riverboat.strategies.rule_list import (
     RuleAction,
 )
 from riverboat.strategies.tabular import Strategy
-from riverboat.trees.public import PublicTree
+from riverboat.trees.public import Infoset, PublicTree
 
 
 class _PublicLine(NamedTuple):
@@ -87,28 +87,21 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     public_lines, reach = _reach_probabilities(tree, strategy, strategy)
     other = Strategy.uniform(tree)
     _, uniform_reach = _reach_probabilities(tree, *((strategy, other) if player == 0 else (other, strategy)))
-    nodes = [node for node, at in tree.lines() if tree.nodes.actor[node] == player and line in (None, at)]
-    if not nodes:
+    node_of = {at: node for node, at in tree.lines()}
+    hand_index = {hand: k for k, hand in enumerate(tree.hands[player])}
+    sets, places, rows = [], [], []
+    for info in tree.infosets():
+        hand, _, at = info.name.partition(":")
+        if info.player == player and line in (None, at):
+            sets.append(info)
+            places.append((node_of[at], hand_index[hand]))
+            rows.append((hand, public_lines[node_of[at]]))
+    if not sets:
         where = "anywhere" if line is None else f"at {line!r}"
         raise InputError(f"{tree.name}: player {player} does not act {where}")
-    labels = tuple(dict.fromkeys(label for node in nodes for label in tree.labels(node)))
-    moves = tuple(_make_move(label, isinstance(game, OneCardPoker)) for label in labels)
-    hands, probabilities = tree.hands[player], tree.player_tables(strategy.probabilities)[player]
-    lines = dict(tree.lines())
-    names: list[str] = []
-    parts, rows = [], []
-    for node in nodes:
-        live_hands = np.flatnonzero(tree.possible_hands[player][tree.board_of_node[node]])
-        at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
-        columns_of_labels = [labels.index(label) for label in tree.labels(node)]
-        shape = len(live_hands), len(labels)
-        table, allowed = np.zeros(shape), np.zeros(shape, bool)
-        table[:, columns_of_labels], allowed[:, columns_of_labels] = probabilities[at : at + width, live_hands].T, True
-        parts.append((allowed, table, reach[node][live_hands], uniform_reach[node][live_hands]))
-        names += [f"{hands[h]}:{lines[node]}" for h in live_hands.tolist()]
-        rows += [(hands[h], public_lines[node]) for h in live_hands.tolist()]
+    moves, legal, table = _tabulate_rows(strategy, sets, isinstance(game, OneCardPoker))
     features, columns = _poker_columns(game, player, rows) if isinstance(game, OneCardPoker) else _plain_columns(rows)
-    legal, table, w, uniform = (np.concatenate(column) for column in zip(*parts, strict=True))
+    w, uniform = (np.array([reach_of[node][h] for node, h in places]) for reach_of in (reach, uniform_reach))
     # Information sets that are never reached have no weight; if none is reached, weights are equal.
     w = w / w.sum() if w.sum() > 0 else np.full(len(w), 1 / len(w))
     # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
@@ -116,8 +109,21 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
     group = np.unique([f"{_card_rank(hand)}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
     shown = {"unit": tree.unit, "learning_weight": sample_weight}
-    decisions = DecisionTable(title, tuple(features), columns, moves, legal, table, w, tuple(names), group, **shown)
+    names = tuple(info.name for info in sets)
+    decisions = DecisionTable(title, tuple(features), columns, moves, legal, table, w, names, group, **shown)
     return decisions.drop_constant_features()
+
+
+def _tabulate_rows(
+    strategy: Strategy, sets: Sequence[Infoset], poker: bool
+) -> tuple[tuple[RuleAction, ...], Array, Array]:
+    """Return the actions of information sets, which of them are legal, and their probabilities. [sets, moves] each"""
+    labels = tuple(dict.fromkeys(label for info in sets for label in info.actions))
+    legal = np.array([[label in info.actions for label in labels] for info in sets])
+    probabilities = np.zeros(legal.shape)
+    for k, info in enumerate(sets):
+        probabilities[k, [labels.index(label) for label in info.actions]] = strategy.row(info)
+    return tuple(_make_move(label, poker) for label in labels), legal, probabilities
 
 
 def _card_rank(hand: str) -> str:
@@ -240,14 +246,9 @@ def _history_tree_decisions(strategy: Strategy, player: int) -> DecisionTable:
     """Tabulate a game with hidden actions: information sets by name, with equal weights."""
     tree = strategy.tree
     sets = [info for info in tree.infosets() if info.player == player]
-    labels = tuple(dict.fromkeys(label for info in sets for label in info.actions))
     names = tuple(info.name for info in sets)
-    legal = np.array([[label in info.actions for label in labels] for info in sets])
-    probabilities = np.zeros(legal.shape)
-    for k, info in enumerate(sets):
-        probabilities[k, [labels.index(label) for label in info.actions]] = strategy.row(info)
+    moves, legal, probabilities = _tabulate_rows(strategy, sets, poker=False)
     feature = DecisionFeature("information set", CHOICE, SITUATION, names)
-    moves = tuple(RuleAction(OTHER, 0.0, label) for label in labels)
     columns, weight = {feature.name: np.arange(len(sets), dtype=float)}, np.full(len(sets), 1 / max(len(sets), 1))
     return DecisionTable(
         f"{tree.name}, player {player}", (feature,), columns, moves, legal, probabilities, weight, names,

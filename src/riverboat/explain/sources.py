@@ -17,6 +17,7 @@ from riverboat.explain import agent_decisions, small_game_decisions, spot_decisi
 from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.explain.ev_breakdown import HandEvBreakdown, break_down_hand_ev
 from riverboat.explain.explanation import AUTO, RULE_COUNTS, RuleExplanation, evaluate_rules, explain
+from riverboat.explain.rule_learning import LIST
 from riverboat.explain.spot_decisions import BoardRow, board_decisions
 from riverboat.strategies.reports.comparison import has_wildcard
 from riverboat.strategies.rule_list import CALL, FOLD, RAISE, RuleAction, RuleList
@@ -36,16 +37,15 @@ class ExplanationTask:
     quick: bool = True
     large: bool = False  # large table: fewer rule counts are tried
 
-    def explain(self, rules: int = 10, method: str = "auto", seed: int = 0) -> RuleExplanation:
+    def explain(self, rules: int = 10, method: str = AUTO, seed: int = 0) -> RuleExplanation:
         """Learn at most `rules` rules."""
         counts: Sequence[int] = RULE_COUNTS
         if self.large:
-            counts, method = (
-                [n for n in counts if n <= max(MAX_AGENT_RULES, rules)],
-                "list" if method == AUTO else method,
-            )
-        options: dict[str, Any] = {"cost": self.cost, "cost_is_cheap": self.quick, "rule_counts": counts, "seed": seed}
-        return explain(self.decisions, rules, method, **options)
+            counts = [n for n in counts if n <= max(MAX_AGENT_RULES, rules)]
+            method = LIST if method == AUTO else method
+        return explain(
+            self.decisions, rules, method, cost=self.cost, cost_is_cheap=self.quick, rule_counts=counts, seed=seed
+        )
 
     def evaluate(self, file: Path) -> RuleExplanation:
         """Evaluate the rules of a text file."""

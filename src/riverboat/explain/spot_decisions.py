@@ -27,7 +27,7 @@ from riverboat.strategies.features import (
     hand_features,
 )
 from riverboat.strategies.reports.comparison import expand_line
-from riverboat.strategies.reports.node import node_title, player_names, pot
+from riverboat.strategies.reports.node import node_title, player_names, pot, stacks
 from riverboat.strategies.rule_list import BOARD, CALL, FOLD, RAISE, SHARE, DecisionFeature, RuleAction
 from riverboat.strategies.solution import Solution, SolutionNode
 
@@ -251,8 +251,8 @@ def _spent_and_call(node: SolutionNode) -> tuple[Array, float]:
 def _situation_columns(node: SolutionNode, count: int) -> dict[str, Array]:
     """Return features that are the same for all hands."""
     game, player = node.tree.game, node.player
-    spent, call = _spent_and_call(node)
-    behind = [float(b) - s for b, s in zip(game.behind, spent, strict=True)] if isinstance(game, Spot) else [0.0, 0.0]
+    _, call = _spent_and_call(node)
+    behind = stacks(node) or (0.0, 0.0)
     pot_after_call = pot(node) + call
     led = game.led if isinstance(game, Spot) and not node.dealt_cards else None
     raises = sum(label[0] in "bra" for label in node.line.rpartition("/")[2].split("-") if label)

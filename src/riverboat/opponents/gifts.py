@@ -90,6 +90,7 @@ class _GiftNode:
     """A node of the last street."""
 
     state: BettingState
+    moves_made: list[int] = field(default_factory=list)  # actions of the hand from here on, if it came here
     children: list[_GiftNode] = field(default_factory=list)
     moves: list[int] = field(default_factory=list)
     chosen_move: int | None = None  # index of the played action, on the path of the hand
@@ -137,12 +138,11 @@ class _ShownHand:
         strengths = hand_strengths(self.board, rules.deck).astype(np.int64)
         index = int(np.flatnonzero((np.sort(cards, axis=1) == np.sort(self.hole)).all(axis=1))[0])
         beaten = np.sign(strengths[index] - strengths)
-        root = _GiftNode(self.start)
+        root = _GiftNode(self.start, self.moves_made)
         self._build_tree(agent, root, menu)
         self._compute_values(root, weights, beaten)
         total, node = 0.0, root
-        for _ in self.moves_made:
-            assert node.chosen_move is not None
+        while node.chosen_move is not None:
             child = node.children[node.chosen_move]
             if node.state.turn == self.seat and node.weight > 0:
                 total += (node.value - child.value) / node.weight
@@ -151,8 +151,7 @@ class _ShownHand:
 
     def _build_tree(self, agent: PublicPolicy, root: _GiftNode, menu: ActionMenu | None) -> None:
         """Build the tree of the street level by level; the agent is queried once per level."""
-        level, path = [root], 0
-        on_path: _GiftNode | None = root
+        level = [root]
         while level:
             agent_nodes = [node for node in level if node.state.actor == 1 - self.seat]
             if agent_nodes:
@@ -167,17 +166,15 @@ class _ShownHand:
                 if node.state.actor == self.seat:
                     raises = menu_raise_totals(menu, node.state) if menu is not None or node.state.rules.limit else ()
                     node.moves = [*([FOLD] if node.state.to_call else []), CALL, *fit_to_stacks(raises, node.state)]
-                if node is on_path and path < len(self.moves_made):
-                    move = self.moves_made[path]
-                    if move not in node.moves:
-                        node.moves.append(move)
-                        if node.probabilities is not None:  # an action that the agent's strategy never plays
-                            node.probabilities = np.pad(node.probabilities, ((0, 0), (0, 1)))
-                    node.chosen_move = node.moves.index(move)
+                made, later = node.moves_made[:1], node.moves_made[1:]
+                if made and made[0] not in node.moves:
+                    node.moves += made
+                    if node.probabilities is not None:  # an action that the agent's strategy never plays
+                        node.probabilities = np.pad(node.probabilities, ((0, 0), (0, 1)))
                 node.children = [_GiftNode(node.state.play(move)) for move in node.moves]
-            if on_path is not None:
-                on_path = on_path.children[on_path.chosen_move] if on_path.chosen_move is not None else None
-                path += 1
+                if made:
+                    node.chosen_move = node.moves.index(made[0])
+                    node.children[node.chosen_move].moves_made = later
             level = [child for node in level for child in node.children if child.state.actor >= 0]
 
     def _compute_values(self, node: _GiftNode, weights: Array, outcome: Array) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.base import Array
 from riverboat.opponents.dbbr import FITS
-from riverboat.opponents.safe_responses import PlanResponse, guarantee, safe_response, value_of_game
+from riverboat.opponents.safe_responses import PlanResponse, guarantee, safe_response, unroll, value_of_game
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import to_history_tree
@@ -91,12 +91,9 @@ class MaximinAdversary:
         InputError
             If the strategy is for another tree.
         """
-        flat = to_history_tree(strategy.tree)
+        flat, table = unroll(strategy)
         if flat.fingerprint != self.source.fingerprint:
             raise InputError(f"{self.source.name}: the strategy is for another tree ({strategy.tree.name})")
-        table = strategy.probabilities
-        if flat is not strategy.tree and flat.origin is not None:
-            table = table[flat.origin]
         return Strategy(self.tree, np.array(table, float)[self._origin])
 
     def guaranteed_value(self, strategy: Strategy) -> float:
@@ -321,7 +318,7 @@ def count_public_actions(
     >>> sum(row.sum() for row in counts.values())
     np.float64(1000.0)
     """
-    tree = to_history_tree(profile.tree)
+    tree, probabilities = unroll(profile)
     info = list(tree.infosets())
     counts = {line(i.name): np.zeros(len(i.actions)) for i in info if i.player == observed_player}
     stack = [(0, hands)]
@@ -331,7 +328,7 @@ def count_public_actions(
         if width == 0 or num_hands == 0:
             continue
         number = int(tree.node_infoset[node])
-        table = tree.chance if number < 0 else profile.probabilities
+        table = tree.chance if number < 0 else probabilities
         row = np.asarray(table[first : first + width], float)
         sampled = rng.multinomial(num_hands, row / row.sum())
         if number >= 0 and info[number].player == observed_player:

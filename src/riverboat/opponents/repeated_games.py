@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.core.errors import InputError, unknown_name_error
-from riverboat.games.base import TERMINAL, Array, ConstantPayoff
+from riverboat.games.base import TERMINAL, Array, ConstantPayoff, append_label
 from riverboat.opponents import _kernels
 from riverboat.opponents.safe_responses import PlanVertices
 from riverboat.trees.history import HistoryTree
@@ -239,9 +239,7 @@ def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameAr
         start[plex.infosets] = plex.first
         acting = tree.nodes.actor == player
         first[acting] = start[tree.node_infoset[acting]]
-    set_of = np.full(other.sequences, -1, np.int32)
-    for i, (begin, width) in enumerate(zip(other.first, other.width, strict=True)):
-        set_of[begin : begin + width] = i
+    set_of = np.concatenate([[-1], np.repeat(np.arange(len(other.width)), other.width)]).astype(np.int32)
     last = np.ascontiguousarray(tree.last_sequence, np.int32)
     consistent, seen = _visible_endings(vertices, reveal)
     return _kernels.RepeatedGameArrays(
@@ -285,6 +283,6 @@ def _public_endings(tree: object, histories: HistoryTree) -> dict[int, tuple[str
             endings[node] = line, isinstance(payoff, ConstantPayoff)
             continue
         for child, label in zip(histories.children(node), histories.labels(node), strict=True):
-            extended = label if not line else f"{line}{tree.joiner}{label}"
+            extended = append_label(line, tree.joiner, label)
             stack.append((child, depth + 1, line if depth < 2 else extended))
     return endings

@@ -411,8 +411,9 @@ class ModelResponder:
         if confidence is not None:  # one coin for each node
             probability, offset = np.zeros(len(tree)), np.random.default_rng(3).random(len(tree))
             probability[list(confidence)] = list(confidence.values())
-        for side in self._seat_trainers:
-            side.set_mixing(probability, offset)
+        for trainer in self._seat_trainers:
+            for street in trainer.streets:
+                street.set_mixing(probability, offset)
 
     def improve(self, model: Blueprint, iterations: int) -> None:
         """Train against a model for some iterations in each seat; training against earlier models is down-weighted.
@@ -456,56 +457,86 @@ class ModelResponder:
         for street, base_table in enumerate(self._base_tables):
             table = np.array(base_table, np.float32)
             for trainer in self._seat_trainers:
-                sums = trainer.current_strategy(street) if self._model_only else trainer.average(street)
-                visited = trainer.node_sums(street, sums) > 0
-                table[:, trainer.own_columns[street]] = np.where(visited, sums, table[:, trainer.own_columns[street]])
+                cells = trainer.streets[street]
+                table[:, cells.own] = cells.strategy(table, current=self._model_only)
             tables.append(table)
         provenance = {**self.base.provenance, "answer": "best response" if self.p == 1 else "restricted", "p": self.p}
         return replace(self.base, average=tuple(tables), provenance=provenance)
+
+
+class _StreetCells:
+    """Regrets and average strategies of a street in a trainer's tables, by seat: its own, or its opponent's."""
+
+    def __init__(self, base: Blueprint, tables: BucketTables, street: int, seat: int, base_table: Array) -> None:
+        tree = base.tree
+        first, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
+        self.cells = tables.cells[first : first + count * width].reshape(
+            count, width
+        )  # float32 [buckets, cells of a row]
+        node, child = street_columns(tree, street)
+        regrets = 2 * tree.slot[node].astype(np.int64) + child - tree.first[node]
+        averages = regrets + tree.count[node]
+        self.cells[:, regrets] = INITIAL_REGRET * base_table
+        self.cells[:, averages] = base_table
+        own = tree.actor[node] == seat
+        self.own, self.opponent = np.flatnonzero(own), np.flatnonzero(~own)  # columns of the strategy table
+        self.own_nodes, self.opponent_nodes = node[own], node[~own]
+        self.own_regrets, self.own_averages, self.opponent_regrets = regrets[own], averages[own], regrets[~own]
+        self.handicaps = np.zeros((count, len(self.own)), np.float32)
+        self.free_regrets = self.cells[:, self.opponent_regrets]  # of the opponent that plays freely
+        self.is_locked = np.zeros(len(self.opponent), bool)  # columns at which the opponent is the model
+
+    def set_mixing(self, probability: Array, offset: Array) -> None:
+        """Set the probability of each node that the opponent is locked to the model, and the phase of its rounds."""
+        self.lock_probability, self.offset = probability[self.opponent_nodes], offset[self.opponent_nodes]
+
+    def rescale(self, keep: float, change: np.float32) -> None:
+        """Multiply all sums by `keep`, and add `change` times the handicaps."""
+        self.cells[:, self.own_regrets] = np.float32(keep) * self.cells[:, self.own_regrets] + change * self.handicaps
+        self.cells[:, self.own_averages] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
+
+    def lock(self, model_table: Array, number: int) -> None:
+        """Lock the opponent to the model at the nodes of a round."""
+        probability, offset = self.lock_probability, self.offset
+        self.is_locked = np.floor((number + 1) * probability + offset) > np.floor(number * probability + offset)
+        locked_regrets = LOCKED_REGRET * model_table[:, self.opponent]
+        self.cells[:, self.opponent_regrets] = np.where(self.is_locked, locked_regrets, self.free_regrets)
+
+    def unlock(self) -> None:
+        """Save the regrets of the free opponent."""
+        free = ~self.is_locked
+        self.free_regrets[:, free] = self.cells[:, self.opponent_regrets[free]]
+
+    def strategy(self, base_table: Array, *, current: bool) -> Array:
+        """Return the weights of the average or the current strategy; the base where it is zero. float32 [buckets, own]"""
+        weights = np.maximum(self.cells[:, self.own_regrets], 0) if current else self.cells[:, self.own_averages]
+        first = np.flatnonzero(np.diff(self.own_nodes, prepend=-1))
+        if not len(first):
+            return np.asarray(weights)
+        moves = np.diff(first, append=len(self.own_nodes))
+        visited = np.repeat(np.add.reduceat(weights, first, axis=1), moves, axis=1) > 0
+        return np.asarray(np.where(visited, weights, base_table[:, self.own]))
 
 
 class _SeatTrainer:
     """Trainer of one seat against the other, which is the model or plays freely."""
 
     def __init__(self, base: Blueprint, seat: int, base_tables: tuple[Array, ...], seed: int) -> None:
-        tree = base.tree
-        self.solver = BlueprintTrainer(tree, base.cards, seed=seed)
-        self.cells = [_street_cells(self.solver.tables, street) for street in range(tree.rules.rounds)]
+        self.solver = BlueprintTrainer(base.tree, base.cards, seed=seed)
+        tables = self.solver.tables
+        self.streets = [_StreetCells(base, tables, street, seat, table) for street, table in enumerate(base_tables)]
         self.round = 0
         self.num_weighted_rounds = 0  # weight of past rounds in the regrets
         self.noise = 0.0  # sampling noise of the regrets, in equivalent iterations
         self.scale = 0.0  # current factor of the handicaps, which are part of the regrets
-        self.handicaps: list[Array] = []
-        self.own_columns, self.opponent_columns, self.regrets, self.averages = [], [], [], []
-        self.opponent_nodes, self.own_nodes = [], []  # node of every column of the opponent, and of the seat
-        for street in range(tree.rules.rounds):
-            column, child = street_columns(tree, street)
-            regret_column = 2 * tree.slot[column].astype(np.int64) + child - tree.first[column]
-            own = tree.actor[column] == seat
-            self.own_columns.append(np.flatnonzero(own))
-            self.opponent_columns.append(np.flatnonzero(~own))
-            self.regrets.append(regret_column)
-            self.averages.append(regret_column + tree.count[column])
-            self.opponent_nodes.append(column[~own])
-            self.own_nodes.append(column[own])
-            cells = self.cells[street]
-            cells[:, regret_column] = INITIAL_REGRET * base_tables[street]
-            cells[:, self.averages[-1]] = base_tables[street]
-        self.free_regrets = [
-            self.cells[s][:, self.regrets[s][self.opponent_columns[s]]] for s in range(len(self.cells))
-        ]
-
-    def set_mixing(self, chance: Array, offset: Array) -> None:
-        """Set the probability of each node that the opponent is locked to the model, and the phase of its rounds."""
-        self.lock_probability = [chance[node] for node in self.opponent_nodes]
-        self.offset = [offset[node] for node in self.opponent_nodes]
 
     def start_model(self, handicaps: tuple[Array, ...], deviations: float) -> None:
         """Start training against a new model, with handicaps of `deviations` standard deviations."""
-        if self.handicaps:
+        if self.round:
             self._rescale(1.0, 0.0)
         scale = np.float32(deviations / self.solver.tables.unit)
-        self.handicaps = [scale * table[:, own] for table, own in zip(handicaps, self.own_columns, strict=True)]
+        for street, table in zip(self.streets, handicaps, strict=True):
+            street.handicaps = scale * table[:, street.own]
         self.num_weighted_rounds = min(self.num_weighted_rounds, NUM_ROUNDS)
 
     def train(self, model_tables: tuple[Array, ...], iterations: int) -> None:
@@ -516,60 +547,17 @@ class _SeatTrainer:
             keep = self.num_weighted_rounds / (self.num_weighted_rounds + 1) if self.num_weighted_rounds else 1.0
             self.noise = keep**2 * self.noise + round_iterations
             self._rescale(keep, self.noise**0.5)
-            locked = self._lock(model_tables)
+            for street, table in zip(self.streets, model_tables, strict=True):
+                street.lock(table, self.round)
             self.solver.step(round_iterations)
-            self._unlock(locked)
+            for street in self.streets:
+                street.unlock()
             self.round += 1
             self.num_weighted_rounds += 1
 
     def _rescale(self, keep: float, scale: float) -> None:
         """Multiply all sums by `keep`, and set the factor of the handicaps to `scale`."""
         change = np.float32(scale - keep * self.scale)
-        for street, cells in enumerate(self.cells):
-            own = self.own_columns[street]
-            regrets = self.regrets[street][own]
-            cells[:, regrets] = np.float32(keep) * cells[:, regrets] + change * self.handicaps[street]
-            cells[:, self.averages[street][own]] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
+        for street in self.streets:
+            street.rescale(keep, change)
         self.scale = scale
-
-    def _lock(self, model_tables: tuple[Array, ...]) -> list[Array]:
-        """Lock the opponent to the model at this round's nodes, and return the mask of those columns by street."""
-        locked = []
-        for street, cells in enumerate(self.cells):
-            probability, offset = self.lock_probability[street], self.offset[street]
-            is_locked = np.floor((self.round + 1) * probability + offset) > np.floor(self.round * probability + offset)
-            columns = self.regrets[street][self.opponent_columns[street]]
-            cells[:, columns] = np.where(
-                is_locked,
-                LOCKED_REGRET * model_tables[street][:, self.opponent_columns[street]],
-                self.free_regrets[street],
-            )
-            locked.append(is_locked)
-        return locked
-
-    def _unlock(self, locked: list[Array]) -> None:
-        """Save the regrets of the free opponent."""
-        for street, is_locked in enumerate(locked):
-            if not is_locked.all():
-                columns = self.regrets[street][self.opponent_columns[street]]
-                self.free_regrets[street][:, ~is_locked] = self.cells[street][:, columns[~is_locked]]
-
-    def average(self, street: int) -> Array:
-        """Return the accumulated average strategy of a street. float32 [buckets, own columns]"""
-        return np.asarray(self.cells[street][:, self.averages[street][self.own_columns[street]]])
-
-    def current_strategy(self, street: int) -> Array:
-        """Return the weights of the current strategy by regret matching. float32 [buckets, own columns]"""
-        return np.asarray(np.maximum(self.cells[street][:, self.regrets[street][self.own_columns[street]]], 0))
-
-    def node_sums(self, street: int, values: Array) -> Array:
-        """Return, for each action, the sum over the actions of its node. [buckets, own columns]"""
-        first = np.flatnonzero(np.diff(self.own_nodes[street], prepend=-1))
-        moves = np.diff(first, append=len(self.own_nodes[street]))
-        return np.repeat(np.add.reduceat(values, first, axis=1), moves, axis=1) if len(first) else values
-
-
-def _street_cells(tables: BucketTables, street: int) -> Array:
-    """Return the cells of a street. float32 [buckets, cells of a row]"""
-    base, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
-    return tables.cells[base : base + count * width].reshape(count, width)

@@ -209,29 +209,27 @@ def mix_strategies(response: Blueprint, base: Blueprint, share: float) -> Bluepr
     if not 0 <= share <= 1:
         raise InputError(f"share={share:g}: share of hands with the response, must be from 0 to 1")
     tree, cards = base.tree, base.cards
-    tables = strategy_tables(response), strategy_tables(base)
+    tables = [np.stack(pair) for pair in zip(strategy_tables(response), strategy_tables(base), strict=True)]
     parents = bucket_parents(base)
-    mixed = [np.zeros_like(table) for table in tables[0]]
-    reach: dict[tuple[int, int], tuple[Array, Array]] = {}
-    for seat in (0, 1):
-        reach[0, seat] = np.full(cards.counts[0], share), np.full(cards.counts[0], 1 - share)
+    mixed = [np.zeros_like(pair[0]) for pair in tables]
+    first_reach = np.repeat([[share], [1 - share]], cards.counts[0], axis=1)
+    reach = {(0, seat): first_reach for seat in (0, 1)}  # float64 [strategies, buckets] by node and seat
     for node in range(len(tree)):  # parents come before children
         if tree.actor[node] < 0:
             continue
         street, slot, count = int(tree.street[node]), int(tree.slot[node]), int(tree.count[node])
         actor = int(tree.actor[node])
-        rows = [table[street][:, slot : slot + count] for table in tables]
-        joint = [weight[:, None] * row for weight, row in zip(reach[node, actor], rows, strict=True)]
-        total = (reach[node, actor][0] + reach[node, actor][1])[:, None]
-        mixed[street][:, slot : slot + count] = np.where(
-            total > 0, (joint[0] + joint[1]) / np.where(total > 0, total, 1), rows[1]
-        )
+        rows = tables[street][:, :, slot : slot + count]
+        joint = reach[node, actor][:, :, None] * rows
+        total = reach[node, actor].sum(axis=0)[:, None]
+        mean = joint.sum(axis=0) / np.where(total > 0, total, 1)
+        mixed[street][:, slot : slot + count] = np.where(total > 0, mean, rows[1])
         for k, child in enumerate(tree.children(node)):
             for seat in (0, 1):
-                weights = tuple(b[:, k] for b in joint) if seat == actor else reach[node, seat]
+                weights = joint[:, :, k] if seat == actor else reach[node, seat]
                 for later in range(street, int(tree.street[child])):
-                    weights = tuple(w[parents[later]] for w in weights)
-                reach[child, seat] = weights[0], weights[1]
+                    weights = weights[:, parents[later]]
+                reach[child, seat] = weights
     return replace(base, average=tuple(table.astype(np.float32) for table in mixed))
 
 

@@ -643,11 +643,9 @@ def restricted_game(strategy: Strategy, opponent: int, p: float) -> HistoryTree:
     """
     if not 0 <= p <= 1:
         raise InputError(f"{strategy.tree.name}: p={p}: must be between 0 and 1")
-    tree = to_history_tree(strategy.tree)
+    tree, table = unroll(strategy)
     if not 0 <= opponent < tree.players:
         raise InputError(f"{tree.name}: no player {opponent}: must be 0 to {tree.players - 1}")
-    unrolled = tree is not strategy.tree and tree.origin is not None
-    table = strategy.probabilities[tree.origin] if unrolled else strategy.probabilities
     nodes, outcomes = tree.nodes, len(tree.chance)
     count = len(nodes.actor)
     locked = nodes.actor == opponent
@@ -674,3 +672,27 @@ def restricted_game(strategy: Strategy, opponent: int, p: float) -> HistoryTree:
         lambda: [(i.name, i.actions) for i in sets],
         (*labels, *moves, "free", "model"),
     )
+
+
+def unroll(strategy: Strategy) -> tuple[HistoryTree, Array]:
+    """Return the history tree of a strategy's game, and the strategy's table on it.
+
+    Parameters
+    ----------
+    strategy
+        Strategy of a public tree or of a history tree.
+
+    Returns
+    -------
+    tuple
+        The tree, and the probabilities of its actions, float64 [table].
+
+    Examples
+    --------
+    >>> from riverboat.games.small.poker import kuhn
+    >>> from riverboat.trees.compile import compile_game
+    >>> unroll(Strategy.uniform(compile_game(kuhn())))[1].shape
+    (24,)
+    """
+    tree, table = to_history_tree(strategy.tree), strategy.probabilities
+    return tree, table if tree is strategy.tree or tree.origin is None else table[tree.origin]

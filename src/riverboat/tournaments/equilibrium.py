@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,44 +23,7 @@ from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
 METHODS = ("cfr", "fp")
 
 
-class PushFoldGame(Protocol):
-    """A push-or-fold game over classes of hands: `PushFoldStage` or `ManyPlayerPushFold`."""
-
-    spot: PushFold
-    lines: dict[str, int]
-    classes: int
-
-    def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
-        """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
-
-        Parameters
-        ----------
-        strategy
-            Probability of going all-in, float64 [lines, classes].
-        recompute
-            Whether to compute slow parts anew; otherwise those of an earlier strategy may be reused.
-        """
-        ...
-
-    def reach(self, strategy: Array) -> Array:
-        """Compute the probability of reaching each line with each class. float64 [lines, classes]
-
-        Parameters
-        ----------
-        strategy
-            Probability of going all-in, float64 [lines, classes].
-        """
-        ...
-
-    def values(self, strategy: Array) -> Array:
-        """Compute the expected value of each player. float64 [players]
-
-        Parameters
-        ----------
-        strategy
-            Probability of going all-in, float64 [lines, classes].
-        """
-        ...
+PushFoldGame: TypeAlias = PushFoldStage | ManyPlayerPushFold  # over classes of hands, with counterfactual values
 
 
 @dataclass(frozen=True, eq=False)

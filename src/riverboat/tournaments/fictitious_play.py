@@ -47,9 +47,7 @@ class ThreePlayerPayoffs:
 
     def __init__(self, stage: PushFoldStage, payoffs: Array) -> None:
         self.tables = stage.tables
-        first, self._payoffs = 0, {}
-        for terminal in stage.terminals:
-            self._payoffs[terminal.line] = payoffs[:, first : (first := first + len(terminal.orders))]
+        self._payoffs = {terminal.line: payoffs[:, terminal.rows] for terminal in stage.terminals}
         self.twos = np.zeros((kernels.NUM_MATRICES, 3), np.float32)
         self.threes = np.zeros((3, 6, stage.tables.triple_orders.shape[1]), np.float32)
         to_pairs = map_orders((0, 1, 2), (0, 1))  # call gains: [13], by order of the players

@@ -146,26 +146,44 @@ def count_three_way(
 
 
 def _deck_arrays(deck: Deck, group: Array) -> order_kernels.DeckHandArrays:
+    """Return the hands and classes of a deck as the kernels read them."""
     cards = np.asarray(deck.hands, np.uint8)
-    number = np.full((52, 52), -1, np.int16)
-    for h, (a, b) in enumerate(cards.tolist()):
-        number[a, b] = number[b, a] = h
-    ranks = sorted({int(c) >> 2 for c in deck.cards})
+    ranks, rank_of_card = np.unique(deck.cards >> 2, return_inverse=True)
     rank = np.full(52, order_kernels.NONE, np.uint8)
-    for c in deck.cards.tolist():
-        rank[c] = ranks.index(c >> 2)
-    rank_classes: list[list[int]] = [[] for _ in ranks]
-    local = np.zeros((len(cards), 2), np.uint8)
-    for h, pair in enumerate(cards.tolist()):
-        for s, c in enumerate(pair):
-            classes_of_rank = rank_classes[rank[c]]
-            if int(group[h]) not in classes_of_rank:
-                classes_of_rank.append(int(group[h]))
-            local[h, s] = classes_of_rank.index(int(group[h]))
+    rank[deck.cards] = rank_of_card
+    hand_ranks = rank[cards]
+    rank_classes = [np.unique(group[(hand_ranks == r).any(axis=1)]) for r in range(len(ranks))]
     member = np.full((len(ranks), _pad_to_vector(max(map(len, rank_classes)))), -1, np.int16)
-    for r, classes_of_rank in enumerate(rank_classes):
-        member[r, : len(classes_of_rank)] = classes_of_rank
-    return order_kernels.DeckHandArrays(cards, number, group.astype(np.int16), local, rank, member)
+    local = np.zeros(cards.shape, np.uint8)
+    for r, classes in enumerate(rank_classes):
+        member[r, : len(classes)] = classes
+        hand, side = np.nonzero(hand_ranks == r)
+        local[hand, side] = np.searchsorted(classes, group[hand])
+    return order_kernels.DeckHandArrays(cards, hand_numbers(deck), group.astype(np.int16), local, rank, member)
+
+
+def hand_numbers(deck: Deck) -> Array:
+    """Return the index of the hand of two cards, -1 if there is none. int16 [52, 52]
+
+    Parameters
+    ----------
+    deck
+        Deck with hands of two cards.
+
+    Returns
+    -------
+    Array
+        Index by the first and the second card, in both orders.
+
+    Examples
+    --------
+    >>> hand_numbers(FULL_DECK)[1, 0]
+    np.int16(0)
+    """
+    number = np.full((52, 52), -1, np.int16)
+    first, second = np.asarray(deck.hands).T
+    number[first, second] = number[second, first] = np.arange(len(first))
+    return number
 
 
 def _pad_to_vector(count: int) -> int:

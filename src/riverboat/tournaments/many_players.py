@@ -18,8 +18,8 @@ from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
 from riverboat.tournaments._kernels import push_fold as kernels
-from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, starting_hands
-from riverboat.tournaments.push_fold import FOLD, JAM, PushFold
+from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, hand_numbers, starting_hands
+from riverboat.tournaments.push_fold import FOLD, JAM, PushFold, seat_ranks
 
 MAX_ALL_IN = 4  # players after this many all-ins fold
 NUM_SAMPLES = 20_000
@@ -56,7 +56,7 @@ class ManyPlayerPushFold:
             self._terminal_line(seats): seats for seats in sets if seats[-1] != spot.players - 1 or len(seats) > 1
         }
         self._walk_payoffs = spot.payoffs(np.array([spot.final_stacks(FOLD * spot.players, ())]))[0]
-        self._payoffs = {end: self._terminal_payoffs(end, seats) for end, seats in self._all_in_sets.items()}
+        self._payoffs = {end: self._terminal_payoffs(end) for end in self._all_in_sets}
 
     def resample(self, seed: int) -> ManyPlayerPushFold:
         """Return the same spot with other samples."""
@@ -65,19 +65,13 @@ class ManyPlayerPushFold:
     def _terminal_line(self, all_in: tuple[int, ...]) -> str:
         return "".join(JAM if i in all_in else FOLD for i in range(self.spot.players))
 
-    def _terminal_payoffs(self, end: str, all_in: tuple[int, ...]) -> Array:
+    def _terminal_payoffs(self, end: str) -> Array:
         """Return the payoffs of all players at a terminal line, for each order of those all-in.
 
         float64 [orders, players]
         """
-        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[len(all_in)]
-        stacks = []
-        for order in orders:
-            ranks: list[int | None] = [None] * self.spot.players
-            for player, rank in zip(all_in, order, strict=True):
-                ranks[player] = rank
-            stacks.append(self.spot.final_stacks(end, ranks))
-        return self.spot.payoffs(np.array(stacks))
+        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[end.count(JAM)]
+        return self.spot.payoffs(np.array([self.spot.final_stacks(end, ranks) for ranks in seat_ranks(end, orders)]))
 
     def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
         """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
@@ -92,7 +86,7 @@ class ManyPlayerPushFold:
     def reach(self, strategy: Array) -> Array:
         """Compute the probability of reaching each line with each class. float64 [lines, classes]"""
         jam_probability = strategy @ self.tables.opponent_probabilities.T
-        rows = [self._line_probability_by_class(line, jam_probability, len(line)) for line in self.lines]
+        rows = [self._line_probability(line, jam_probability, len(line)) for line in self.lines]
         return np.asarray(np.stack(rows) * self.tables.class_probabilities)
 
     def values(self, strategy: Array) -> Array:
@@ -121,7 +115,7 @@ class ManyPlayerPushFold:
             for player, move in enumerate(terminal):
                 line = self.lines.get(terminal[:player])
                 if line is None:
-                    undecided[player] += money[player] * self._line_probability(terminal, mean, player, 0)
+                    undecided[player] += money[player] * self._line_probability(terminal, mean, player)
                 elif move == FOLD:
                     folded[line] += money[player] * self._line_probability(terminal, mean, player, player + 1)
 
@@ -131,29 +125,23 @@ class ManyPlayerPushFold:
             orders, overall = showdown or self._order_probabilities(terminal, seats, strategy)
             for at, player in enumerate(seats):
                 values = orders[at] @ self._payoffs[terminal][:, player]
-                reach = self._line_probability_by_class(terminal, jam_probability, player)
+                reach = self._line_probability(terminal, jam_probability, player)
                 out[self.lines[terminal[:player]], 0] += values * reach
             add_folds(terminal, overall @ self._payoffs[terminal])
         for line, k in self.lines.items():
-            out[k, 1] = folded[k] * self._line_probability_by_class(line, jam_probability, len(line))
+            out[k, 1] = folded[k] * self._line_probability(line, jam_probability, len(line))
         return out * class_probabilities, undecided
 
-    def _line_probability_by_class(self, end: str, seen: Array, player: int) -> Array:
-        """Return the probability that all others act as in a line, by the player's class. float64 [classes]"""
-        out = np.ones(self.classes)
-        for j, move in enumerate(end):
-            line = self.lines.get(end[:j])
-            if j != player and line is not None:
-                out *= seen[line] if move == JAM else 1 - seen[line]
-        return out
+    def _line_probability(self, end: str, jam_probability: Array, player: int, first: int = 0) -> Array:
+        """Return the probability that all others from player `first` on act as in a line, given that of going all-in.
 
-    def _line_probability(self, end: str, mean: Array, player: int, first: int) -> float:
-        """Return the probability that all others from player `first` on act as in a line."""
-        out = 1.0
+        float64 [lines] -> float64 [], or float64 [lines, classes] -> float64 [classes]
+        """
+        out = np.ones(jam_probability.shape[1:])
         for j in range(first, len(end)):
             line = self.lines.get(end[:j])
-            if line is not None and j != player:
-                out *= float(mean[line] if end[j] == JAM else 1 - mean[line])
+            if j != player and line is not None:
+                out = out * (jam_probability[line] if end[j] == JAM else 1 - jam_probability[line])
         return out
 
     def _large_showdowns(self, strategy: Array) -> dict[str, tuple[list[Array], Array]]:
@@ -208,10 +196,8 @@ def sample_four_way_deals(tables: HandTables, samples: int, seed: int) -> tuple[
     ranks = np.stack([rank_batch(np.hstack([hand, board]), deck.rules, check=False) for hand in hands], axis=1)
     better = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
     order = np.array([FOUR_ORDERS.index(tuple(row)) for row in better.tolist()], np.uint8)
-    hand_index = np.zeros((52, 52), np.int64)
-    first, second = np.asarray(deck.hands).T
-    hand_index[first, second] = hand_index[second, first] = np.arange(len(first))
-    classes = np.stack([tables.hand_class[hand_index[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
+    numbers = hand_numbers(deck)
+    classes = np.stack([tables.hand_class[numbers[hand[:, 0], hand[:, 1]]] for hand in hands], axis=1)
     return classes.astype(np.uint8), order
 
 

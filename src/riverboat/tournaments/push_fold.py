@@ -137,6 +137,31 @@ class PushFold:
         return "chips" if self.payouts is None else "of the payouts"
 
 
+def seat_ranks(line: str, orders: Sequence[Sequence[int]]) -> tuple[tuple[int | None, ...], ...]:
+    """Return orders at showdown as the rank of every seat.
+
+    Parameters
+    ----------
+    line
+        Line at which the hand ends.
+    orders
+        Number of better hands for each seat all-in, in the order of the seats.
+
+    Returns
+    -------
+    tuple
+        For each order, the number of better hands for each seat all-in, None for the others.
+
+    Examples
+    --------
+    >>> seat_ranks("JFJ", [(0, 1), (1, 0)])
+    ((0, None, 1), (1, None, 0))
+    """
+    all_in = [seat for seat, move in enumerate(line) if move == JAM]
+    ranks = [dict(zip(all_in, order, strict=True)) for order in orders]
+    return tuple(tuple(map(rank.get, range(len(line)))) for rank in ranks)
+
+
 def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> list[float]:
     """Return the chips that each player gets back from the main pot and the side pots.
 
@@ -185,9 +210,38 @@ def _icm_payoffs(stacks: Array, before: tuple[float, ...], payouts: tuple[float,
         rows = np.flatnonzero((alive == pattern).all(axis=1))
         remaining = np.flatnonzero(pattern)
         out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
-        eliminated = [i for i in range(players) if not pattern[i]]
-        for i in eliminated:  # equal stacks share their places
-            place = len(remaining) + sum(before[j] > before[i] for j in eliminated)
-            tied = sum(before[j] == before[i] for j in eliminated)
-            out[rows, i] = prizes[place : place + tied].mean()
+        eliminated = np.flatnonzero(~pattern).tolist()
+        for i in eliminated:
+            out[rows, i] = elimination_prize(prizes, before, eliminated, i)
     return out
+
+
+def elimination_prize(
+    prizes: Sequence[float] | Array, before: Sequence[float], eliminated: list[int], seat: int
+) -> float:
+    """Return the prize of a player who is eliminated: ranked by initial stacks, equal stacks share their places.
+
+    Parameters
+    ----------
+    prizes
+        Prize of each place.
+    before
+        Stacks of all players before the hand.
+    eliminated
+        Seats of the players eliminated in this hand.
+    seat
+        Seat of one of them.
+
+    Returns
+    -------
+    float
+        The mean prize of the places that it shares.
+
+    Examples
+    --------
+    >>> elimination_prize((50.0, 30.0, 20.0), (5, 4, 4), [1, 2], seat=1)
+    25.0
+    """
+    place = len(before) - len(eliminated) + sum(before[other] > before[seat] for other in eliminated)
+    tied = sum(before[other] == before[seat] for other in eliminated)
+    return float(np.mean(prizes[place : place + tied]))

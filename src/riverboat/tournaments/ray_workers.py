@@ -51,10 +51,7 @@ class RayStageWorkers:
             self.ray.shutdown()
 
     def __call__(self, jobs: Sequence[StageJob]) -> Iterator[StageResult]:
-        references = []
-        for index, job in enumerate(jobs):
-            arguments = job.state, job.strategy, job.payoffs, job.memory, job.iterations, job.until
-            references.append(self.actors[index % len(self.actors)].play.remote(*arguments))
+        references = [self.actors[index % len(self.actors)].play.remote(job) for index, job in enumerate(jobs)]
         for job, reference in zip(jobs, references, strict=True):
             strategy, gain, weights = self.ray.get(reference)
             stage = PushFoldStage(self.tournament.spot(self.tournament.states[job.state]), self.tables)
@@ -68,10 +65,9 @@ class _RayStageWorker:
         self.tournament = Tournament.from_dict(tournament)
         self.tables = starting_hands(self.tournament.players)
 
-    def play(
-        self, state: int, strategy: Array, pay: Array, memory: int, iterations: int, until: float
-    ) -> tuple[Array, float, Array]:
-        stage = PushFoldStage(self.tournament.spot(self.tournament.states[state]), self.tables)
+    def play(self, job: StageJob) -> tuple[Array, float, Array]:
+        stage = PushFoldStage(self.tournament.spot(self.tournament.states[job.state]), self.tables)
         # Arrays from Ray are read-only, and the kernels would be compiled again for read-only arrays.
-        solved, gain = solve_hand(stage, strategy.copy(), pay.copy(), memory, iterations, until)
+        strategy, payoffs = job.strategy.copy(), job.payoffs.copy()
+        solved, gain = solve_hand(stage, strategy, payoffs, job.memory, job.iterations, job.until)
         return solved, gain, stage.response_problem(solved).weights

@@ -24,7 +24,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.tournaments._kernels.push_fold import BB_JF, BB_JJ, OPEN, SB_F, SB_J
 from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, starting_hands
-from riverboat.tournaments.push_fold import JAM, PushFold
+from riverboat.tournaments.push_fold import JAM, PushFold, seat_ranks
 
 PLAYERS = (2, 3)
 
@@ -39,7 +39,11 @@ class PushFoldStage:
         self.tables = starting_hands(spot.players) if tables is None else tables
         self.classes = self.tables.classes
         self.lines = {line: k for k, line in enumerate(spot.lines)}
-        self.terminals = tuple(TerminalLine.from_line(terminal, self.lines) for terminal in spot.terminal_lines)
+        terminals: list[TerminalLine] = []
+        for line in spot.terminal_lines:
+            first = terminals[-1].rows.stop if terminals else 0
+            terminals.append(TerminalLine.from_line(line, self.lines, first))
+        self.terminals = tuple(terminals)
         self.outcomes = tuple((terminal.line, order) for terminal in self.terminals for order in terminal.orders)
 
     @property
@@ -60,11 +64,9 @@ class PushFoldStage:
         """Return the response problem of each seat when all play a strategy."""
         showdowns = RangeShowdowns(self.tables, strategy)
         weights = np.zeros((self.seats, len(self.outcomes), self.classes))
-        first = 0
         for terminal in self.terminals:
-            rows = slice(first, first := first + len(terminal.orders))
             for seat in range(self.seats):
-                weights[seat, rows] = self._order_probabilities(terminal, seat, showdowns).T
+                weights[seat, terminal.rows] = self._order_probabilities(terminal, seat, showdowns).T
         return PushFoldResponseProblem(self, strategy, weights)
 
     def _order_probabilities(self, end: TerminalLine, seat: int, showdowns: RangeShowdowns) -> Array:
@@ -118,16 +120,14 @@ class TerminalLine:
     all_in_seats: tuple[int, ...]  # seats that are all-in
     decision_lines: dict[int, int]  # by seat: index of the line at which it acted, if it had a decision
     orders: tuple[tuple[int | None, ...], ...]  # number of better hands for each seat all-in, None for the others
+    rows: slice  # its outcomes among those of all terminal lines
 
     @staticmethod
-    def from_line(end: str, lines: dict[str, int]) -> TerminalLine:
+    def from_line(end: str, lines: dict[str, int], first: int) -> TerminalLine:
         all_in = tuple(seat for seat, move in enumerate(end) if move == JAM)
         decision_lines = {seat: lines[end[:seat]] for seat in range(len(end)) if end[:seat] in lines}
-        orders: list[tuple[int | None, ...]] = []
-        for order in {2: PAIR_ORDERS, 3: TRIPLE_ORDERS}.get(len(all_in), ((0,) * len(all_in),)):
-            ranks = dict(zip(all_in, order, strict=True))
-            orders.append(tuple(ranks.get(seat) for seat in range(len(end))))
-        return TerminalLine(end, all_in, decision_lines, tuple(orders))
+        orders = seat_ranks(end, {2: PAIR_ORDERS, 3: TRIPLE_ORDERS}.get(len(all_in), ((0,) * len(all_in),)))
+        return TerminalLine(end, all_in, decision_lines, orders, slice(first, first + len(orders)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +144,8 @@ class PushFoldResponseProblem:
         float64 [lines, 2, classes]
         """
         values = np.zeros((len(self.stage.lines), 2, self.stage.classes))
-        first = 0
         for terminal in self.stage.terminals:
-            rows = slice(first, first := first + len(terminal.orders))
+            rows = terminal.rows
             for seat, line in terminal.decision_lines.items():
                 values[line, int(seat not in terminal.all_in_seats)] += payoffs[seat, rows] @ self.weights[seat, rows]
         return values
@@ -164,15 +163,13 @@ class PushFoldResponseProblem:
     def outcome_probabilities(self, strategy: Array) -> Array:
         """Return the probability of each outcome if one seat alone switches to a strategy. float64 [seats, outcomes]"""
         probabilities = np.zeros(self.weights.shape[:2])
-        first = 0
         for terminal in self.stage.terminals:
-            rows = slice(first, first := first + len(terminal.orders))
             for seat in range(self.stage.seats):
                 frequency = np.ones(self.stage.classes)
                 if seat in terminal.decision_lines:
                     jam = strategy[terminal.decision_lines[seat]]
                     frequency = jam if seat in terminal.all_in_seats else 1 - jam
-                probabilities[seat, rows] = self.weights[seat, rows] @ frequency
+                probabilities[seat, terminal.rows] = self.weights[seat, terminal.rows] @ frequency
         return probabilities
 
 

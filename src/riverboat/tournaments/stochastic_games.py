@@ -16,7 +16,6 @@ FP-MDP).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -27,6 +26,7 @@ from scipy.sparse.linalg import spsolve
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, NumericalError, check_threads, unknown_name_error
+from riverboat.core.parallel import map_in_order
 
 PROBABILITY_TOLERANCE = 1e-12  # smaller probabilities are rounding errors
 MAX_POLICY_STEPS = 1000  # of policy iteration, which converges in finitely many steps
@@ -244,16 +244,18 @@ def _can_terminate(game: StochasticGame, outcome_probabilities: Sequence[Array],
 def evaluate_strategies(
     game: StochasticGame, problems: Sequence[ResponseProblem], strategies: Sequence[Array]
 ) -> Array:
-    """Compute values when all players follow their strategies. float64 [state-seat pairs]
+    """Compute values when each player alone switches to its strategy. float64 [state-seat pairs]
+
+    With the strategies of the problems themselves, these are the values when all players follow them.
 
     Parameters
     ----------
     game
         Stochastic game.
     problems
-        Response problem of each state at its strategy.
+        Response problem of each state: the strategies of the others.
     strategies
-        Strategy of each state.
+        Strategy of each state; every player uses its part.
 
     Returns
     -------
@@ -306,19 +308,17 @@ def best_responses(
     """
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     policy: list[Array] = []
-    for step in range(max_steps):
+    for _ in range(max_steps):
         policy = [
             problem.best_response(payoffs)[0]
             for problem, payoffs in zip(problems, game.outcome_payoffs(values), strict=True)
         ]
-        policy_value = policy_values(
-            game, [problem.outcome_probabilities(response) for problem, response in zip(problems, policy, strict=True)]
-        )
+        policy_value = evaluate_strategies(game, problems, policy)
         gain = float((policy_value - values).max(initial=0.0))
         values = np.maximum(values, policy_value)  # decreases are rounding errors
         if gain <= 1e-10 * scale:
-            return StochasticBestResponse(policy, values, step + 1)
-    return StochasticBestResponse(policy, values, max_steps)
+            break
+    return StochasticBestResponse(policy, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,18 +331,15 @@ class StochasticBestResponse:
         Best response of each state, for all seats.
     values
         Value of each state-seat pair, float64 [pairs].
-    steps
-        Steps of policy iteration.
 
     Examples
     --------
-    >>> StochasticBestResponse([], np.zeros(2), steps=1).values
+    >>> StochasticBestResponse([], np.zeros(2)).values
     array([0., 0.])
     """
 
     policy: list[Array]
     values: Array  # float64 [state-seat pairs]
-    steps: int  # of policy iteration
 
 
 # --- Matrix games as stages ---
@@ -430,12 +427,15 @@ class MatrixResponseProblem:
     def _others_probabilities(self, seat: int) -> Array:
         """Return the probability of each profile if the seat itself plays to it. float64 [profile]"""
         probabilities = np.ones(self.stage.num_actions)
-        for other, count in enumerate(self.stage.num_actions):
+        for other in range(self.stage.seats):
             if other != seat:
-                shape = [1] * self.stage.seats
-                shape[other] = count
-                probabilities = probabilities * self.strategy[other, :count].reshape(shape)
+                probabilities = probabilities * self._along_profiles(self.strategy, other)
         return probabilities
+
+    def _along_profiles(self, strategy: Array, seat: int) -> Array:
+        """Return a seat's action probabilities along its axis of the profiles. float64 [profile], with axes of length 1"""
+        count = self.stage.num_actions[seat]
+        return strategy[seat, :count].reshape([count if other == seat else 1 for other in range(self.stage.seats)])
 
     def best_response(self, payoffs: Array) -> tuple[Array, Array]:
         """Return each seat's best response to the others, and its gain.
@@ -461,12 +461,9 @@ class MatrixResponseProblem:
         strategy
             Probabilities, float64 [seats, actions].
         """
-        rows = []
-        for seat, count in enumerate(self.stage.num_actions):
-            shape = [1] * self.stage.seats
-            shape[seat] = count
-            rows.append((self._others_probabilities(seat) * strategy[seat, :count].reshape(shape)).ravel())
-        return np.array(rows)
+        seats = range(self.stage.seats)
+        profiles = [self._others_probabilities(seat) * self._along_profiles(strategy, seat) for seat in seats]
+        return np.array(profiles).reshape(len(profiles), -1)
 
 
 # --- Equilibria by fictitious play and dynamic programming ---
@@ -475,15 +472,10 @@ METHODS = ("vi-fp", "pi-fp", "fp-mdp")
 STAGE_ITERATIONS = 200  # iterations of fictitious play in a state, at each step
 MEMORY = 16  # weight of the previous step's strategy, in iterations
 _A = TypeVar("_A")
-_B = TypeVar("_B")
 
 
-class StageSolver(Protocol):
-    """Fictitious play in one state: returns the strategy and the largest remaining gain."""
-
-    def __call__(
-        self, stage: Any, strategy: Array, payoffs: Array, memory: int, iterations: int, until: float
-    ) -> tuple[Array, float]: ...
+# (stage, strategy, payoffs, memory, iterations, until) -> (strategy, largest remaining gain), as `fictitious_play`.
+StageSolver: TypeAlias = Callable[[Any, Array, Array, int, int, float], tuple[Array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -568,35 +560,6 @@ def fictitious_play(
             return mean, float(gains.max())
         mean += (best - mean) / t
     return mean, float(stage.response_problem(mean).best_response(payoffs)[1].max())
-
-
-def map_in_threads(work: Callable[[_A], _B], items: Sequence[_A], threads: int) -> Iterator[_B]:
-    """Map a function over items in threads; results are in the order of the items.
-
-    Parameters
-    ----------
-    work
-        Function of one item.
-    items
-        Items.
-    threads
-        Number of threads.
-
-    Yields
-    ------
-    object
-        Results in the order of the items.
-
-    Examples
-    --------
-    >>> list(map_in_threads(abs, [-1, 2], threads=2))
-    [1, 2]
-    """
-    if threads == 1:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -694,7 +657,7 @@ class EquilibriumIteration:
         check_threads(threads)
         self.game, self.method, self.stage_solver = game, method, stage_solver
         self.iterations, self.until, self.threads = iterations, until, threads
-        self.workers = workers or (lambda jobs: map_in_threads(self._solve_stage, jobs, threads))
+        self.workers = workers or (lambda jobs: map_in_order(self._solve_stage, jobs, threads))
         self.values = np.zeros(int(game.first_seat_index[-1])) if values is None else values.copy()
         self.strategies = [stage.initial_strategy for stage in game.stages] if strategies is None else list(strategies)
         self.steps = 0
@@ -710,7 +673,7 @@ class EquilibriumIteration:
         """
         if self._problems is None:
             pairs = list(zip(self.game.stages, self.strategies, strict=True))
-            problems = map_in_threads(lambda pair: pair[0].response_problem(pair[1]), pairs, self.threads)
+            problems = map_in_order(lambda pair: pair[0].response_problem(pair[1]), pairs, self.threads)
             self._problems = list(self._report_progress(problems, len(pairs), progress))
         return self._problems
 
@@ -753,23 +716,19 @@ class EquilibriumIteration:
         if self.method == "pi-fp":
             self.values = evaluate_strategies(self.game, self._problems, self.strategies)
         else:
-            values = [
-                (problem.outcome_probabilities(strategy) * payoff).sum(axis=1)
-                for (strategy, _, problem), payoff in zip(solved, payoffs, strict=True)
-            ]
+            pairs = zip(self._problems, self.strategies, payoffs, strict=True)
+            values = [(problem.outcome_probabilities(strategy) * pay).sum(axis=1) for problem, strategy, pay in pairs]
             self.values = np.concatenate(values)
         return max(gain for _, gain, _ in solved)
 
     def _fictitious_play_step(self, progress: Callable[[float], None] | None) -> float:
-        problems = self.response_problems(progress)
-        values = evaluate_strategies(self.game, problems, self.strategies)
-        best = best_responses(self.game, problems, values)
+        self.values, best = self._best_responses(progress)
         self.strategies = [
             mean + (response - mean) / (self.steps + 1)
             for mean, response in zip(self.strategies, best.policy, strict=True)
         ]
-        self.values, self._problems = values, None
-        return float((best.values - values).max())
+        self._problems = None
+        return float((best.values - self.values).max())
 
     def check(self, progress: Callable[[float], None] | None = None) -> EquilibriumCheck:
         """Compute exactly each player's largest gain by deviating while the others keep their strategies.
@@ -779,10 +738,14 @@ class EquilibriumIteration:
         progress
             Function of the share of states that is done.
         """
+        values, best = self._best_responses(progress)
+        return EquilibriumCheck(values, best.values - values)
+
+    def _best_responses(self, progress: Callable[[float], None] | None) -> tuple[Array, StochasticBestResponse]:
+        """Return the values of the current strategies, and best responses to them."""
         problems = self.response_problems(progress)
         values = evaluate_strategies(self.game, problems, self.strategies)
-        best = best_responses(self.game, problems, values)
-        return EquilibriumCheck(values, best.values - values, best.steps)
+        return values, best_responses(self.game, problems, values)
 
     def _report_progress(
         self, results: Iterable[_A], count: int, progress: Callable[[float], None] | None
@@ -803,18 +766,15 @@ class EquilibriumCheck:
         Value of each state-seat pair, float64 [pairs].
     gains
         Best-response value less value, float64 [pairs].
-    steps
-        Steps of policy iteration.
 
     Examples
     --------
-    >>> EquilibriumCheck(np.zeros(2), np.array([0.0, 0.5]), steps=1).epsilon
+    >>> EquilibriumCheck(np.zeros(2), np.array([0.0, 0.5])).epsilon
     0.5
     """
 
     values: Array  # float64 [state-seat pairs]
     gains: Array  # float64 [state-seat pairs]: best-response value less value
-    steps: int  # of policy iteration
 
     @property
     def epsilon(self) -> float:

@@ -27,7 +27,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.icm import ICM
-from riverboat.tournaments.push_fold import PushFold
+from riverboat.tournaments.push_fold import PushFold, elimination_prize
 from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
 from riverboat.tournaments.stochastic_games import StochasticGame
 
@@ -226,10 +226,8 @@ class Tournament:
             results: list[float | tuple[tuple[int, ...], int]] = []
             eliminated = [seat for seat in range(len(state)) if units[seat] == 0]
             for seat in range(len(state)):
-                if seat in eliminated:  # ranked by initial stacks; equal stacks share their places
-                    place = len(remaining) + sum(state[other] > state[seat] for other in eliminated)
-                    tied = sum(state[other] == state[seat] for other in eliminated)
-                    results.append(sum(self.prizes[place : place + tied]) / tied)
+                if seat in eliminated:
+                    results.append(elimination_prize(self.prizes, state, eliminated, seat))
                 elif len(remaining) == 1:
                     results.append(self.prizes[0])
                 else:

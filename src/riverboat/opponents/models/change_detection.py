@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from scipy.stats import chi2
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -134,4 +133,8 @@ def homogeneity_p_value(first: Array, second: Array) -> float:
             observed = row[used]
             g += 2 * float((observed[observed > 0] * np.log(observed[observed > 0] / expected[observed > 0])).sum())
         freedom += int(used.sum()) - 1
-    return float(chi2.sf(g, freedom)) if freedom else 1.0
+    if not freedom:
+        return 1.0
+    from scipy.special import chdtrc  # imported here: every start of an agent would pay for it, and few detect changes
+
+    return float(chdtrc(freedom, max(g, 0.0)))  # survival function of the chi-squared distribution

@@ -160,14 +160,9 @@ def unseen_final_decisions(tree: ActionTree, counts: MoveCounts) -> dict[tuple[i
         hidden[node] -= observed
     final = {(node, move): float(observed[move]) for node, observed in hidden.items() for move in range(len(observed))}
     for node, observed in hidden.items():
-        seat, current = tree.actor[node], node
-        while current > 0:  # back to the player's previous decision
-            parent = int(tree.parent[current])
-            if tree.actor[parent] == seat:
-                if parent in hidden:
-                    final[parent, current - int(tree.first[parent])] -= float(observed.sum())
-                break
-            current = parent
+        for previous in own_decisions(tree, node, 0)[-2:-1]:
+            if previous in final:
+                final[previous] -= float(observed.sum())
     return {key: n for key, n in final.items() if n > 0}
 
 

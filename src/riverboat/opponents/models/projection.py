@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from riverboat.abstraction.actions.translation import translation_probabilities
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
@@ -24,6 +25,7 @@ from riverboat.games.holdem.observations import Observations
 from riverboat.strategies.blueprint import Blueprint
 
 DEALS_PER_NODE = 1_000
+MAPPING = "rand-pshar"  # of raises to those of the tree
 PRIOR_DEALS = 0.5  # deals of the node's mean in every bucket, the prior for buckets without deals
 
 
@@ -121,18 +123,10 @@ def _translate_moves(tree: ActionTree, node: int, moves: Array) -> Array:
     out = np.zeros((len(moves), len(kinds)))
     out[moves == FOLD_ACTION, 0 if kinds[0] == FOLD else call] = 1
     out[moves == CALL_ACTION, call] = 1
-    raised = np.flatnonzero(moves > 0)
-    if len(raised):
-        high = int(tree.spent[node].max())
-        totals = tree.total[first + np.flatnonzero(kinds == RAISE)].astype(float)
-        sizes = np.concatenate([[0.0], (totals - high) / (2 * high)])
-        x = np.clip((moves[raised] - high) / (2 * high), 0, sizes[-1])
-        above = np.clip(np.searchsorted(sizes, x, side="right"), 1, max(len(sizes) - 1, 1))
-        below = above - 1
-        share = np.ones(len(x))
-        if len(sizes) > 1:
-            a, b = sizes[below], sizes[above]
-            share = (b - x) * (1 + a) / ((b - a) * (1 + x))  # the pseudo-harmonic mapping
-            out[raised, call + above] = 1 - share
-        out[raised, call + below] += share
+    high = int(tree.spent[node].max())
+    raises = tree.total[first + np.flatnonzero(kinds == RAISE)].tolist()
+    sizes = [0.0, *((total - high) / (2 * high) for total in raises)]  # a check or call has size 0
+    for total in np.unique(moves[moves > 0]).tolist():
+        for k, probability in translation_probabilities(MAPPING, sizes, (total - high) / (2 * high)).items():
+            out[moves == total, call + k] = probability
     return out
