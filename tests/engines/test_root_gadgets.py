@@ -323,8 +323,7 @@ def test_bad_input() -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["stop", "choose"])
+@pytest.mark.parametrize("kind", ["stop", pytest.param("choose", marks=pytest.mark.slow)])
 def test_user_defined_rule(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule also applies to the gadget: a user's copy of regret matching equals the schedule that it copies."""
     monkeypatch.syspath_prepend(ROOT)

@@ -64,7 +64,7 @@ def recompile_callers(modules: tuple[ModuleType, ...], replacements: dict[str, A
             replacements[name] = names[name] = njit(**KERNEL_OPTIONS)(copy)
 
 
-@njit(nogil=True)
+@njit(nogil=True, inline="always")  # a call from a kernel, which must not allocate, could not return a view
 def _as_matrix(table, at, rows, columns):  # type: ignore[no-untyped-def]
     """View a part of a flat table as a matrix."""
     return table[at : at + rows * columns].reshape(rows, columns)
