@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -202,18 +203,19 @@ def test_models_beat_the_equilibrium(played: tuple[Blueprint, Blueprint, HandRec
 
 
 def test_command(
-    played: tuple[Blueprint, Blueprint, HandRecords], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: tuple[Blueprint, Blueprint, HandRecords],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Hands of these small games cannot be written as PHH, so reading files is patched."""
     base, _, hands = played
     folder = str(save_blueprint(base, tmp_path / "base"))
     monkeypatch.setattr(hand_files, "gather_hands", lambda files: GatheredHands(hands, {}, {}))
-    printed: list[dict[str, Any]] = []
-    monkeypatch.setattr(players, "emit", printed.append)
     out = tmp_path / "model"
     options: dict[str, Any] = {"players": ["two"], "out": out, "plot": tmp_path / "a.png", "json": True}
     players.model(folder, [], **options)
-    (player,) = printed[0]["players"]
+    (player,) = json.loads(capsys.readouterr().out)["players"]
     assert (player["player"], player["hands_learnt"]) == ("two", 2400)
     gain = player["forecasts"]["l1"]["below_equilibrium"]
     assert gain["nats"] > gain["ci95"] > 0
