@@ -273,9 +273,9 @@ class _BettingGraph:
         streets = range(self.rules.rounds)
         self.num_decisions, self.num_actions = [[0, 0] for _ in streets], [[0, 0] for _ in streets]
         self.num_folds, self.num_showdowns = [0 for _ in streets], [0 for _ in streets]
-        self.ends: dict[CompactBettingState, int] = {}
-        first = self._representative(root.compact)
-        level, self.depth = {first: self._add(first)}, 0
+        self.ends: dict[tuple[int, ...], int] = {}  # terminals by chips of both seats, loser, street, over
+        first = self._forget_aggressor(root.compact)
+        level, self.depth = {first: self._add(first, IN_PROGRESS)}, 0
         self.paths[0] = 1
         while level:
             self.roots: dict[CompactBettingState, int] = {}
@@ -287,12 +287,12 @@ class _BettingGraph:
                 self.depth += 1
             level = self.roots
 
-    def _add(self, s: CompactBettingState) -> int:
+    def _add(self, key: tuple[int, ...], over: int) -> int:
         if len(self.paths) >= MAX_STATES:
             raise MemoryLimitError(
                 f"more than {MAX_STATES:,} different betting states: use fewer sizes, or set most_raises"
             )
-        self.states.extend((s.spent0, s.spent1, s.turn, s.street, s.over))
+        self.states.extend((*key[:4], over))
         self.start.append(0)
         self.moves.append(0)
         self.paths.append(0)
@@ -312,28 +312,25 @@ class _BettingGraph:
         self.num_actions[s.street][s.turn] += num_lines * len(actions)
         for action in actions:
             after = apply_action(book, s, action)
-            if after.over != IN_PROGRESS:
-                after = self._representative(after)
-            if after.over != IN_PROGRESS:
-                known = self.ends
-                (self.num_folds if after.over == FOLDED else self.num_showdowns)[after.street] += num_lines
-            else:
-                known = self.below if after.acted else self.roots
-            number = known.get(after)
+            known: dict[Any, int] = self.below
+            key: tuple[int, ...] = after
+            over = after.over
+            if over == DEAL_DUE:
+                over, known, key = IN_PROGRESS, self.roots, self._forget_aggressor(deal_street(book, after))
+            elif over != IN_PROGRESS:
+                (self.num_folds if over == FOLDED else self.num_showdowns)[after.street] += num_lines
+                loser = after.turn if over == FOLDED else NOBODY
+                known, key = self.ends, (after.spent0, after.spent1, loser, after.street, over)
+            number = known.get(key)
             if number is None:
-                number = known[after] = self._add(after)
+                number = known[key] = self._add(key, over)
             self.target.append(number)
             self.kind.append(action + 1 if action <= 0 else RAISE)  # as numbers of actions FOLD and CALL are -1 and 0
             self.total.append(after[s.turn])
             self.paths[number] += num_lines
 
-    def _representative(self, s: CompactBettingState) -> CompactBettingState:
-        """Return the state that stands for all with the same subtree, after the deal that is due."""
-        if s.over in (FOLDED, SHOWDOWN):
-            loser = s.turn if s.over == FOLDED else NOBODY
-            return CompactBettingState(s.spent0, s.spent1, loser, s.street, 0, 0, 0, 0, s.over, NOBODY)
-        if s.over == DEAL_DUE:
-            s = deal_street(self.rules.compact, s)
+    def _forget_aggressor(self, s: CompactBettingState) -> CompactBettingState:
+        """Return the state that stands for all with the same subtree: actions may not depend on who bet last."""
         return s if self.choices.depends_on_aggressor else s._replace(led=NOBODY)
 
     @property
