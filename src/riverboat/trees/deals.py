@@ -119,14 +119,15 @@ def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
             dealt = left[_combinations(len(left), count)]
             # the smallest card mask among the images of each deal, and the symmetry that maps the deal to it
             images = (np.uint64(1) << card_maps[groups[b]].astype(np.uint64))[:, dealt].sum(axis=2, dtype=np.uint64)
-            canon, symmetry = images.min(axis=0), images.argmin(axis=0)
+            canon, symmetry, deal_masks = images.min(axis=0), images.argmin(axis=0), card_masks(dealt)
             order = np.argsort(canon, kind="stable")
             for members in np.split(order, np.flatnonzero(np.diff(canon[order])) + 1):
-                new = int(canon[members[0]])
-                masks.append(masks[b] | new)
-                groups.append(np.array([g for g in groups[b] if mask_of(card_maps[g][list(cards_of(new))]) == new]))
+                new = canon[members[0]]
+                representative = members[np.argmax(deal_masks[members] == new)]
+                masks.append(masks[b] | int(new))
+                groups.append(groups[b][images[:, representative] == new])
                 parents.append(b)
-                member_masks += card_masks(dealt[members]).tolist()
+                member_masks += deal_masks[members].tolist()
                 member_by += groups[b][symmetry[members]].tolist()
                 member.append(len(member_masks))
                 chance.append(1.0 / comb(len(left) - 4, count))
