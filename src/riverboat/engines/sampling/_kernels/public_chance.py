@@ -449,6 +449,7 @@ def traverse_board(
     """Traverse the betting on one board. Return the number of visited decisions times hands."""
     last, d, visited = len(hands.shown) - 1, 0, 0
     vectors, margin = mine.hand == other.hand, np.float32(TIE_MARGIN * hands.pair[last])
+    sides = 2 if both else 1  # whose values are computed
     f.node[0], f.move[0] = 0, 0
     for k in range(2):
         for i in range(b.live[0]):
@@ -457,24 +458,20 @@ def traverse_board(
         f.reach[0, 0 if other.hand == ALL_HANDS else 1, max(mine.hand, other.hand)] = 1
     while True:
         at, a = decision_at(game, f.node[d]), f.move[d]
-        live, mine_acts = b.live[at.street], at.seat == mine.seat
+        live, k = b.live[at.street], np.int64(at.seat != mine.seat)
+        actor = mine if k == 0 else other  # each function is called in one place: it is inlined and compiled once
         if a == 0:
-            for k in range(2 if both else 1):
+            for side in range(sides):
                 for i in range(live):
-                    f.value[d, k, i] = 0
+                    f.value[d, side, i] = 0
             weight = hands.hand[at.street]
             if not vectors:
                 weight = hands.pair[at.street] / weight if mine.hand == ALL_HANDS else 1.0
-            if mine_acts:
-                begin_decision(game, mine, 0, True, at, live, weight, share, key, f, d)
-            else:
-                begin_decision(game, other, 1, both, at, live, weight, share, key, f, d)
-            visited += live if (mine.hand if mine_acts else other.hand) == ALL_HANDS else 1
+            begin_decision(game, actor, k, k < sides, at, live, weight, share, key, f, d)
+            visited += live if actor.hand == ALL_HANDS else 1
         if a == at.moves:
-            if mine_acts:
-                update_regrets(game, mine, at, key, f, d)
-            elif both:
-                update_regrets(game, other, at, key, f, d)
+            if k < sides:
+                update_regrets(game, actor, at, key, f, d)
             if d == 0:
                 return visited
             d -= 1  # its values are added to the action that led here
@@ -484,7 +481,9 @@ def traverse_board(
             child = at.first + a
             word = np.int64(game.nodes[4 * child])
             live = b.live[last] if word & SHOWDOWN_BIT else b.live[word & STREET_MASK]
-            own, theirs = send_side_reach(mine, 0, at, a, live, f, d), send_side_reach(other, 1, at, a, live, f, d)
+            own, theirs = np.float32(0), np.float32(0)
+            for side in range(2):
+                own, theirs = theirs, send_side_reach(mine if side == 0 else other, side, at, a, live, f, d)
             if theirs == 0 and (own == 0 or other.responds) and not mine.responds:
                 continue  # the values are zero; a responder needs a best action there as well: the first one
             if word & TERMINAL_BIT == 0:
@@ -492,13 +491,12 @@ def traverse_board(
                 f.node[d], f.move[d] = child, 0
                 continue
             if vectors:
-                for k in range(2 if both else 1):
-                    terminal_values(game, hands, b, child, mine.seat if k == 0 else other.seat, k, f, d + 1)
+                for side in range(sides):
+                    terminal_values(game, hands, b, child, mine.seat if side == 0 else other.seat, side, f, d + 1)
             else:
                 sampled_terminal_values(game, hands, b, child, mine, other, f, d + 1)
-        gather_side_values(mine, 0, at, a, live, margin, f, d)
-        if both:
-            gather_side_values(other, 1, at, a, live, margin, f, d)
+        for side in range(sides):
+            gather_side_values(mine if side == 0 else other, side, at, a, live, margin, f, d)
 
 
 @inline
@@ -536,6 +534,7 @@ def train_on_boards(
 
     PCS traverses a board once, OPCS and SPCS once for each seat, CFR-BR twice for each seat.
     """
+    responds = traversal == CFR_BR
     while True:
         start = deals.begin + fetch_add(deals.turn) * LOOKUP_BLOCK
         if start >= deals.end:
@@ -545,7 +544,7 @@ def train_on_boards(
             taken, tries = deal_cards(game.deck, key, U(0), 0, b.cards, game.hole, game.board)
             order_hands(game, hands, b)
             find_buckets(game, look, hands, b)
-            if traversal == CFR_BR:
+            if responds:
                 find_buckets(responder.game, responder.look, hands, responder.board)
             for me in range(1 if traversal == PCS else 2):
                 hand = ALL_HANDS
@@ -554,13 +553,15 @@ def train_on_boards(
                     hand = mark_free_hands(hands, b, b.drawn, game.hole == 2, f.beats)
                 own_hand, other_hand = (hand, ALL_HANDS) if traversal == SPCS else (ALL_HANDS, hand)
                 mine = make_side(cells, game.base, b, me, own_hand, False)
-                if traversal == CFR_BR:
-                    best = make_side(responder.cells, responder.game.base, responder.board, 1 - me, ALL_HANDS, True)
-                    visited += traverse_board(responder.game, hands, b, key, share, best, mine, False, f)
-                    visited += traverse_board(game, hands, b, key, share, mine, best, False, f)
+                if responds:
+                    other = make_side(responder.cells, responder.game.base, responder.board, 1 - me, ALL_HANDS, True)
                 else:
                     other = make_side(cells, game.base, b, 1 - me, other_hand, False)
-                    visited += traverse_board(game, hands, b, key, share, mine, other, traversal == PCS, f)
+                for responding in range(1 if responds else 0, -1, -1):  # one call, so that it is compiled once
+                    learner, facing, tree = mine, other, game
+                    if responding:
+                        learner, facing, tree = other, mine, responder.game
+                    visited += traverse_board(tree, hands, b, key, share, learner, facing, traversal == PCS, f)
                 for k in range(2 if traversal == PCS else 1):
                     for h in range(b.live[0]):
                         tally.payoff[me + k] += f.value[0, k, h]
