@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numba import njit
 
-from riverboat.compiled.atomics import fetch_add
 from riverboat.compiled.simd import (
     SIMD_WIDTH,
     broadcast,
@@ -280,32 +279,6 @@ def test_transpose(dtype: str) -> None:
     for o, piece in zip(offsets, pieces, strict=True):
         np.testing.assert_array_equal(again[o + shift : o + shift + SIMD_WIDTH], piece)
         assert not again[o : o + shift].any()
-
-
-# --- atomic counter ---
-
-
-@njit(nogil=True)
-def take_many(counter, limit, out):
-    count = 0
-    while True:
-        k = fetch_add(counter)
-        if k >= limit:
-            return count
-        out[k] += 1
-        count += 1
-
-
-def test_threads_get_distinct_numbers() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    counter, taken = np.zeros(1, np.int64), np.zeros(200_000, np.int8)
-    take_many(np.zeros(1, np.int64), 1, np.zeros(1, np.int8))  # compiled before the race
-    with ThreadPoolExecutor(3) as pool:
-        counts = [pool.submit(take_many, counter, len(taken), taken) for _ in range(3)]
-    assert sum(f.result() for f in counts) == len(taken)
-    assert (taken == 1).all()
-    assert counter[0] == len(taken) + 3
 
 
 @njit

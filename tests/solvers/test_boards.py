@@ -25,6 +25,7 @@ from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.engines.devices import AnyBoardEngine
 from riverboat.engines.tables import TABLE_FORMATS
 from riverboat.formats import spot_file
+from riverboat.games.base import CHANCE
 from riverboat.games.boards.board_game import UnrolledBoardGame
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers.boards.cfr import BoardCFR, board_table_bytes
@@ -72,8 +73,15 @@ def test_iterations_equal_tree_cfr(name: str, schedule: str) -> None:
 
 def test_a_spot_has_several_batches() -> None:
     forest = compiled("flop, many lines").forest
-    assert np.diff(forest.batch_at).tolist()[:2] == [1, 1]
-    assert np.diff(forest.batch_at)[2] > 1
+    counts = np.diff(forest.batch_at).tolist()
+    assert counts[0] == 1
+    assert 1 < counts[1] <= counts[2]
+    followers = [range(forest.child_at[b], forest.child_at[b + 1]) for b in range(sum(counts[:2]))]
+    assert [b for group in followers for b in group] == list(range(1, sum(counts)))
+    for batch, group in enumerate(followers):  # every exit of a batch leads to a root of the batches that follow
+        low, high = forest.batch[batch]
+        roots = forest.root_at[group.stop] - forest.root_at[group.start]
+        assert (forest.actor[low:high] == CHANCE).sum() == roots
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (1, 17), (15, 16), (16, 16), (32, 31), (33, 48)])

@@ -14,7 +14,12 @@ import riverboat as rb
 from riverboat.core import artifacts
 from riverboat.core.errors import CorruptError, InputError, ZeroSumError
 from riverboat.solvers.run import CFRRun
-from riverboat.solvers.run_loop import after_iterations, exploitability_below, run_uninterrupted
+from riverboat.solvers.run_loop import (
+    StepThread,
+    after_iterations,
+    exploitability_below,
+    iterations_before_stop,
+)
 from riverboat.solvers.solver_run import SolveLimits
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import load_blueprint
@@ -225,9 +230,45 @@ def test_interrupt_is_deferred_until_work_is_done():
         time.sleep(0.3)
         done.append(1)
 
-    with pytest.raises(KeyboardInterrupt):
-        run_uninterrupted(work)
-    assert done == [1]
+    with StepThread() as thread:
+        with pytest.raises(KeyboardInterrupt):
+            thread.run(work)
+        assert done == [1]
+        thread.run(done.append, 2)
+    assert done == [1, 2]
+
+
+def test_interrupt_before_a_step_is_handed_over(monkeypatch):
+    """The step runs once nevertheless, so that the run is in a definite state."""
+    done = []
+    with StepThread() as thread:
+        thread.run(done.append, 0)
+        put, calls = thread._steps.put, []
+
+        class Interrupting:
+            def put(self, step):
+                calls.append(step)
+                if len(calls) == 1:
+                    raise KeyboardInterrupt
+                put(step)
+
+        monkeypatch.setattr(thread, "_steps", Interrupting())
+        with pytest.raises(KeyboardInterrupt):
+            thread.run(done.append, 1)
+    assert done == [0, 1]
+
+
+def test_error_of_a_step_is_raised_with_its_traceback():
+    with StepThread() as thread, pytest.raises(ZeroDivisionError) as caught:
+        thread.run(lambda: 1 // 0)
+    assert any("<lambda>" in str(entry.name) for entry in caught.traceback)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 100])
+@pytest.mark.parametrize("limit", [1, 2, 3, 50, 10**6])
+def test_iterations_before_a_limit(most, limit):
+    progress = CFRRun("kuhn").current_progress()
+    assert iterations_before_stop(progress, [after_iterations(limit)], most) == min(most, limit)
 
 
 @pytest.mark.posix

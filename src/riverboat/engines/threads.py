@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +17,31 @@ class ThreadTeam:
         check_threads(threads)
         self.threads = threads
 
-    def run(self, task: Callable[[int], Any]) -> None:
-        """Run a task once on each thread, with the thread's index."""
-        others = [self.pool.submit(task, thread) for thread in range(1, self.threads)]
-        task(0)
+    def run(self, task: Callable[[int], Any], abandon: Callable[[], None] | None = None) -> None:
+        """Run a task once on each thread, with the thread's index.
+
+        `abandon` is called when the task fails on one thread, so that others need not wait for it.
+        """
+
+        def work(thread: int) -> None:
+            try:
+                task(thread)
+            except BaseException:
+                if abandon is not None:
+                    abandon()
+                raise
+
+        others: list[Future[None]] = []
+        try:
+            for thread in range(1, self.threads):
+                others.append(self.pool.submit(work, thread))
+            work(0)
+        except BaseException:
+            if abandon is not None:
+                abandon()
+            raise
+        finally:
+            wait(others)
         for other in others:
             other.result()
 

@@ -15,12 +15,15 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from riverboat.core import validation
 from riverboat.core.errors import DiskError, InputError, short_repr
 
 UNLIMITED_ITERATIONS = 1 << 40  # more iterations than any chunk has
+CHUNK_GROWTH = 8  # a chunk has at most this many times the iterations of the one before
 
 
 class RunProgress(Protocol):
@@ -87,15 +90,15 @@ class PollingStopper:
         return self.stop()
 
 
-def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper]) -> int:
-    """Return how many iterations can run before a stopper on the iteration count applies."""
+def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper], most: int = UNLIMITED_ITERATIONS) -> int:
+    """Return how many iterations, up to `most`, can run before a stopper on the iteration count applies."""
     counting = [stop for stop in stops if not isinstance(stop, PollingStopper)]
 
     def is_stopped(count: int) -> bool:
         return any(stop(now.after(count)) for stop in counting)
 
     # Stoppers on iterations are monotone: bisect to the first count that stops.
-    return 1 + bisect_left(range(1, UNLIMITED_ITERATIONS), True, key=is_stopped)
+    return most if not is_stopped(most) else 1 + bisect_left(range(1, most), True, key=is_stopped)
 
 
 # --- run loop ---------------------------------------------------------------------------------------
@@ -179,6 +182,13 @@ class RunLoop(ABC, Generic[P]):
         stops = list(stoppers)
         if not stops:
             raise InputError("no stopping condition: set iterations, time or until")
+        with StepThread() as thread:
+            self._iterate(thread, stops, callback)
+
+    def _iterate(
+        self, thread: StepThread, stops: list[Callable[[P], bool]], callback: Callable[[P], None] | None
+    ) -> None:
+        """Iterate, with the steps on a thread of their own."""
         saved_at, chunk = self.seconds, self.first_chunk
         while True:
             now = self.current_progress()
@@ -186,13 +196,14 @@ class RunLoop(ABC, Generic[P]):
                 return
             if callback is not None:
                 callback(now)
-            count = max(1, min(chunk, self.iterations_until_check(), iterations_before_stop(now, stops)))
+            most = max(1, min(chunk, self.iterations_until_check()))
+            count = iterations_before_stop(now, stops, most)
             before, started = self.iteration, clock.perf_counter()
-            run_uninterrupted(lambda count=count: self.advance(count))  # type: ignore[misc]
+            thread.run(self.advance, count)
             spent = max(clock.perf_counter() - started, 1e-9)
             self.seconds += spent
             done = self.iteration - before
-            chunk = max(self.min_chunk, min(chunk * 2, int(done * self.chunk_seconds / spent)))
+            chunk = max(self.min_chunk, min(chunk * CHUNK_GROWTH, int(done * self.chunk_seconds / spent)))
             self.check_if_due(spent, done)
             if self.finished or not done:
                 return
@@ -211,36 +222,61 @@ class RunLoop(ABC, Generic[P]):
             self.write_error = error
 
 
-def run_uninterrupted(work: Callable[[], None]) -> None:
-    """Run `work` on another thread and defer an interrupt until it is done; a second interrupt is raised at once.
+class StepThread:
+    """A thread that runs steps which an interrupt must not tear; it starts with the first step.
 
-    Python interrupts only the main thread, so the work itself cannot be torn.
+    Python interrupts only the main thread. It waits for the step, and raises the interrupt afterwards; a second interrupt
+    is raised at once. Steps that do not come from the main thread run where they are.
     """
-    if threading.current_thread() is not threading.main_thread():
-        work()
-        return
-    failed: list[BaseException] = []
-    context, started, done = contextvars.copy_context(), threading.Event(), threading.Event()
 
-    def run() -> None:
-        started.wait()  # an interrupt while the thread starts then finds no work begun
+    def __enter__(self) -> Self:
+        self._steps: SimpleQueue[_Step | None] = SimpleQueue()
+        self._started = False
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._steps.put(None)
+
+    def run(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Call `work`, and defer an interrupt until it has returned."""
+        if threading.current_thread() is not threading.main_thread():
+            work(*arguments)
+            return
+        if not self._started:
+            threading.Thread(target=_run_steps, args=(self._steps,), name="riverboat step", daemon=True).start()
+            self._started = True
+        step = _Step(partial(contextvars.copy_context().run, work, *arguments))
         try:
-            context.run(work)
-        except BaseException as error:  # raised again below, on the waiting thread
-            failed.append(error)
-        finally:
-            done.set()
+            self._steps.put(step)
+            step.done.wait()  # not join: an interrupted join marks the thread as ended (CPython 3.11, bpo-45274)
+        except KeyboardInterrupt:
+            self._steps.put(step)  # it may have come before the first time
+            step.done.wait()
+            raise
+        if step.error is not None:
+            raise step.error
 
-    threading.Thread(target=run, name="riverboat step", daemon=True).start()
-    try:
-        started.set()
-        done.wait()  # not join: an interrupted join marks the thread as ended (CPython 3.11, bpo-45274)
-    except KeyboardInterrupt:
-        started.set()
-        done.wait()
-        raise
-    if failed:
-        raise failed[0]
+
+class _Step:
+    """A call on another thread, with its end and its error."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self.work, self.done = work, threading.Event()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except BaseException as error:  # raised again on the waiting thread
+            self.error = error
+        finally:
+            self.done.set()
+
+
+def _run_steps(steps: SimpleQueue[_Step | None]) -> None:
+    while (step := steps.get()) is not None:
+        if not step.done.is_set():
+            step.run()
 
 
 # --- resuming ---------------------------------------------------------------------------------------

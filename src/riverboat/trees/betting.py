@@ -2,8 +2,9 @@
 
 A betting tree is cut at its deals. The pieces on one street form a forest. Its roots follow the deals of the previous
 street; its leaves are terminals and the next deals (*exits*). Exit k of a street and root k of the next street are the
-two ends of one deal. On the last street roots are traversed in batches, so that the terminals of several roots fill the
-sixteen elements of a SIMD vector (`riverboat.compiled.simd`) while the batch stays in the cache.
+two ends of one deal. Roots are traversed in batches. On the last street the terminals of several roots fill the sixteen
+elements of a SIMD vector (`riverboat.compiled.simd`) while the batch stays in the cache; on inner streets a few batches
+share the work among threads. The exits of a batch lead to batches of their own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from riverboat.trees.public import child_nodes
 
 MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
+INNER_BATCHES = 4  # about as many batches on an inner street: enough for many threads, and few partly filled vectors
 
 
 class BettingForest(NamedTuple):
@@ -33,6 +35,7 @@ class BettingForest(NamedTuple):
     slot: Array  # int32 [nodes]: decision: first row of its actor on this street; exit: its index on this street
     batch_at: Array  # int32 [streets + 1]: batches of street s
     batch: Array  # int32 [batches, 2]: first node, end
+    child_at: Array  # int32 [batches + 1]: batches of the next street that follow a batch
     deal_at: Array  # int32 [batches + 1]: deals of a batch, sixteen roots each
     root_at: Array  # int32 [batches + 1]: roots of a batch, in root
     root: Array  # int32 [roots]: nodes, street after street
@@ -90,7 +93,7 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
     end, slot = np.empty(len(order), np.int32), np.zeros(len(order), np.int32)
     slots = np.zeros((streets, 2), np.int32)
     roots: list[list[int]] = []
-    batch_at, batch, root_at, deal_at = [0], [], [0], [0]
+    batch_at, batch, child_at, root_at, deal_at = [0], [], [1], [0], [0]
     for s in range(streets):
         nodes = np.arange(first[s], first[s + 1])
         # The nodes of a subtree that lie on the same street follow the node directly.
@@ -103,12 +106,25 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
             if kind != CHANCE:
                 slots[s, kind] = sizes.sum()
         roots.append(nodes[is_root[nodes]].tolist())
-        for group in _batch_roots(roots[s], end, actor, last=s == streets - 1):
-            batch.append((group[0], int(end[group[-1]])))
-            root_at.append(root_at[-1] + len(group))
-            deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
+        terminals = np.concatenate([[0], np.cumsum(actor[nodes] == TERMINAL)])
+        most = MAX_BATCH_TERMINALS if s == streets - 1 else -(-terminals[-1] // INNER_BATCHES)
+        begin = 0
+        for low, high in batch[batch_at[s - 1] :] if s else [(0, int(first[1]))]:
+            count = int((actor[low:high] == CHANCE).sum()) if s else 1
+            followers = roots[s][begin : begin + count]
+            sizes = terminals[end[followers] - first[s]] - terminals[np.array(followers, int) - first[s]]
+            for group in _batch_roots(followers, sizes.tolist(), int(most)):
+                batch.append((group[0], int(end[group[-1]])))
+                root_at.append(root_at[-1] + len(group))
+                deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
+            begin += count
+            if s:
+                child_at.append(len(batch))
         batch_at.append(len(batch))
-    lists = tuple(np.array(numbers, np.int32) for numbers in (batch_at, batch, deal_at, root_at, np.concatenate(roots)))
+    child_at += [len(batch)] * (len(batch) + 1 - len(child_at))
+    lists = tuple(
+        np.array(numbers, np.int32) for numbers in (batch_at, batch, child_at, deal_at, root_at, np.concatenate(roots))
+    )
     return BettingForest._make(
         (first, order, actor, end, width.astype(np.int8), slot, *lists, slots, _stake_ratios(betting)[order])
     )
@@ -139,18 +155,12 @@ def _stake_ratios(betting: BettingTree) -> Array:
     return share
 
 
-def _batch_roots(roots: list[int], end: Array, actor: Array, last: bool) -> list[list[int]]:
-    """Group the roots that are traversed together.
-
-    An inner street is one group. On the last street a group is closed when it has enough terminals.
-    """
-    if not last:
-        return [roots]
-    groups: list[list[int]] = [[]]
+def _batch_roots(roots: list[int], sizes: list[int], most: int) -> list[list[int]]:
+    """Group the roots that are traversed together: a group is closed when it has enough terminals."""
+    groups: list[list[int]] = []
     terminals = 0
-    for root in roots:
-        count = int((actor[root : end[root]] == TERMINAL).sum())
-        if groups[-1] and terminals + count > MAX_BATCH_TERMINALS:
+    for root, count in zip(roots, sizes, strict=True):
+        if not groups or terminals + count > most:
             groups.append([])
             terminals = 0
         groups[-1].append(root)
@@ -161,7 +171,7 @@ def _batch_roots(roots: list[int], end: Array, actor: Array, last: bool) -> list
 def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, stride: int) -> SeatLayout:
     """Lay out the vectors of a traversal for player `me`, each of length `stride`, and this player's pay-offs.
 
-    The vectors of inner streets follow each other; the batches of the last street reuse the same vectors in turn.
+    The vectors of the streets follow each other; the batches of a street use the same vectors in turn.
     """
     count = len(forest.actor)
     own, opp, value, below = (np.zeros(count, np.int64) for _ in range(4))

@@ -8,6 +8,7 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
+from riverboat.compiled.atomics import abandon_team
 from riverboat.compiled.simd import decode_codes
 from riverboat.core.errors import InputError, check_threads
 from riverboat.engines.cpu._kernels import board as kernels
@@ -84,7 +85,6 @@ class CpuBoardEngine(BoardEngine):
         count = min(MAX_BLOCKS, children)
         first = tree.street_start[1] if tree.streets > 1 else 0
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
-        self._counter = np.zeros(1, np.int64)
         self._root_reach = self.root.weights  # reach at the root in the next traversal
 
     @staticmethod
@@ -136,28 +136,29 @@ class CpuBoardEngine(BoardEngine):
         steps: Array,
         mode: int,
         players: tuple[int, int],
-        phases: tuple[int, int] = (kernels.ROOT_DOWN, kernels.FULL_TRAVERSAL),
         thread: int = 0,
+        team: kernels.TeamMemory | None = None,
         subtree: Array = FROM_ROOT,
     ) -> None:
-        """Run the kernel for some iterations, players and phases on one thread."""
-        t, root, workspace = self.tree, self.root, self._workspace
-        root_thread = 0 if phases[0] == kernels.NEXT_STREETS else thread  # the thread that processes the root
+        """Run the kernel for some iterations and players on one thread: alone, or as one of a team."""
+        t, workspace = self.tree, self._workspace
+        number, threads = (0, 1) if team is None else (thread, self.threads)
         self.kernels.traverse(
-            self._forest, t.seats, t.boards, self._parents, self._root_reach, root.state, self._stride, self._tables, steps,
-            mode, *players, *phases, self._blocks, self._counter, workspace.block_values(root_thread),
-            workspace.vectors[thread], workspace.exit_reaches[root_thread], subtree,
+            self._forest, t.seats, t.boards, self._parents, self._root_reach, self.root.state, self._stride, self._tables,
+            steps, mode, *players, self._blocks, workspace.vectors[thread], team or workspace.team_memory(thread), number,
+            threads, subtree,
         )  # fmt: skip
 
-    def _run_player(self, step: Array, mode: int, me: int, thread: int = 0) -> None:
-        """Traverse the tree for one player: the root on one thread, later streets on all threads."""
-        players, phases = (me, me + 1), (kernels.NEXT_STREETS, kernels.ROOT_UP)
+    def _run_team(self, steps: Array, mode: int, players: tuple[int, int], thread: int = 0) -> None:
+        """Run the kernel from the root: on all threads of the engine, or on `thread` if it has only one."""
         if self.threads == 1:
-            self._run_kernel(step, mode, players, thread=thread)
+            self._run_kernel(steps, mode, players, thread)
             return
-        self._run_kernel(step, mode, players, (kernels.ROOT_DOWN, kernels.NEXT_STREETS))
-        self._workspace.team.run(lambda thread: self._run_kernel(step, mode, players, phases, thread))
-        self._run_kernel(step, mode, players, (kernels.ROOT_UP, kernels.FULL_TRAVERSAL))
+        team = self._workspace.team_memory(0)
+        team.state[:] = 0
+        self._workspace.team.run(
+            lambda thread: self._run_kernel(steps, mode, players, thread, team), lambda: abandon_team(team.state)
+        )
 
     def iterate(self, steps: Array, start: SubtreeStart | None = None, *, thread: int = 0) -> None:
         """Run iterations with alternating updates, or with simultaneous ones if the engine was created so.
@@ -186,7 +187,7 @@ class CpuBoardEngine(BoardEngine):
             unfloored = step[None].copy()
             unfloored[0, 2] = -np.inf
             for me in (0, 1):
-                self._run_player(unfloored, UPDATE, me)
+                self._run_team(unfloored, UPDATE, (me, me + 1))
                 ties.average_rows(self._workspace, tables.regret, me, step[2], int(step[4]))
                 if len(tables.prediction):
                     ties.average_rows(self._workspace, tables.prediction, me, rounding_step=int(step[4]))
@@ -201,13 +202,11 @@ class CpuBoardEngine(BoardEngine):
     def _iterate_in_turns(self, steps: Array, start: SubtreeStart | None, thread: int) -> None:
         """Run iterations with alternating updates."""
         self._root_reach = self.root.weights
-        if self.threads == 1 or start is not None:
-            subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
-            self._run_kernel(steps, UPDATE, (0, 2), thread=thread, subtree=subtree)
-            return
-        for i in range(len(steps)):
-            for me in (0, 1):
-                self._run_player(steps[i : i + 1], UPDATE, me)
+        if start is None:
+            self._run_team(steps, UPDATE, (0, 2), thread)
+        else:
+            subtree = self._set_start_reach(start, (0, 1), thread)[0]
+            self._run_kernel(steps, UPDATE, (0, 2), thread, subtree=subtree)
 
     def compile(self) -> None:
         """Compile the kernels, or load them from the cache."""
@@ -248,9 +247,9 @@ class CpuBoardEngine(BoardEngine):
         self._root_reach, unit = self.root.normalized_reach(1 - me)
         if start is not None:
             subtree, unit = self._set_start_reach(start, (me,), thread)
-            self._run_kernel(ZERO_STEP, mode, (me, me + 1), thread=thread, subtree=subtree)
+            self._run_kernel(ZERO_STEP, mode, (me, me + 1), thread, subtree=subtree)
         else:
-            self._run_player(ZERO_STEP, mode, me, thread)
+            self._run_team(ZERO_STEP, mode, (me, me + 1), thread)
         return unit / self.scale
 
     def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:

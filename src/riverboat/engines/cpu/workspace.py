@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.deck import NUM_HANDS
+from riverboat.compiled.atomics import TEAM_STATE_SIZE
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core import resources
 from riverboat.core.errors import check_threads
@@ -45,30 +46,27 @@ class EngineWorkspace:
         self.threads = min(threads, resources.available_cores())
         self.team = ThreadTeam(self.threads)
         self.scale = payoff_scale(tree.betting)
-        self._block_values: dict[int, Array] = {}
+        self._team_memory: dict[int, kernels.TeamMemory] = {}
 
     @cached_property
     def vectors(self) -> list[tuple[kernels.TraversalVectors, kernels.TraversalVectors]]:
         """Vectors of each thread and player."""
         return [(self._allocate_vectors(0), self._allocate_vectors(1)) for _ in range(self.threads)]
 
-    @cached_property
-    def exit_reaches(self) -> list[tuple[tuple[Array, Array], tuple[Array, Array]]]:
-        """Reach arrays that other threads copy from the thread at the root; few arguments keep kernel calls fast."""
-        return [((a.dealt_own, a.dealt_opp), (b.dealt_own, b.dealt_opp)) for a, b in self.vectors]
-
-    def block_values(self, root_thread: int) -> Array:
-        """Return memory for the values of the blocks of boards, for the thread at the root.
-
-        Threads that share its work write there.
-        """
-        if root_thread not in self._block_values:
+    def team_memory(self, root_thread: int) -> kernels.TeamMemory:
+        """Return the memory that threads share with the thread at the root."""
+        if root_thread not in self._team_memory:
             f = self.tree.forest
             deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
-            self._block_values[root_thread] = aligned_zeros(
-                MAX_BLOCKS * deals * (self.tree.stride + 1) * SIMD_WIDTH, self.dtype
+            first, second = self.vectors[root_thread]
+            self._team_memory[root_thread] = kernels.TeamMemory(
+                state=aligned_zeros(TEAM_STATE_SIZE, np.int64),
+                own=(first.dealt_own, second.dealt_own),
+                opp=(first.dealt_opp, second.dealt_opp),
+                value=(first.exit_value, second.exit_value),
+                block_value=aligned_zeros(MAX_BLOCKS * deals * (self.tree.stride + 1) * SIMD_WIDTH, self.dtype),
             )
-        return self._block_values[root_thread]
+        return self._team_memory[root_thread]
 
     def _allocate_vectors(self, me: int) -> kernels.TraversalVectors:
         tree, seat, stride, dtype = self.tree, self.tree.seats[me], self.tree.stride, self.dtype
@@ -93,5 +91,6 @@ class EngineWorkspace:
             child_offsets=np.zeros(kernels.MAX_NODE_ACTIONS, np.int64),
             weight=np.zeros(kernels.MAX_NODE_ACTIONS, dtype),
             board=np.zeros(tree.streets, np.int64),
+            batch=np.zeros(tree.streets, np.int64),
             next=np.zeros(tree.streets, np.int64),
         )

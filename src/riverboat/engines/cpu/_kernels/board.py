@@ -4,6 +4,9 @@ On each board a pass down the street's betting computes reach, then terminals ar
 Between the two, on inner streets, the boards that follow are traversed in the same way. Vectors over the rows of a board
 are processed sixteen elements at a time, and terminals in chunks of sixteen (`riverboat.compiled.simd`). Terminal values are
 O(hands), as in Johanson et al. 2011.
+
+A team of threads runs whole iterations without returning to Python. Thread 0 traverses the first street. All threads share
+the second: a unit of work is a block of its boards and a batch of its betting.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.atomics import fetch_add
+from riverboat.compiled.atomics import barrier, fetch_add
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import SIMD_WIDTH, broadcast, load, store, transpose
 from riverboat.core.arrays import Array
@@ -26,6 +29,7 @@ from riverboat.engines.cpu._kernels.node import (
 )
 
 ROOT_DOWN, NEXT_STREETS, ROOT_UP, FULL_TRAVERSAL = 0, 1, 2, 3
+ALL_BATCHES = -1
 MAX_NODE_ACTIONS = 64
 U = np.uint64
 L = U(SIMD_WIDTH)
@@ -51,7 +55,18 @@ class TraversalVectors(NamedTuple):
     child_offsets: Array  # int64 [MAX_NODE_ACTIONS] scratch: offsets of the children's values
     weight: Array  # float [MAX_NODE_ACTIONS] scratch
     board: Array  # int64 [streets]: current board of each street
+    batch: Array  # int64 [streets]: current batch of each street
     next: Array  # int64 [streets]: next child of each current board
+
+
+class TeamMemory(NamedTuple):
+    """Memory that the threads of a traversal share. The arrays of a player belong to the thread at the root."""
+
+    state: Array  # int64 [TEAM_STATE_SIZE]: for barriers; its first number counts the units of work
+    own: tuple[Array, Array]  # each player's `dealt_own`
+    opp: tuple[Array, Array]  # each player's `dealt_opp`
+    value: tuple[Array, Array]  # each player's `exit_value`
+    block_value: Array  # float [blocks * numbers]: sums of exit values of each block of boards
 
 
 @inline
@@ -138,11 +153,11 @@ def terminal_values(
 
 
 @inline
-def gather_exit_reach(forest, seat, street, boards, b, me, stride, vectors):
-    """Gather the reach at the exits of a board, sixteen exits at a time, for the boards that follow."""
+def gather_exit_reach(forest, batch, seat, boards, b, me, stride, vectors):
+    """Gather the reach at the exits of a batch, sixteen exits at a time, for the boards that follow."""
     size = (stride + U(1)) * L
     zero = broadcast(vectors.exit_value, vectors.exit_value.dtype.type(0))
-    for k in range(forest.deal_at[forest.batch_at[street + 1]], forest.deal_at[forest.batch_at[street + 2]]):
+    for k in range(forest.deal_at[forest.child_at[batch]], forest.deal_at[forest.child_at[batch + 1]]):
         at = U(k) * size
         for h in range(U(0), U(boards.rows[b, me]), L):
             transpose(vectors.own, seat.exit[0, k], vectors.dealt_own, at + h * L, h)
@@ -195,12 +210,12 @@ def add_child_values(forest, batch, boards, b, above, me, seat, stride, vectors)
 
 
 @inline
-def scatter_exit_values(forest, seat, street, boards, b, me, stride, vectors):
-    """Write the values at the exits of a board: the collected sums times the probability of each deal."""
+def scatter_exit_values(forest, batch, seat, boards, b, me, stride, vectors):
+    """Write the values at the exits of a batch: the collected sums times the probability of each deal."""
     size = (stride + U(1)) * L
     rows = U(boards.rows[b, me])
     chance = broadcast(vectors.exit_value, vectors.exit_value.dtype.type(boards.chance[boards.child[b]]))
-    for k in range(forest.deal_at[forest.batch_at[street + 1]], forest.deal_at[forest.batch_at[street + 2]]):
+    for k in range(forest.deal_at[forest.child_at[batch]], forest.deal_at[forest.child_at[batch + 1]]):
         at = U(k) * size
         for r in range(rows):
             store(vectors.exit_value, at + r * L, load(vectors.exit_value, at + r * L) * chance)
@@ -218,6 +233,7 @@ def traverse_boards(
     low,
     high,  # boards low … high - 1 of one street
     top,  # their street
+    top_batch,  # a batch of that street, or ALL_BATCHES
     phase,  # FULL_TRAVERSAL: with all boards that follow; ROOT_DOWN, ROOT_UP: only the pass down, or up
     first_node,
     end_node,  # if not -1: only these nodes of the boards
@@ -232,17 +248,21 @@ def traverse_boards(
     Each stage of the traversal occurs once in the code, so that it is compiled once.
     """
     streets = len(forest.first) - 1
+    first_batch, end_batch = np.int64(forest.batch_at[top]), np.int64(forest.batch_at[top + 1])
+    if top_batch != ALL_BATCHES:
+        first_batch, end_batch = np.int64(top_batch), np.int64(top_batch + 1)
+    elif first_node >= 0:  # a subtree of the top street lies in one batch
+        while forest.batch[first_batch, 1] <= first_node:
+            first_batch += 1
+        end_batch = first_batch + 1
     for b0 in range(low, high):
-        street, b, batch = top, b0, forest.batch_at[top]
+        street, b, batch = top, b0, first_batch
         descending = phase != ROOT_UP
         while True:
-            vectors.board[street] = b
+            vectors.board[street], vectors.batch[street] = b, batch
             first, end = forest.batch[batch, 0], forest.batch[batch, 1]
             whole = street > top or first_node < 0
-            if not whole:  # a subtree of the top street lies in one batch
-                while end <= first_node:
-                    batch += 1
-                    end = forest.batch[batch, 1]
+            if not whole:
                 first, end = first_node, end_node
             parent = parents[b] if whole else -1
             inner = street < streets - 1
@@ -255,36 +275,35 @@ def traverse_boards(
                 for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
                     terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
                 if inner:
-                    gather_exit_reach(forest, seat, street, boards, b, me, stride, vectors)
+                    gather_exit_reach(forest, batch, seat, boards, b, me, stride, vectors)
                     if phase == ROOT_DOWN:
                         break
-                    vectors.next[street] = boards.child[b]
-                    b = boards.child[b]
-                    street += 1
-                    batch = forest.batch_at[street]
-                    continue
+                    if forest.child_at[batch] < forest.child_at[batch + 1]:
+                        vectors.next[street] = boards.child[b]
+                        b, batch = boards.child[b], forest.child_at[batch]
+                        street += 1
+                        continue
             if inner:
-                scatter_exit_values(forest, seat, street, boards, b, me, stride, vectors)
+                scatter_exit_values(forest, batch, seat, boards, b, me, stride, vectors)
             pull_values_up(
                 forest, seat, me, first, end, b, boards.base[b], boards.rows[b], stride, tables, step, mode, vectors
             )
             if parent >= 0:
                 add_child_values(forest, batch, boards, b, parent, me, seat, stride, vectors)
             descending = True
-            if not inner and whole and batch + 1 < forest.batch_at[street + 1]:
+            if batch + 1 < (end_batch if street == top else forest.child_at[vectors.batch[street - 1] + 1]):
                 batch += 1
                 continue
             if street == top:
                 break
             street -= 1  # back on the parent board: its next child, or its own pass up
-            b = vectors.board[street]
+            b, batch = vectors.board[street], vectors.batch[street]
             vectors.next[street] += 1
             if vectors.next[street] < boards.child[b + 1]:
-                b = vectors.next[street]
+                b, batch = vectors.next[street], forest.child_at[batch]
                 street += 1
             else:
                 descending = False
-            batch = forest.batch_at[street]
 
 
 @inline
@@ -295,10 +314,14 @@ def copy_vector(source, at, count, out, to):
 
 
 @inline
-def add_vector(source, at, count, out, to):
-    """Add numbers, sixteen at a time."""
-    for k in range(U(0), count, L):
-        store(out, to + k, load(out, to + k) + load(source, at + k))
+def sum_blocks(block_value, blocks, size, thread, threads, out, to):
+    """Add the values of all blocks, in the order of the blocks: each thread sums a slice of the elements."""
+    vectors = size // L
+    for k in range(vectors * U(thread) // U(threads) * L, vectors * U(thread + 1) // U(threads) * L, L):
+        total = load(block_value, k)
+        for block in range(U(1), U(blocks)):
+            total = total + load(block_value, block * size + k)
+        store(out, to + k, total)
 
 
 @kernel
@@ -315,67 +338,79 @@ def traverse(
     mode,
     first_player,
     end_player,
-    first_phase,
-    end_phase,  # ROOT_DOWN, NEXT_STREETS, ROOT_UP: a thread may run some of them
     blocks,  # int32 [blocks + 1]: boards of the second street that are summed together
-    counter,  # int64 [1] INOUT: index of the next block
-    out,  # float [blocks * numbers] OUT: sums of values of each block
-    vectors,  # (TraversalVectors, TraversalVectors)
-    root_reach,  # ((dealt_own, dealt_opp), (…)): from the vectors of the thread at the root
+    vectors,  # (TraversalVectors, TraversalVectors) of this thread
+    team,  # TeamMemory
+    thread,
+    threads,
     subtree,  # int64 [3]: board, street, node of a subtree with its reach set, to traverse instead of the tree; or -1
 ):
     """Traverse the tree from the root, for one player or both in turn; or traverse one subtree.
 
-    The boards of the second street are summed in fixed blocks, so that the result does not depend on the threads.
+    Every thread of the team calls this with the same arguments but its own vectors and number. The boards of the second
+    street are summed in fixed blocks, so that the result does not depend on the threads.
     """
-    one_street, subtree_only = len(forest.first) == 2, subtree[2] >= 0
+    subtree_only = subtree[2] >= 0
+    alone = len(forest.first) == 2 or subtree_only  # one thread, in one piece
     updates_gadget = gadget.kind != NO_GADGET and mode == UPDATE
-    deals = U(0) if one_street else U(forest.deal_at[forest.batch_at[2]] - forest.deal_at[forest.batch_at[1]])
-    size = (stride + U(1)) * L
-    begin = U(0) if one_street else U(forest.deal_at[forest.batch_at[1]]) * size  # offset of the second street's deals
+    first_batch = np.int64(0) if alone else np.int64(forest.batch_at[1])
+    batches = np.int64(0) if alone else np.int64(forest.batch_at[2]) - first_batch
+    number = (stride + U(1)) * L
+    begin = U(forest.deal_at[first_batch]) * number  # offset of the second street's deals
+    size = U(0) if alone else U(forest.deal_at[forest.batch_at[2]]) * number - begin
     for i in range(len(steps)):
         for me in range(first_player, end_player):
             seat, f, step = seats[me], vectors[me], steps[i]
-            if first_phase == ROOT_DOWN and not subtree_only:
-                counter[0] = 0
+            if thread == 0 and not subtree_only:
                 for r in range(U(boards.rows[0, me])):
                     f.own[r] = 1
                 for r in range(U(boards.rows[0, 1 - me])):
                     f.opp[r] = weights[1 - me][r]
                 if updates_gadget:
                     enter_root(gadget, me, boards.rows[0, gadget.player], step[4], f.own, f.opp)
-            elif first_phase == NEXT_STREETS:
-                copy_vector(root_reach[me][0], begin, deals * size, f.dealt_own, begin)
-                copy_vector(root_reach[me][1], begin, deals * size, f.dealt_opp, begin)
-            phase, block = first_phase, np.int64(0)
-            while phase < end_phase:
-                low, high, top, stage = np.int64(0), np.int64(1), np.int64(0), np.int64(phase)
-                first, end = np.int64(-1), np.int64(-1)
+            phase, shared = np.int64(ROOT_DOWN if thread == 0 else NEXT_STREETS), False
+            while phase <= ROOT_UP:
+                low, high, top, stage = np.int64(0), np.int64(1), np.int64(0), phase
+                top_batch, first, end = np.int64(ALL_BATCHES), np.int64(-1), np.int64(-1)
+                block, at, count = U(0), U(0), U(0)
                 if subtree_only:
-                    low, high, top, stage = subtree[0], subtree[0] + 1, subtree[1], np.int64(FULL_TRAVERSAL)
+                    low, high, top = subtree[0], subtree[0] + 1, subtree[1]
                     first, end = subtree[2], np.int64(forest.end[subtree[2]])
-                elif one_street:
-                    stage = np.int64(FULL_TRAVERSAL)
+                if alone:
+                    stage, phase = np.int64(FULL_TRAVERSAL), np.int64(ROOT_UP)
                 elif phase == NEXT_STREETS:
-                    block = fetch_add(counter)
-                    if block >= len(blocks) - 1:
-                        phase = ROOT_UP
+                    if not shared:
+                        if thread == 0:
+                            team.state[0] = 0
+                        if not barrier(team.state, threads):
+                            return
+                        if thread > 0:
+                            copy_vector(team.own[me], begin, size, f.dealt_own, begin)
+                            copy_vector(team.opp[me], begin, size, f.dealt_opp, begin)
+                        shared = True
+                    unit = fetch_add(team.state)
+                    if unit >= (len(blocks) - 1) * batches:
+                        if not barrier(team.state, threads):
+                            return
+                        sum_blocks(team.block_value, len(blocks) - 1, size, thread, threads, team.value[me], begin)
+                        if not barrier(team.state, threads):
+                            return
+                        if thread > 0:
+                            break
+                        phase = np.int64(ROOT_UP)
                         continue
-                    low, high, top = np.int64(blocks[block]), np.int64(blocks[block + 1]), np.int64(1)
-                    stage = np.int64(FULL_TRAVERSAL)
-                    zero_fill(f.exit_value, begin, deals * size)
-                elif phase == ROOT_UP:
-                    copy_vector(out, U(0), deals * size, f.exit_value, begin)
-                    for other in range(U(1), U(len(blocks) - 1)):
-                        add_vector(out, other * deals * size, deals * size, f.exit_value, begin)
+                    low, high = np.int64(blocks[unit // batches]), np.int64(blocks[unit // batches + 1])
+                    top, top_batch, stage = np.int64(1), first_batch + unit % batches, np.int64(FULL_TRAVERSAL)
+                    block, at = U(unit // batches), U(forest.deal_at[top_batch]) * number
+                    count = U(forest.deal_at[top_batch + 1]) * number - at
+                    zero_fill(f.exit_value, at, count)
                 traverse_boards(
-                    forest, seat, boards, parents, me, low, high, top, stage, first, end, stride, tables, step, mode, f
-                )
-                if one_street or subtree_only:
-                    phase = end_phase
-                elif phase == NEXT_STREETS:
-                    copy_vector(f.exit_value, begin, deals * size, out, U(block) * deals * size)
+                    forest, seat, boards, parents, me, low, high, top, top_batch, stage, first, end, stride, tables,
+                    step, mode, f,
+                )  # fmt: skip
+                if phase == NEXT_STREETS:
+                    copy_vector(f.exit_value, at, count, team.block_value, block * size + at - begin)
                 else:
                     phase += 1
-            if updates_gadget and me == gadget.player and end_phase == FULL_TRAVERSAL and not subtree_only:
+            if updates_gadget and me == gadget.player and thread == 0 and not subtree_only:
                 update_root(gadget, step, f.value, seat.value[0])

@@ -1,0 +1,54 @@
+"""Teams of threads: all run the task, and a failure of one ends the work of all."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riverboat.core import resources
+from riverboat.engines.threads import ThreadTeam
+from riverboat.games.registry import game_from_spec
+from riverboat.solvers.boards.cfr import BoardCFR
+from riverboat.trees.boards import BoardTree
+
+TURN = Path(__file__).parents[2] / "examples" / "spots" / "turn.toml"
+
+
+def test_each_thread_runs_the_task_once() -> None:
+    team, numbers = ThreadTeam(4), []
+    for _ in range(20):
+        team.run(numbers.append)
+    assert sorted(numbers) == sorted([0, 1, 2, 3] * 20)
+
+
+@pytest.mark.parametrize("failing", [0, 2])
+def test_a_failure_abandons_the_others(failing: int) -> None:
+    ended = threading.Event()
+
+    def task(thread: int) -> None:
+        if thread == failing:
+            raise MemoryError(f"thread {thread}")
+        assert ended.wait(30), "never told to end"
+
+    with pytest.raises(MemoryError, match=f"thread {failing}"):
+        ThreadTeam(3).run(task, ended.set)
+
+
+def test_threads_that_cannot_start_end_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of two extra threads starts and waits for the others; the second does not start."""
+    monkeypatch.setattr(resources, "available_cores", lambda: 3)
+    solver = BoardCFR(BoardTree(game_from_spec(str(TURN))), threads=3)
+    start, started = threading.Thread.start, []
+
+    def limited(thread: threading.Thread) -> Any:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        return start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    with pytest.raises(RuntimeError, match="new thread"):
+        solver.step(2)
