@@ -178,12 +178,15 @@ def append_line(path: str | Path, line: str) -> None:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: str | Path) -> Iterator[None]:
-    """Be the only process that writes to a folder, which is created if it is missing.
+def folder_lock(folder: str | Path | None) -> Iterator[None]:
+    """Be the only process that writes to a folder, which is created if it is missing; without a folder do nothing.
 
     The lock is on a file in the folder and belongs to the open handle: the operating system releases it when the
     process ends, for whatever reason. A file system without locks gives none.
     """
+    if folder is None:
+        yield
+        return
     folder = Path(folder)
     with disk_errors(folder):
         new = not folder.exists()

@@ -307,8 +307,7 @@ class ReportTable:
         return {k: min(w, MIN_PROSE_WIDTH) if self.columns[k].kind == PROSE else w for k, w in widths.items()}
 
     def _titles(self) -> list[str]:
-        marks = {SHARE: " %"}
-        return [(column.title or column.name) + marks.get(column.kind, "") for column in self.columns]
+        return [(column.title or column.name) + " %" * (column.kind == SHARE) for column in self.columns]
 
     def _cells(self) -> Iterable[Sequence[str]]:
         kinds = [column.kind for column in self.columns]
