@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from riverboat.abstraction import explanation, quality
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.abstraction.cards.card_abstraction import load_abstraction as load_abstraction
-from riverboat.abstraction.explanation import BucketExplanation
-from riverboat.abstraction.quality import AbstractionReport
+from riverboat.agents.base import PublicPolicy
 from riverboat.api.options import PositiveCount
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, unknown_name_error
@@ -32,9 +31,6 @@ from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line, 
 from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
 from riverboat.strategies.solution import Solution
 from riverboat.trees.drawing import draw_tree
-
-if TYPE_CHECKING:
-    from riverboat.agents.base import PublicPolicy
 
 VALUE_THREADS = 2  # threads of the traversal that computes values
 PUBLIC = "public"  # name of the public buckets of a card abstraction
@@ -293,7 +289,7 @@ class AbstractionDescription:
 
     cards: CardAbstraction
     part: str | None
-    report: AbstractionReport
+    report: quality.AbstractionReport
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -356,7 +352,7 @@ def describe_abstraction(cards: CardAbstraction, part: str | None = None, *, lim
     return AbstractionDescription(cards, part, quality.report_quality(cards, extremes))
 
 
-def explain_buckets(cards: CardAbstraction, hand: str, board: str = "") -> BucketExplanation:
+def explain_buckets(cards: CardAbstraction, hand: str, board: str = "") -> explanation.BucketExplanation:
     """Explain the buckets of one hand on every street up to its board.
 
     Parameters

@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, get_origin
 
@@ -50,7 +50,8 @@ class Command:
         if options.get("plot") is not None:
             check_image_path(options["plot"])  # raises before the work, not after it
         try:
-            done = import_function(self.source)(*values, **options)
+            module, _, name = self.source.partition(":")
+            done = getattr(importlib.import_module(module), name)(*values, **options)
         except InputError as error:
             error.args = (self._name_flag(str(error)), *error.args[1:])
             raise
@@ -83,20 +84,12 @@ class Command:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.Signature(
-            [] if self.outline else [_typer_parameter(*each) for each in self._parameters.values()]
-        )
+        parameters = () if self.outline else self._parameters.values()
+        return inspect.Signature([_typer_parameter(*each) for each in parameters])
 
     @property
     def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
         return {name: parameter.annotation for name, parameter in self.__signature__.parameters.items()}
-
-
-def import_function(source: str) -> Callable[..., Any]:
-    """Import a function from `module:name`."""
-    module, _, name = source.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
 
 
 def options_for(source: str, options: Mapping[str, Any]) -> dict[str, Any]:

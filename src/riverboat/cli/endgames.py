@@ -7,8 +7,7 @@ from typing import Any
 
 from riverboat.api import endgames
 from riverboat.api.devices import note_cpu_fallback
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import ProgressBar
+from riverboat.cli.progress import ProgressBar, StageDisplay
 from riverboat.cli.tables import figure, make_table, prose
 from riverboat.cli.terminal import print_result, say
 from riverboat.core.formatting import format_bytes, format_seconds

@@ -213,9 +213,8 @@ def parse_typed_move(text: str, state: BettingState, menu: Sequence[str] | None 
     elif span is not None and word in ("a", "min"):
         label = f"r{span.most if word == 'a' else span.least}"
     elif match := _TOTAL_PATTERN.fullmatch(word):
-        label = (
-            f"r{int(match['chips'])}" if match["chips"] else f"r{state.committed_before_street + int(match['there'])}"
-        )
+        total = int(match["chips"]) if match["chips"] else state.committed_before_street + int(match["there"])
+        label = f"r{total}"
     elif span is not None and (match := _SIZE_PATTERN.fullmatch(SIZE_WORDS.get(word, word))):
         at = state.sizing_context
         (size,) = parse_sizes(match["size"], "move", facing_bet=at.bet_faced > 0)

@@ -72,7 +72,10 @@ def drill(
         record.parent.mkdir(parents=True, exist_ok=True)
     answers = DrillRecord.read(record)
     if show:
-        _print_record(answers, source, json)
+        summary = answers.to_dict(source)
+        if not summary["answers"] and not json:
+            raise InputError(f"{source}: no answers are recorded yet")
+        print_result({"source": source, **summary}, _record_parts(answers, source, summary), json)
         return
     seed = secrets.randbits(32) if seed is None else seed
     drill = Drill(make_source(source, seed), DrillOptions(line, seat, only, scope, not no_focus), answers, seed)
@@ -136,13 +139,6 @@ def _print_grade(grade: Grade) -> None:
         print_line("   and count as no better than the best move")
     followed = "" if grade.followed is None else f"; {grade.question.number} means {grade.randomized_action}"
     print_line(f"   EV lost {grade.ev_lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}")
-
-
-def _print_record(record: DrillRecord, name: str, json: bool) -> None:
-    summary = record.to_dict(name)
-    if not summary["answers"] and not json:
-        raise InputError(f"{name}: no answers are recorded yet")
-    print_result({"source": name, **summary}, _record_parts(record, name, summary), json)
 
 
 def _record_parts(record: DrillRecord, name: str, summary: Mapping[str, Any]) -> Iterator[Any]:

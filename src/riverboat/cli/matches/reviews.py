@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.review import review_match
@@ -21,6 +22,7 @@ from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import DecisionReview, HandReview, hands_of_player, review_hand, total_ev_lost
 from riverboat.practice.session import PracticeSession, SessionResults, session_results
 
+T = TypeVar("T")
 _EV_LOST_COLUMNS = (
     "street",
     "line",
@@ -60,14 +62,19 @@ def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
     return made.street, made.state.line or "–", f"{made.state.pot:,}", move, frequency, cost, best, verdict.source
 
 
+def _review_hands(title: str, hands: Sequence[T], review: Callable[[T], HandReview]) -> list[HandReview]:
+    """Review hands behind a progress bar."""
+    reviews = []
+    with DeferredProgressBar(title) as progress:
+        for number, hand in enumerate(hands, 1):
+            reviews.append(review(hand))
+            progress.update_count(number, len(hands))
+    return reviews
+
+
 def print_session_review(session: PracticeSession) -> None:
     """Print the decisions of all finished hands of a session, and its results with luck removed."""
-    count = len(session.finished)
-    with DeferredProgressBar("reviews") as progress:
-        hands = []
-        for number in range(count):
-            hands.append(session.review(number))
-            progress.update_count(number + 1, count)
+    hands = _review_hands("reviews", range(len(session.finished)), session.review)
     results = session_results(session.finished, session.table.agent)
     print_parts([*_hand_review_parts(hands), *describe_results(results, total_ev_lost(hands))])
 
@@ -82,14 +89,7 @@ def describe_results(results: SessionResults, lost: float) -> list[str]:
     return lines
 
 
-def review(
-    log: Path,
-    *,
-    player: str | None = None,
-    judge: str = "default",
-    json: bool = False,
-    **options: Any,
-) -> None:
+def review(log: Path, *, player: str | None = None, judge: str = "default", json: bool = False, **options: Any) -> None:
     """Review a recorded match with AIVAT, or the decisions of one player by EV lost.
 
     Parameters
@@ -115,11 +115,7 @@ def _review_decisions(file: Path, player: str, judge: str, worst: int, game: str
     if player not in record.names:
         raise InputError(f"--player {player!r}: not a player in {file}; players: {', '.join(record.names[:8])}")
     hands, evaluator = hands_of_player(record, player), make_evaluator(make_agent(judge))
-    reviews = []
-    with DeferredProgressBar(f"{len(hands):,} hands") as progress:
-        for number, hand in enumerate(hands, 1):
-            reviews.append(review_hand(evaluator, hand))
-            progress.update_count(number, len(hands))
+    reviews = _review_hands(f"{len(hands):,} hands", hands, partial(review_hand, evaluator))
     num_judged = sum(decision.cost is not None for hand in reviews for decision in hand.decisions)
     num_decisions = sum(len(hand.decisions) for hand in reviews)
     facts = {

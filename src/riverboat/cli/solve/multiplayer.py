@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from riverboat.api.solve import TeamValues, team_values
-from riverboat.cli.display import StageDisplay
+from riverboat.cli.progress import StageDisplay
 from riverboat.cli.tables import figure, make_table
 from riverboat.cli.terminal import print_result
 from riverboat.core.claims import to_dicts
