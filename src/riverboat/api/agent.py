@@ -14,18 +14,17 @@ from riverboat.agents import registry
 from riverboat.agents.base import Agent, rules_of_agents
 from riverboat.agents.baselines import BASELINES
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.registry import DEFAULT as DEFAULT
-from riverboat.agents.registry import DEMO as DEMO
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import AgentSpec, SpecOrigin, parse_agent
 from riverboat.core import artifacts, validation
-from riverboat.core.errors import CorruptError, InputError, short_repr, unknown_name_error
+from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.core.formatting import parse_duration
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers.mccfr.recipe import TrainRecipe, load_train_recipe
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import Blueprint, load_blueprint
 
+DEFAULT, DEMO = registry.DEFAULT, registry.DEMO  # names of agents
 DEFAULT_GAME = "nolimit-200bb"  # if neither the user nor an agent names a game
 
 
@@ -160,8 +159,7 @@ def agent_folder(name: str) -> Path:
     True
     """
     folders = {DEFAULT: registry.default_folder, DEMO: registry.demo_folder}
-    if name not in folders:
-        raise unknown_name_error("agent", name, folders)
+    validation.check_name("agent", name, folders)
     return folders[name]()
 
 
@@ -268,11 +266,6 @@ class DemoStatus:
     time: str
     blueprint: Blueprint | None = field(repr=False)
     complete: bool
-
-    @property
-    def trained_seconds(self) -> float:
-        """Seconds of training so far; infinite if they are unknown."""
-        return inf if self.blueprint is None else float(self.blueprint.provenance.get("seconds", inf))
 
 
 def demo_status(time: str | None = None) -> DemoStatus:

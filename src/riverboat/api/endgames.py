@@ -221,14 +221,12 @@ def describe_endgames(folder: str | Path) -> dict[str, Any]:
     riverboat.core.errors.InputError: ...
     """
     endgames = database.load_database(folder)
-    levels = [
-        {
-            "stack_in_pots": database.STACK_LEVELS[level],
-            "endgames": len(entries),
-            "nearest_other": _median_nearest_distance(entries.cdf),
-        }
-        for level, entries in endgames.entries_by_level.items()
-    ]
+    levels = []
+    for level, entries in endgames.entries_by_level.items():
+        nearest = _median_nearest_distance(entries.cdf)
+        levels.append(
+            {"stack_in_pots": database.STACK_LEVELS[level], "endgames": len(entries), "nearest_other": nearest}
+        )
     facts = {"folder": str(folder), "endgames": len(endgames), **endgames.metadata}
     return facts | {"rungs": levels, "unit": "EMD of equity"}
 
@@ -358,16 +356,10 @@ def query_endgames(
         spot = database.endgame_spot(key.stack_level, cards, ranges, stack_to_pot=stack / pot)
         root = solve_many([spot], iterations=1000, until=0.1)[0][""]
         solved = {name: root.range_mean(s, root.ev(s)) / database.ENDGAME_POT for s, name in enumerate(PLAYERS)}
+    level, value = database.STACK_LEVELS[match.stack_level], dict(zip(PLAYERS, means, strict=True))
+    played = {_rescale_move(move, pot): share for move, share in zip(moves, shares, strict=True)}
     return EndgameMatch(
-        format_cards(cards),
-        stack / pot,
-        database.STACK_LEVELS[match.stack_level],
-        match.number,
-        match.distance,
-        microseconds,
-        dict(zip(PLAYERS, means, strict=True)),
-        {_rescale_move(move, pot): share for move, share in zip(moves, shares, strict=True)},
-        solved,
+        format_cards(cards), stack / pot, level, match.number, match.distance, microseconds, value, played, solved
     )
 
 

@@ -96,9 +96,8 @@ class ExploitabilityResult:
             return facts | dict(self.details)
         assert self.quality is not None
         quality, claim = self.quality, self.quality.claims[0]
-        low, high = (
-            None if math.isinf(end) else quality.scale * end for end in quality.interval or (-math.inf, math.inf)
-        )
+        ends = quality.interval or (-math.inf, math.inf)
+        low, high = (None if math.isinf(end) else quality.scale * end for end in ends)
         value = quality.scale * quality.values[0]
         facts = {
             "game": self.game,

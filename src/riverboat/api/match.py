@@ -185,13 +185,6 @@ def match_to_dict(result: matches.DuplicateMatchResult, rules: PokerRules) -> di
     }
 
 
-def _check_bounds(bounds: Any) -> None:
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InputError(f"until_settled={short_repr(bounds)}: must be two numbers in mbb/g, the lower first")
-    for bound in bounds:
-        validation.check_number("until_settled", bound, -math.inf)
-
-
 @overload
 def match(first: str | Agent, second: str | Agent, /, **options: Any) -> MatchResult: ...
 @overload
@@ -269,7 +262,12 @@ def match(  # type: ignore[misc]  # the overloads take any option
     validation.check_integer("hands", hands, 1)
     validation.check_integer("worst", worst)
     if until_settled is not None:
-        _check_bounds(until_settled)
+        if not isinstance(until_settled, tuple | list) or len(until_settled) != 2:
+            raise InputError(
+                f"until_settled={short_repr(until_settled)}: must be two numbers in mbb/g, the lower first"
+            )
+        for bound in until_settled:
+            validation.check_number("until_settled", bound, -math.inf)
     validation.optional(validation.check_text, "thin", thin)
     players = [agent_api.agent(spec, seed) for spec in agents]
     rules = agent_api.rules_for(players, game)

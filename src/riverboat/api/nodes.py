@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from riverboat.agents.base import PublicPolicy
 from riverboat.agents.registry import DEFAULT, DEMO
@@ -27,8 +27,6 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import ARTIFACT_KINDS, Blueprint, load_blueprint
 from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
-
-SourceKind: TypeAlias = Literal["solution", "blueprint", "agent"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class NodeSource:
     """
 
     name: str
-    kind: SourceKind
+    kind: Literal["solution", "blueprint", "agent"]
     folder: Path | None
 
     @property

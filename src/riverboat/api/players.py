@@ -266,7 +266,6 @@ def _fit_on_all_hands(base: Blueprint, hands: HandRecords, name: str, fit: str) 
 
     reading = read_hands(base.tree, hands)
     own_decisions = reading.player == hands.names.index(name)
-    own_counts, other_counts = (
-        count_moves(reading, base.tree, subset, hands, base.cards) for subset in (own_decisions, ~own_decisions)
-    )
+    subsets = own_decisions, ~own_decisions
+    own_counts, other_counts = (count_moves(reading, base.tree, subset, hands, base.cards) for subset in subsets)
     return fit_model_kind(fit, fit_model_kind(fit, base, other_counts), own_counts)

@@ -152,9 +152,9 @@ def respond(
     tree = strategy.tree
     if player is not None and player not in range(tree.players):
         raise InputError(f"player {player}: must be 0 to {tree.players - 1}")
-    if out is not None and player is None:
-        raise InputError("out stores one response: choose it with player=")
     if out is not None:
+        if player is None:
+            raise InputError("out stores one response: choose it with player=")
         files.check_unused(out)
     values = best_response.quality(strategy).values
     responses = []

@@ -196,15 +196,9 @@ def review_match(
     factor = (raw_interval.half_width / interval.half_width) ** 2 if interval.half_width > 0 else None
     names = first.name, second.name
     match = DuplicateMatchResult(len(hands) // 2, 0, rules.big_blind, interval, 0.0, names, raw_interval, factor)
-    return RecordedMatchReview(
-        match,
-        len(hands),
-        paired,
-        rules,
-        describe_result("match", rules, first, second),
-        known_agents(aivat),
-        () if worst_hands is None else tuple(worst_hands.reviews(aivat)),
-    )
+    identity = describe_result("match", rules, first, second)
+    reviews = () if worst_hands is None else tuple(worst_hands.reviews(aivat))
+    return RecordedMatchReview(match, len(hands), paired, rules, identity, known_agents(aivat), reviews)
 
 
 def _agents_of_record(log: Path, hands: HandRecords, agents: Mapping[str, str] | Sequence[str]) -> tuple[Agent, Agent]:

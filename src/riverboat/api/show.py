@@ -23,8 +23,7 @@ from riverboat.core.tables import ReportTable
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.rules import STREETS, PokerRules
 from riverboat.solvers import game_values
-from riverboat.solvers.tabular.trace import Trace
-from riverboat.solvers.tabular.trace import trace as trace_game
+from riverboat.solvers.tabular import trace as traces
 from riverboat.strategies import blueprint_values as values_report
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line, parse_seat
@@ -393,7 +392,7 @@ def trace(
     schedule: str = "vanilla",
     iteration: PositiveCount = 1,
     svg: str | Path | None = None,
-) -> Trace:
+) -> traces.Trace:
     """Record one iteration of CFR, node by node.
 
     Parameters
@@ -426,7 +425,7 @@ def trace(
     """
 
     made = game_values.game(game)
-    traced = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)
+    traced = traces.trace(made, deal=deal, schedule=schedule, iterations=iteration)
     if svg is not None:
         draw_tree(made, deal=deal).save(svg)
     return traced

@@ -265,7 +265,11 @@ def solve(
             limits = _limits(compiled.game, method, iterations, seconds, until, stop)
             plan = _plan_cfr(compiled, limits, schedule, traversal, dtype, cards)
             observer.plan(plan)
-            _check_memory(plan, compiled, max_bytes)
+            if max_bytes is not None and plan.table_bytes is not None and plan.table_bytes > max_bytes:
+                raise MemoryLimitError(
+                    f"{plan.game}: the tables need {format_bytes(plan.table_bytes)}, but --memory allows "
+                    f"{format_bytes(max_bytes)}" + "; --dtype 16-bit needs least" * isinstance(compiled.tree, BoardTree)
+                )
             _note_device(observer, device, compiled, traversal, cards)
         run = cfr_run.CFRRun(
             source, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
@@ -351,8 +355,7 @@ def _limits(
 
 
 def _unit(game: Any) -> str:
-    unit: str = getattr(game, "scale", (game.unit, 1.0))[0]
-    return unit
+    return str(getattr(game, "scale", (game.unit, 1.0))[0])
 
 
 # --- runs ---
@@ -437,15 +440,6 @@ def _run(run: cfr_run.CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable
 
 
 LARGE_TABLE = 1_000_000  # entries
-
-
-def _check_memory(plan: SolvePlan, compiled: CompiledGame, memory: int | None) -> None:
-
-    if memory is not None and plan.table_bytes is not None and plan.table_bytes > memory:
-        raise MemoryLimitError(
-            f"{plan.game}: the tables need {format_bytes(plan.table_bytes)}, but --memory allows {format_bytes(memory)}"
-            + ("; --dtype 16-bit needs least" if isinstance(compiled.tree, BoardTree) else "")
-        )
 
 
 def _note_device(observer: Observer, device: str, compiled: CompiledGame, traversal: str, cards: object) -> None:

@@ -267,10 +267,8 @@ def sweep(
     for schedule in schedule_list:
         parse_schedule(schedule)
     options = {"traversal": traversal, **limits._asdict(), "answer": answer}
-    jobs: list[_Job] = [
-        {"game": game, "schedule": schedule, "seed": seed, **options}
-        for game, schedule, seed in product(game_list, schedule_list, seed_list)
-    ]
+    cases = product(game_list, schedule_list, seed_list)
+    jobs: list[_Job] = [{"game": game, "schedule": rule, "seed": seed, **options} for game, rule, seed in cases]
     run: Iterable[tuple[int, SweepTrial]] = enumerate(map(_run_job, jobs))
     if cluster is not None:
         run = _run_on_ray(jobs, cluster, workers)

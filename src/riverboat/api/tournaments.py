@@ -178,12 +178,11 @@ class PushFoldDecision:
 
 def _decisions(strategy: Array, lines: Sequence[str], spot: PushFold) -> tuple[PushFoldDecision, ...]:
 
-    return tuple(
-        PushFoldDecision(
-            line, spot.positions[len(line)], float(share), dict(zip(CLASS_NAMES, row.tolist(), strict=True))
-        )
-        for line, share, row in zip(lines, share_of_hands(strategy), strategy, strict=True)
-    )
+    decisions = []
+    for line, share, row in zip(lines, share_of_hands(strategy), strategy, strict=True):
+        all_in = dict(zip(CLASS_NAMES, row.tolist(), strict=True))
+        decisions.append(PushFoldDecision(line, spot.positions[len(line)], float(share), all_in))
+    return tuple(decisions)
 
 
 def _find(decisions: Sequence[PushFoldDecision], line: str) -> PushFoldDecision:

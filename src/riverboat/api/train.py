@@ -462,17 +462,11 @@ def _train_recipe(
         stop_requested[:] = [options["stop"]()]
         return stop_requested[0]
 
-    measure = _measure_exploitability if options["exploitability"] else _measure_strength
+    measure = partial(_measure_exploitability if options["exploitability"] else _measure_strength, threads)
+    times = {name: options[name] for name in ("checkpoint_seconds", "check_seconds")}
     with core_files.folder_lock(folder), _make_trainer(recipe, cards, path, options) as solver:
         training = Training(
-            solver,
-            folder,
-            path,
-            _provenance(recipe, options),
-            checkpoint_seconds=options["checkpoint_seconds"],
-            check_seconds=options["check_seconds"],
-            progress=report,
-            measure=partial(measure, threads),
+            solver, folder, path, _provenance(recipe, options), progress=report, measure=measure, **times
         )
         if begin is not None and isinstance(solver, BlueprintTrainer) and not files.checkpoints(folder):
             # first: an error must not leave a started run

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from riverboat.api import abstract as abstract_api
 from riverboat.api.options import Flag
 from riverboat.cli.progress import StageDisplay
-from riverboat.cli.tables import figure, format_counts, make_table, prose
-from riverboat.cli.terminal import print_parts, print_result, say
+from riverboat.cli.terminal import figure, format_counts, make_table, print_parts, print_result, prose, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes, shell_quote
 

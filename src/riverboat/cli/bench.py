@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from riverboat.benchmarks import suite
-from riverboat.cli.tables import make_table
-from riverboat.cli.terminal import print_result, say
+from riverboat.cli.terminal import make_table, print_result, say
 from riverboat.core.tables import FIGURE, TEXT, ReportColumn
 
 

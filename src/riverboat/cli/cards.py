@@ -18,8 +18,7 @@ from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
 from riverboat.cli.progress import ProgressBar
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import print_result, save_picture
+from riverboat.cli.terminal import figure, make_table, print_result, prose, save_picture
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
@@ -46,7 +45,7 @@ def show_range(text: str, *, board: str = "", out: Path | None = None, json: boo
     if out is not None:
         title = f"{size} on {format_cards(cards, ' ')}" if cards else size
         save_picture(parsed.grid(cards, title).figure(), out)
-    made, draws = _count_classes(live_range, cards)
+    made, draws = _count_classes(live_range, cards) if cards else ({}, {})
     names = zip(CLASS_NAMES, grid.weight.ravel().tolist(), strict=True)
     facts: dict[str, Any] = {"text": str(parsed), "combos": live_range.combos, "percent": percent}
     if cards:
@@ -62,9 +61,7 @@ def show_range(text: str, *, board: str = "", out: Path | None = None, json: boo
 
 
 def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the combos of each made hand and each draw of a range that occur; both empty before the flop."""
-    if not board:
-        return {}, {}
+    """Return the combos of each made hand and each draw of a range that occur."""
     made, draws = classify_all(board)
     live = made >= 0
     sums = np.bincount(made[live], held.weights[live], len(MADE_HANDS))

@@ -60,9 +60,8 @@ class Command:
 
     def _name_flag(self, message: str) -> str:
         """Write parameters as flags of the terminal: the one that an error begins with, and those with `=…`."""
-        flags = {
-            name: option.flag_name for name, (option, is_argument, _) in self._parameters.items() if not is_argument
-        }
+        parameters = self._parameters.items()
+        flags = {name: option.flag_name for name, (option, is_argument, _) in parameters if not is_argument}
         first = re.match(r"\w+(?=[ =:])", message)
         if first is not None and first[0] in flags:
             message = f"{flags[first[0]]}{message.removeprefix(first[0])}"

@@ -18,8 +18,7 @@ from riverboat.api.options import PositiveCount, Seed, Threads
 from riverboat.cli import abstract, train
 from riverboat.cli.matches.match import match_table
 from riverboat.cli.progress import DeferredProgressBar
-from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import plain_console, print_parts, say
+from riverboat.cli.terminal import format_counts, plain_console, print_parts, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import shell_quote
 from riverboat.reports import ledger
@@ -86,7 +85,9 @@ def _build_blueprint(time: str | None, threads: int, seed: int) -> tuple[Path, B
         say(f"{DEMO}: already built, in {folder}")
         return folder, status.blueprint
     if status.blueprint is not None:
-        say(f"{DEMO}: trained for {status.trained_seconds:,.0f} s so far; continuing up to {status.time}")
+        say(
+            f"{DEMO}: trained for {status.blueprint.provenance['seconds']:,.0f} s so far; continuing up to {status.time}"
+        )
     say(f"Step 1 of 2, card abstraction: {status.abstraction.about}")
     with rebuild_hint(cards):
         abstract.abstract(status.recipe.abstraction, out=cards, threads=threads, resume=True)

@@ -10,8 +10,7 @@ from riverboat.api import evaluate
 from riverboat.api.devices import note_cpu_fallback
 from riverboat.cli.progress import DeferredProgressBar, ProgressBar, StageDisplay, StageProgressLine
 from riverboat.cli.solve.multiplayer import print_multiplayer_exploitability
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import print_result
+from riverboat.cli.terminal import figure, make_table, print_result, prose
 from riverboat.core.claims import EXACT
 from riverboat.core.formatting import format_seconds
 from riverboat.games.holdem.rules import STREETS
@@ -117,11 +116,8 @@ def _lbr_lines(name: str, result: evaluate.LbrResult) -> Iterator[str]:
 def _cost_parts(name: str, measured: AgentCost) -> Iterator[Any]:
     """Yield training cost, size, load time and time per decision."""
     facts = measured.to_dict()
-    parts = [
-        f"{facts[key]:,g} {word}"
-        for key, word in (("core_hours", "core-hours of training"), ("megabytes", "MB"))
-        if facts[key] is not None
-    ]
+    words = {"core_hours": "core-hours of training", "megabytes": "MB"}
+    parts = [f"{facts[key]:,g} {word}" for key, word in words.items() if facts[key] is not None]
     yield f"{name}: {', '.join([*parts, f'loaded in {format_seconds(measured.load_seconds)}'])}"
     rows = (
         (STREETS[street] if street < len(STREETS) else str(street), f"{count:,}", _format_milliseconds(seconds))

@@ -8,8 +8,7 @@ from typing import Any
 from riverboat.api import artifacts
 from riverboat.api import sweep as sweep_api
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import format_counts, print_result, save_picture, say
 from riverboat.core import files as core_files
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 from riverboat.api.options import Flag, PositiveCount, Seed
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import plain_console, print_line, print_result, read_words, say
+from riverboat.cli.terminal import figure, make_table, plain_console, print_line, print_result, read_words, say
 from riverboat.core import files
 from riverboat.core.cache import user_folder
 from riverboat.core.errors import InputError
@@ -104,9 +103,8 @@ def _print_question(question: DrillQuestion, number: int) -> None:
     board = f" on {question.board}" if question.board else ""
     where = f"{question.street}, {question.line or 'first to act'}"
     print_line(f"\n{number}. {question.hole}{board}, you are {question.seat}; {where}; pot {question.pot:,.6g}")
-    moves = ", ".join(
-        f"{move} {text}" if text != move else move for move, text in zip(question.moves, question.words, strict=True)
-    )
+    named = zip(question.moves, question.words, strict=True)
+    moves = ", ".join(f"{move} {text}" if text != move else move for move, text in named)
     print_line(f"   number {question.number}   {moves}")
 
 
@@ -192,7 +190,8 @@ def charts(
         _print_chart_comparison(chosen if lines else chosen[:1], source, against, json)
         return
     states = {"state": book.state, "states": list(book.states)} if book.states else {}
-    drawn = chosen if lines else [] if list_only else _default_charts(book)
+    first = [*book.charts[:1], *(chart for chart in book.charts[1:] if chart.line == book.shove_line)]
+    drawn = chosen if lines else [] if list_only else first
     table = make_table(["line", "position", figure("reached"), "moves"], map(_chart_row, chosen))
     facts = {"source": source, **states, "charts": [chart.to_dict() for chart in chosen]}
     print_result(facts, [table, *(chart.grid for chart in drawn)], json)
@@ -207,11 +206,6 @@ def charts(
 def _find_chart(book: ChartBook, source: str, line: str) -> Chart:
     """Return a chart of the book, or one at a deeper line of a solved spot."""
     return book[line] if any(chart.line == line for chart in book.charts) else load_charts(source, line)[line]
-
-
-def _default_charts(book: ChartBook) -> list[Chart]:
-    """Return the charts drawn by default: the first decision, and the response to a shove."""
-    return [*book.charts[:1], *(chart for chart in book.charts[1:] if chart.line == book.shove_line)]
 
 
 def _chart_row(chart: Chart) -> tuple[str, ...]:
@@ -236,10 +230,7 @@ def _comparison_parts(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[Any]
         order = sorted(range(169), key=lambda cell: -comparison["apart"][cell])[:MAX_CELLS_SHOWN]
         rows = []
         for cell in order:
-            change = ", ".join(
-                f"{m} {100 * comparison['change'][m][cell]:+.0f} %"
-                for m in comparison["moves"]
-                if comparison["change"][m][cell]
-            )
+            changes = {move: comparison["change"][move][cell] for move in comparison["moves"]}
+            change = ", ".join(f"{move} {100 * x:+.0f} %" for move, x in changes.items() if x)
             rows.append((comparison["cells"][cell], f"{100 * comparison['apart'][cell]:.0f} %", change))
         yield make_table(["hand", figure("differs"), "change"], rows)

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from riverboat.api.options import Flag, Seed
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
+from riverboat.cli.terminal import emit, figure, make_table, print_parts, print_result, prose, save_picture, say
 from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
 from riverboat.papers.framework import ExperimentReport
-from riverboat.papers.registry import EXPERIMENTS as EXPERIMENTS
-from riverboat.papers.registry import Experiment, find
+from riverboat.papers.registry import EXPERIMENTS, Experiment, find
 from riverboat.papers.rows import ComparisonRow, format_verdict, summarize_rows
 
 _PAGE_HEADER = """# Reproductions

@@ -124,11 +124,9 @@ def _is_broken_pipe(error: Exception) -> bool:
 
     Windows reports an invalid argument instead.
     """
-    if isinstance(error, BrokenPipeError):
-        return True
-    return (
-        sys.platform == "win32" and isinstance(error, OSError) and (error.errno, error.filename) == (errno.EINVAL, None)
-    )
+    if sys.platform == "win32" and isinstance(error, OSError) and error.errno == errno.EINVAL:
+        return error.filename is None
+    return isinstance(error, BrokenPipeError)
 
 
 def _describe_error(error: Exception) -> tuple[str, int]:

@@ -12,8 +12,7 @@ from riverboat.api.options import Flag
 from riverboat.cli import termination
 from riverboat.cli.abstract import AbstractionDisplay
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import print_parts, print_result, say
+from riverboat.cli.terminal import make_table, print_parts, print_result, prose, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_seconds, shell_quote
 

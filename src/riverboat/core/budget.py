@@ -48,7 +48,6 @@ class BuildProgress:
 
 
 ProgressListener: TypeAlias = Callable[[BuildProgress], None]
-SizeEstimator: TypeAlias = Callable[[float], float]  # time limit in seconds -> estimated count
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class BuildMonitor:
         activity: str,
         unit: str,
         bytes_each: int,
-        estimate: SizeEstimator | None = None,
+        estimate: Callable[[float], float] | None = None,  # time limit in seconds -> estimated count
         expected: float | None = None,
     ) -> None:
         self.name, self.unit = name, unit

@@ -7,7 +7,6 @@ import mmap
 import os
 import sys
 import time as clock
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -54,17 +53,12 @@ def cgroup_memory_left(root: Path = FILESYSTEM_ROOT) -> int | None:
 
 @cache
 def _cgroup_folders(controller: str, root: Path) -> tuple[Path, ...]:
-    """Return the folders of the control groups of this process, which do not change."""
-    return tuple(dict.fromkeys(_find_cgroup_folders(controller, root)))
-
-
-def _find_cgroup_folders(controller: str, root: Path) -> Iterator[Path]:
-    """Yield the folders of control groups, from the process's own to the root, in both versions."""
+    """Return the folders of control groups, from the process's own to the root, in both versions; they do not change."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return
-    tree = root / "sys/fs/cgroup"
+        return ()
+    tree, found = root / "sys/fs/cgroup", []
     for line in lines:
         number, _, rest = line.partition(":")
         names, _, group = rest.partition(":")
@@ -75,7 +69,8 @@ def _find_cgroup_folders(controller: str, root: Path) -> Iterator[Path]:
         for top in tops:
             for folder in (top / inner, *(top / parent for parent in inner.parents)):
                 if ".." not in folder.parts and folder.is_dir():
-                    yield folder
+                    found.append(folder)
+    return tuple(dict.fromkeys(found))
 
 
 def _read_text(path: Path) -> str:

@@ -186,9 +186,8 @@ class ReportTable:
             for row in self.rows:
                 if row[0] == key:
                     return self._dict(row)
-            raise unknown_name_error(
-                self.columns[0].name if self.columns else "row", key, [str(row[0]) for row in self.rows]
-            )
+            kind = self.columns[0].name if self.columns else "row"
+            raise unknown_name_error(kind, key, [str(row[0]) for row in self.rows])
         try:
             position = index(key)
         except TypeError:

@@ -14,8 +14,7 @@ from riverboat.api.devices import note_agents_cpu_fallback, with_search_device
 from riverboat.cards.notation import format_cards
 from riverboat.cli.matches.remote import WarningPrinter
 from riverboat.cli.progress import DeferredProgressBar, StageDisplay
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import figure, make_table, print_result, save_picture, say
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.formats.hand_files import open_hand_writer

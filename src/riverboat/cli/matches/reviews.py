@@ -12,15 +12,14 @@ from riverboat.api.review import review_match
 from riverboat.cards.notation import format_cards
 from riverboat.cli.matches.match import describe_variance_reduction, match_table, review_parts
 from riverboat.cli.progress import DeferredProgressBar
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_parts, print_result
+from riverboat.cli.terminal import figure, make_table, print_parts, print_result
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
 from riverboat.formats.hand_files import read_hands_in_file_units
 from riverboat.games.holdem.rules import read_game
 from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import DecisionReview, HandReview, hands_of_player, review_hand, total_ev_lost
-from riverboat.practice.session import PracticeSession, SessionResults, session_results
+from riverboat.practice.session import PracticeSession, session_results
 
 T = TypeVar("T")
 _EV_LOST_COLUMNS = (
@@ -76,17 +75,13 @@ def print_session_review(session: PracticeSession) -> None:
     """Print the decisions of all finished hands of a session, and its results with luck removed."""
     hands = _review_hands("reviews", range(len(session.finished)), session.review)
     results = session_results(session.finished, session.table.agent)
-    print_parts([*_hand_review_parts(hands), *describe_results(results, total_ev_lost(hands))])
-
-
-def describe_results(results: SessionResults, lost: float) -> list[str]:
-    """Return the results of a session as lines of text."""
+    lost = total_ev_lost(hands)
     lines = [f"won {results.won:+,.6g} chips in {results.hands:,} hands; EV lost {lost:,.1f} chips"]
     for name, label in (("raw", "as played"), ("all_in", "all-ins by equity"), ("aivat", "without luck (AIVAT)")):
         interval = results.to_dict()[name]
         if interval is not None:
             lines.append(f"{label}: {interval['mean']:+,.0f} ± {interval['ci95']:,.0f} {results.unit}")
-    return lines
+    print_parts([*_hand_review_parts(hands), *lines])
 
 
 def review(log: Path, *, player: str | None = None, judge: str = "default", json: bool = False, **options: Any) -> None:

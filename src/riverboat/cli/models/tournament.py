@@ -9,8 +9,7 @@ from typing import Any
 
 from riverboat.api import tournaments
 from riverboat.cli.progress import DeferredProgressBar, LineSlot
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import figure, make_table, print_result, save_picture, say
 from riverboat.cli.termination import defer_signals
 from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr

@@ -15,8 +15,7 @@ from riverboat.api.options import Count, Flag, Limits
 from riverboat.cli.models import tournament
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.show import blueprint, card_abstraction, spot
-from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import print_result, say
+from riverboat.cli.terminal import make_table, print_result, prose, say
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes

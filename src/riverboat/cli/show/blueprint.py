@@ -220,11 +220,11 @@ def show_agent(name: str, line: str | None, view: ShowOptions, json: bool, game:
         agent, rules = load_policy(name, game)
     moves = "" if line in (None, ROOT) else str(line)
     strategy = agent_blueprint(agent) if line == PREFLOP or view.values or view.table == report.BUCKETS_TABLE else None
-    if strategy is not None and line == PREFLOP:
-        show_preflop(strategy, view, json, {"agent": name})
-        return
     if strategy is not None:
-        show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json, {"agent": name})
+        if line == PREFLOP:
+            show_preflop(strategy, view, json, {"agent": name})
+        else:
+            show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json, {"agent": name})
         return
     if line == PREFLOP or view.values:
         option = PREFLOP if line == PREFLOP else "--values"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riverboat.api import show as show_api
 from riverboat.cli.show.spot import ShowOptions
-from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import format_counts, print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.rules import STREETS
 
