@@ -314,6 +314,11 @@ def rebuild_hint(folder: Path) -> Iterator[None]:
     folder
         Folder of the card abstraction or of the training run.
 
+    Returns
+    -------
+    AbstractContextManager
+        Context of the code that reads or writes the folder.
+
     Examples
     --------
     >>> with rebuild_hint(Path("demo")):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import collections.abc
+import importlib.util
 import inspect
 import re
 import sys
@@ -235,8 +236,10 @@ _LIGHT_MODULES = ("collections.abc", "pathlib", "typing", "riverboat.api.options
 
 @cache
 def _source_text(module: str) -> str:
-    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
-    return path.with_suffix(".py").read_text(encoding="utf-8")
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 def read_function(source: str) -> Callable[..., Any]:
