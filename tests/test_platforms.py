@@ -420,6 +420,7 @@ def test_unknown_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such file", path)
 
     monkeypatch.setattr(resources, "open", missing, raising=False)
+    monkeypatch.setattr(resources, "_read_stat", lambda *_: None)
     monkeypatch.setattr(resources, "_last_reading", (-1.0, None))
     assert resources.available_memory() is None
     assert resources.resident_memory() is None

@@ -261,7 +261,7 @@ def test_demo_killed_before_its_first_checkpoint_starts_again(home, monkeypatch)
 
     monkeypatch.setattr(demo.abstract, "abstract", lambda *given, **options: None)
     monkeypatch.setattr(demo.train, "train", train)
-    monkeypatch.setattr(demo, "_match_baselines", lambda *given: [])
+    monkeypatch.setattr(demo, "_play", lambda *given: None)
     monkeypatch.setattr(demo, "match_table", lambda played: "")
     for left in ((), ("cards",), ("cards", ".checkpoint-000001.7.tmp"), (".cards.7.tmp",)):
         shutil.rmtree(home, ignore_errors=True)

@@ -62,14 +62,14 @@ def test_a_system_without_groups(tmp_path: Path) -> None:
 def test_cores_are_limited_by_quota_and_affinity(
     monkeypatch: pytest.MonkeyPatch, quota: float | None, scheduled: int, expected: int
 ) -> None:
-    monkeypatch.setattr(resources, "_cached_cpu_quota", lambda: quota)
+    monkeypatch.setattr(resources, "cpu_quota", lambda: quota)
     monkeypatch.setattr(os, "process_cpu_count", lambda: scheduled, raising=False)
     assert resources.available_cores() == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
 def test_affinity_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "_cached_cpu_quota", lambda: None)
+    monkeypatch.setattr(resources, "cpu_quota", lambda: None)
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(before)})

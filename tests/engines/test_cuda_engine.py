@@ -12,8 +12,8 @@ import pytest
 
 import riverboat as rb
 from riverboat.api.devices import note_agents_cpu_fallback
-from riverboat.cli.display import StageDisplay
 from riverboat.cli.main import main
+from riverboat.cli.progress import StageDisplay
 from riverboat.core.errors import InputError
 from riverboat.engines import devices
 from riverboat.games.spots.spot import Spot

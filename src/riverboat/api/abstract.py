@@ -180,8 +180,8 @@ def plan_abstraction(recipe: str | Path | AbstractionRecipe, *, threads: int = 2
     validation.check_thread_count(threads)
     if not isinstance(recipe, AbstractionRecipe):
         validation.check_path("recipe", recipe)
-    loaded = recipe if isinstance(recipe, AbstractionRecipe) else load_recipe(str(recipe))
-    return AbstractionPlan(loaded, threads, tuple(plan_stages(loaded)))
+        recipe = load_recipe(str(recipe))
+    return AbstractionPlan(recipe, threads, tuple(plan_stages(recipe)))
 
 
 def abstract(

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
 
+from riverboat.abstraction.recipe import AbstractionRecipe, load_recipe
 from riverboat.agents import registry
 from riverboat.agents.base import Agent, rules_of_agents
 from riverboat.agents.baselines import BASELINES
 from riverboat.agents.blueprint import BlueprintAgent
-from riverboat.agents.registry import DEFAULT as DEFAULT
-from riverboat.agents.registry import DEMO as DEMO
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import AgentSpec, SpecOrigin, parse_agent
 from riverboat.core import artifacts, validation
-from riverboat.core.errors import CorruptError, InputError, short_repr, unknown_name_error
+from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.core.formatting import parse_duration
 from riverboat.games.holdem.rules import PokerRules, read_game
+from riverboat.solvers.mccfr.recipe import TrainRecipe, load_train_recipe
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import Blueprint, load_blueprint
 
+DEFAULT, DEMO = registry.DEFAULT, registry.DEMO  # names of agents
 DEFAULT_GAME = "nolimit-200bb"  # if neither the user nor an agent names a game
 
 
@@ -127,7 +129,7 @@ def rules_for(agents: Sequence[Agent], game: str | PokerRules | None) -> PokerRu
             f"game={short_repr(game)}: must be the name of a game, the path of a game file, or `PokerRules`"
         )
     named = read_game(game) if isinstance(game, str) else game
-    rules = named if named is not None else own if own is not None else read_game(DEFAULT_GAME)
+    rules = named or own or read_game(DEFAULT_GAME)
     for player in agents:
         player.check_rules(rules)
     return rules
@@ -157,8 +159,7 @@ def agent_folder(name: str) -> Path:
     True
     """
     folders = {DEFAULT: registry.default_folder, DEMO: registry.demo_folder}
-    if name not in folders:
-        raise unknown_name_error("agent", name, folders)
+    validation.check_name("agent", name, folders)
     return folders[name]()
 
 
@@ -243,13 +244,9 @@ class DemoStatus:
     folder
         Folder of the training run.
     recipe
-        Name of the training recipe.
-    description
-        Description of the recipe.
+        Training recipe.
     abstraction
-        Name of the recipe of the card abstraction.
-    abstraction_description
-        Description of that recipe.
+        Recipe of the card abstraction.
     time
         Requested training time, such as 60s.
     blueprint
@@ -264,18 +261,11 @@ class DemoStatus:
     """
 
     folder: Path
-    recipe: str
-    description: str
-    abstraction: str
-    abstraction_description: str
+    recipe: TrainRecipe
+    abstraction: AbstractionRecipe
     time: str
     blueprint: Blueprint | None = field(repr=False)
     complete: bool
-
-    @property
-    def trained_seconds(self) -> float:
-        """Seconds of training so far; infinite if they are unknown."""
-        return inf if self.blueprint is None else float(self.blueprint.provenance.get("seconds", inf))
 
 
 def demo_status(time: str | None = None) -> DemoStatus:
@@ -298,11 +288,9 @@ def demo_status(time: str | None = None) -> DemoStatus:
 
     Examples
     --------
-    >>> demo_status().recipe
+    >>> demo_status().recipe.name
     'demo'
     """
-    from riverboat.abstraction.recipe import load_recipe
-    from riverboat.solvers.mccfr.recipe import load_train_recipe
     from riverboat.solvers.mccfr.training import has_no_checkpoint
 
     folder, recipe = registry.demo_folder(), load_train_recipe(DEMO)
@@ -310,11 +298,35 @@ def demo_status(time: str | None = None) -> DemoStatus:
     seconds = parse_duration(wanted)  # invalid values raise before anything is built
     blueprint, complete = None, False
     if folder.is_dir() and not has_no_checkpoint(folder):
-        try:
+        with rebuild_hint(folder):
             blueprint = load_blueprint(folder)
-        except (InputError, CorruptError) as error:
-            raise InputError(f"{error}; delete {folder}, and the demo will build it again") from None
         trained = float(blueprint.provenance.get("seconds", inf))
         complete = trained >= seconds or not files.checkpoints(folder)
-    cards = load_recipe(recipe.abstraction).about
-    return DemoStatus(folder, DEMO, recipe.about, recipe.abstraction, cards, wanted, blueprint, complete)
+    return DemoStatus(folder, recipe, load_recipe(recipe.abstraction), wanted, blueprint, complete)
+
+
+@contextmanager
+def rebuild_hint(folder: Path) -> Iterator[None]:
+    """Add to errors that the user can delete a folder of the demo: it may be damaged or from another release.
+
+    Parameters
+    ----------
+    folder
+        Folder of the card abstraction or of the training run.
+
+    Returns
+    -------
+    AbstractContextManager
+        Context of the code that reads or writes the folder.
+
+    Examples
+    --------
+    >>> with rebuild_hint(Path("demo")):
+    ...     raise InputError("bad file")
+    Traceback (most recent call last):
+    riverboat.core.errors.InputError: bad file; delete demo, and the demo will build it again
+    """
+    try:
+        yield
+    except (InputError, CorruptError) as error:
+        raise InputError(f"{error}; delete {folder}, and the demo will build it again") from None

@@ -12,6 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from riverboat.abstraction.cards.card_abstraction import ABSTRACTION_KIND
+from riverboat.agents.base import PublicPolicy
+from riverboat.agents.blueprint import BlueprintAgent
+from riverboat.agents.registry import make_agent
+from riverboat.agents.search import SearchAgent
+from riverboat.agents.spec import AgentSpec, is_agent_spec
+from riverboat.agents.spot_solution import SolutionAgent
+from riverboat.api.agent import blueprint_agent, rules_for
 from riverboat.core.artifacts import MANIFEST, read_manifest
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.files import LOCK_FILE, read_text
@@ -24,7 +31,6 @@ from riverboat.solvers.game_values import game as make_game
 from riverboat.strategies import files, shipping
 from riverboat.strategies.blueprint import ARTIFACT_KINDS, Blueprint
 from riverboat.strategies.blueprint import load_blueprint as load_blueprint
-from riverboat.strategies.shipping import ShippedBlueprint
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
 from riverboat.tournaments import run
@@ -32,8 +38,6 @@ from riverboat.tournaments import run
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from riverboat.agents.base import PublicPolicy
-    from riverboat.agents.spec import AgentSpec
 
 ArtifactType: TypeAlias = Literal["agent", "abstraction", "tournament", "blueprint", "boards", "strategy"]
 BOARDS_FILE = "boards.jsonl"  # of a spot that was solved on many boards
@@ -87,7 +91,6 @@ def describe(source: str | Path) -> ArtifactDescription:
     >>> describe("demo?purify").folder is None
     True
     """
-    from riverboat.agents.spec import is_agent_spec
 
     folder = Path(source)
     if not folder.is_dir() and is_agent_spec(str(source)):
@@ -261,9 +264,6 @@ def load_policy(agent: str | AgentSpec, game: str | None = None, seed: int = 0) 
     >>> rules.name
     'nolimit-200bb'
     """
-    from riverboat.agents.base import PublicPolicy
-    from riverboat.agents.registry import make_agent
-    from riverboat.api.agent import rules_for
 
     made = make_agent(agent, seed)
     if not isinstance(made, PublicPolicy):
@@ -290,7 +290,6 @@ def agent_solution(agent: Any) -> Solution | None:
     >>> agent_solution(load_policy("always-call")[0]) is None
     True
     """
-    from riverboat.agents.spot_solution import SolutionAgent
 
     return agent.solution if isinstance(agent, SolutionAgent) else None
 
@@ -313,14 +312,12 @@ def agent_blueprint(agent: Any) -> Blueprint | None:
     >>> agent_blueprint(load_policy("always-call")[0]) is None
     True
     """
-    from riverboat.agents.blueprint import BlueprintAgent
-    from riverboat.agents.search import SearchAgent
 
     base = agent.base if isinstance(agent, SearchAgent) else agent
     return base.policy.tree_strategy() if isinstance(base, BlueprintAgent) else None
 
 
-def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> ShippedBlueprint:
+def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> shipping.ShippedBlueprint:
     """Compress a blueprint to a few megabytes; the result needs no separate card abstraction.
 
     Parameters
@@ -348,14 +345,13 @@ def ship(blueprint: str | Path, out: str | Path, *, steps: int = 63) -> ShippedB
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.agents.spec import is_agent_spec
-    from riverboat.api.agent import blueprint_agent
 
     if Path(blueprint).is_dir() or not is_agent_spec(str(blueprint)):
-        return shipping.ship_blueprint(load_blueprint(blueprint), Path(out), steps)
-    purpose = "only blueprints can be shipped, not agents with search or learning; name a blueprint or its folder"
-    agent = blueprint_agent(str(blueprint), purpose)
-    return shipping.ship_blueprint(agent.policy.tree_strategy(), Path(out), steps)
+        strategy = load_blueprint(blueprint)
+    else:
+        purpose = "only blueprints can be shipped, not agents with search or learning; name a blueprint or its folder"
+        strategy = blueprint_agent(str(blueprint), purpose).policy.tree_strategy()
+    return shipping.ship_blueprint(strategy, Path(out), steps)
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.api.options import parse_seconds, parse_target
-from riverboat.api.solve import folder_lock, missed_target_reason, solve
+from riverboat.api.solve import missed_target_reason, solve
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.core import files as core_files
 from riverboat.core.errors import CorruptError, GameFileError, InputError
-from riverboat.core.files import read_text
 from riverboat.core.observer import SILENT, Observer
 from riverboat.core.schema import FileEntries
 from riverboat.core.tables import CHIPS, COUNT, SHARE, ReportColumn, ReportTable
@@ -39,7 +38,6 @@ from riverboat.solvers.result import BEST, Result
 from riverboat.solvers.solver_run import SolveLimits, effective_limits
 from riverboat.strategies import files
 from riverboat.strategies.reports import comparison
-from riverboat.strategies.reports.comparison import weighted_means
 from riverboat.strategies.reports.node import MEANS_ROW
 from riverboat.strategies.solution import Solution
 
@@ -74,7 +72,7 @@ def read_boards(name: str) -> list[WeightedBoard]:
         return _sample_flops(name)
     path = Path(name)
     try:
-        lines = read_text(path, "boards").splitlines()
+        lines = core_files.read_text(path, "boards").splitlines()
     except InputError as error:
         raise InputError(f"{error}; name a file with one board per line, all, or sample:25") from None
     boards: dict[frozenset[int], WeightedBoard] = {}
@@ -123,16 +121,12 @@ def spots_on_boards(spot: Spot, boards: list[WeightedBoard], line: str = "") -> 
     line_cards = {card for deal in dealt for card in deal}
     board_spots = []
     for board in boards:
+        name, duplicates = format_cards(board.cards), format_cards(line_cards & set(board.cards))
         if len(board.cards) != len(spot.board):
-            raise InputError(
-                f"{format_cards(board.cards)}: has {len(board.cards)} cards, but the spot begins with {len(spot.board)}"
-            )
-        if line_cards & set(board.cards):
-            duplicates = format_cards(line_cards & set(board.cards))
-            raise InputError(
-                f"{format_cards(board.cards)}: line {line!r} deals {duplicates}, which is already on the board"
-            )
-        board_spots.append(replace(spot, board=board.cards, name=f"{spot.name} {format_cards(board.cards)}"))
+            raise InputError(f"{name}: has {len(board.cards)} cards, but the spot begins with {len(spot.board)}")
+        if duplicates:
+            raise InputError(f"{name}: line {line!r} deals {duplicates}, which is already on the board")
+        board_spots.append(replace(spot, board=board.cards, name=f"{spot.name} {name}"))
     return board_spots
 
 
@@ -228,16 +222,16 @@ def solve_boards(
     if keep and out is None:
         raise InputError("keep needs out=…, the folder of the solutions")
     folder = None if out is None else Path(out)
-    with folder_lock(folder):
+    with core_files.folder_lock(folder):
         line = "" if line == ROOT else line
         weighted = read_boards(boards) if isinstance(boards, str) else list(boards)
         board_spots = spots_on_boards(spot, weighted, line)
         done = _read_solved_boards(folder, resume=resume) if folder is not None else {}
         rows: list[dict[str, Any]] = []
         requested = _requested_limits(spot, options)
-        fingerprints = [_fingerprint(board_spot, schedule, requested, options, line) for board_spot in board_spots]
-        for board, fingerprint in zip(weighted, fingerprints, strict=True):
+        for board, board_spot in zip(weighted, board_spots, strict=True):
             name = format_cards(board.cards)
+            fingerprint = _fingerprint(board_spot, schedule, requested, options, line)
             if name in done and done[name]["mark"] != fingerprint:
                 raise InputError(f"{folder}: {name} was solved from another spot or with other options")
             rows.append(done.get(name, {"board": name}) | {"weight": board.weight, "mark": fingerprint})
@@ -245,11 +239,10 @@ def solve_boards(
         in_batches = not keep and _can_batch_on_gpu(options)
         placed = [board_spots[k] for k in todo]
         limits = effective_limits(spot, "cfr", requested)
-        results = (
-            _solve_in_batches(placed, schedule, limits, observer, options)
-            if in_batches
-            else _solve_sequentially(placed, schedule, folder, resume, observer, options)
-        )
+        if in_batches:
+            results = _solve_in_batches(placed, schedule, limits, observer, options.get("dtype"))
+        else:
+            results = _solve_sequentially(placed, folder, observer, {**options, "schedule": schedule, "resume": resume})
         missed = []
         for k, result in zip(todo, results, strict=True):
             reason = missed_target_reason(result, limits, options.get("until"))
@@ -283,18 +276,13 @@ def _requested_limits(spot: Spot, options: Mapping[str, Any]) -> SolveLimits:
 
 
 def _solve_sequentially(
-    placed: list[Spot],
-    schedule: str | None,
-    out: Path | None,
-    resume: bool,
-    observer: Observer,
-    options: Mapping[str, Any],
+    placed: list[Spot], out: Path | None, observer: Observer, options: Mapping[str, Any]
 ) -> Iterator[Result]:
     for number, here in enumerate(placed, 1):
         name = format_cards(here.board)
         observer.note(f"board {number} of {len(placed)}: {name}")
         folder = None if out is None else out / "runs" / name
-        yield solve(here, schedule=schedule, out=folder, resume=resume, observer=observer, **options)
+        yield solve(here, out=folder, observer=observer, **options)
 
 
 def _can_batch_on_gpu(options: Mapping[str, Any]) -> bool:
@@ -306,15 +294,13 @@ def _can_batch_on_gpu(options: Mapping[str, Any]) -> bool:
 
 
 def _solve_in_batches(
-    placed: list[Spot], schedule: str | None, limits: SolveLimits, observer: Observer, options: Mapping[str, Any]
+    placed: list[Spot], schedule: str | None, limits: SolveLimits, observer: Observer, dtype: str | None
 ) -> Iterator[Result]:
+    iterations, _, until = limits
     for low in range(0, len(placed), BATCH_SIZE):
         batch = placed[low : low + BATCH_SIZE]
         with observer.during(f"boards {low + 1:,} to {low + len(batch):,} of {len(placed):,}"):
-            yield from solve_batch(
-                batch, CUDA, iterations=limits.iterations, until=limits.until, schedule=schedule,
-                dtype=options.get("dtype"),
-            )  # fmt: skip
+            yield from solve_batch(batch, CUDA, iterations=iterations, until=until, schedule=schedule, dtype=dtype)
 
 
 def node_figures(solution: Solution, line: str) -> dict[str, Any]:
@@ -362,30 +348,27 @@ def _read_solved_boards(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]
 
 def _parse_solved_row(path: Path, number: int, line: str) -> dict[str, Any]:
     """Parse and validate the line of a solved board."""
+    location = f"{path}, line {number}"
     try:
-        row = FileEntries(f"{path}, line {number}", json.loads(line))
+        row = FileEntries(location, json.loads(line))
     except (ValueError, RecursionError):
-        raise CorruptError(
-            f"{path}, line {number}: is not valid JSON; delete {path} to solve all boards again"
-        ) from None
-    entries = dict(row)
-    if "node" in row:  # the EV at a line that is never reached is null
-        node = row.table("node")
+        raise CorruptError(f"{location}: is not valid JSON; delete {path} to solve all boards again") from None
+    plain = {key: value for key, value in row.items() if key != "node"}
+    FileEntries(location, {"row": plain}).plain_table("row")
+    nodes = [row.table("node")] if "node" in row else []
+    for node in nodes:  # the EV at a line that is never reached is null
         if not all(isinstance(node[key], float | int | None) for key in ("played", *_FIGURES)):
             raise CorruptError(f"{node.location}: 'played', EVs and equities must be numbers")
-    FileEntries(row.location, {"row": {key: value for key, value in entries.items() if key != "node"}}).plain_table(
-        "row"
-    )
     row.text("board")
     row.text("mark")
     row.boolean("reached")
     for key in (*_FIGURES, "exploitability_pct"):
         row.number(key)
-    for entry in (row, node) if "node" in row else (row,):
+    for entry in (row, *nodes):
         frequencies = entry.table("frequencies")
         for move in frequencies:
             frequencies.number(move, 0, 1.001)
-    return entries
+    return dict(row)
 
 
 # --- Table ---
@@ -414,8 +397,9 @@ def aggregate_table(solved: list[dict[str, Any]], name: str, line: str = "") -> 
     title = f"{name}: {len(solved)} boards" + (f", at {line}" if line else "")
     table = ReportTable(title, tuple(columns), tuple(rows))
     weights = [float(row["weight"]) for row in solved]
-    means = weighted_means(table, [w * node.get("played", 1.0) for w, node in zip(weights, nodes, strict=True)])
-    plain = weighted_means(table, weights)
+    reached = [weight * node.get("played", 1.0) for weight, node in zip(weights, nodes, strict=True)]
+    means = comparison.weighted_means(table, reached)
+    plain = comparison.weighted_means(table, weights)
     means |= {key: plain[key] for key in ("played", "exploitability_pct") if key in plain}
     means |= {"board": MEANS_ROW, "weight": sum(weights)}
     return replace(table, rows=(*table.rows, tuple(means[column.name] for column in columns)))

@@ -7,31 +7,6 @@ from collections.abc import Iterable
 from riverboat.core.errors import InputError
 from riverboat.core.observer import Observer
 from riverboat.engines import devices
-from riverboat.engines.devices import resolve_device
-
-
-def cpu_fallback_reason(device: str, obstacle: str | None = None) -> str | None:
-    """Return why the device `auto` means the processor.
-
-    Parameters
-    ----------
-    device
-        cpu, cuda, or auto (a GPU if there is one).
-    obstacle
-        Reason why a GPU cannot do this work, if there is one.
-
-    Returns
-    -------
-    str or None
-        The reason; None if the device was chosen by the caller, or a GPU is used.
-
-    Examples
-    --------
-    >>> cpu_fallback_reason("cpu") is None
-    True
-    """
-
-    return (devices.cuda_unavailable_reason() or obstacle) if device == devices.AUTO else None
 
 
 def note_cpu_fallback(observer: Observer, device: str, obstacle: str | None = None) -> None:
@@ -50,7 +25,7 @@ def note_cpu_fallback(observer: Observer, device: str, obstacle: str | None = No
     --------
     >>> note_cpu_fallback(Observer(), "cpu")
     """
-    if (reason := cpu_fallback_reason(device, obstacle)) is not None:
+    if device == devices.AUTO and (reason := devices.cuda_unavailable_reason() or obstacle) is not None:
         observer.note(f"device auto: cpu; {reason}")
 
 
@@ -68,58 +43,11 @@ def note_agents_cpu_fallback(observer: Observer, agents: Iterable[str]) -> None:
     --------
     >>> note_agents_cpu_fallback(Observer(), ["random"])
     """
-    if "auto" in search_devices(agents):
-        note_cpu_fallback(observer, "auto")
-
-
-def check_device(device: str) -> None:
-    """Check that a device exists and can be used here.
-
-    Parameters
-    ----------
-    device
-        cpu, cuda, or auto (a GPU if there is one).
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or no GPU is available.
-
-    Examples
-    --------
-    >>> check_device("cpu")
-    """
-
-    resolve_device(device)
-
-
-def search_devices(agents: Iterable[str]) -> set[str]:
-    """Return the devices on which agents search.
-
-    Parameters
-    ----------
-    agents
-        Names of agents.
-
-    Returns
-    -------
-    set of str
-        Devices as they are named: cpu, cuda or auto. Empty if no agent searches.
-
-    Raises
-    ------
-    InputError
-        If a name is invalid.
-
-    Examples
-    --------
-    >>> search_devices(["random", "default?search=river&device=auto"])
-    {'auto'}
-    """
     from riverboat.agents.spec import parse_agent
 
-    settings = (parse_agent(name).blueprint.search for name in agents)
-    return {search.device for search in settings if search is not None}
+    searches = (parse_agent(name).blueprint.search for name in agents)
+    if any(search is not None and search.device == devices.AUTO for search in searches):
+        note_cpu_fallback(observer, devices.AUTO)
 
 
 def with_search_device(agents: Iterable[str], device: str) -> list[str]:
@@ -149,7 +77,7 @@ def with_search_device(agents: Iterable[str], device: str) -> list[str]:
     """
     from riverboat.agents import spec
 
-    check_device(device)
+    devices.resolve_device(device)
     names = list(agents)
     changed = [spec.with_search_device(name, device) for name in names]
     if not any(changed):

@@ -15,24 +15,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from riverboat.api.devices import check_device
 from riverboat.api.options import Limits, Seed, Threads
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
+from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.engines.devices import CPU, resolve_device
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.subgames.database.database import (
-    ENDGAME_POT,
-    STACK_LEVELS,
-    EndgameDatabase,
-    EndgameKey,
-    endgame_spot,
-    load_database,
-    stack_level_betting,
-)
+from riverboat.subgames.database import database
 
 MAX_ENDGAMES = 10_000_000
 ESTIMATE_SAMPLE_SIZE = 20  # endgames that an estimate solves
@@ -124,16 +116,9 @@ def build_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-    from riverboat.subgames.database import database
-
-    check_device(device)
+    resolve_device(device)
     strategy = _load_blueprint(agent)
     start, cpu_start = clock.perf_counter(), clock.process_time()
-
-    def report(now: database.DatabaseProgress) -> None:
-        if progress is not None:
-            progress(now.done, now.target)
-
     built = database.build_database(
         strategy,
         folder,
@@ -143,7 +128,7 @@ def build_endgames(
         device=device,
         resume=resume,
         name=agent,
-        on_progress=report,
+        on_progress=None if progress is None else lambda now: progress(now.done, now.target),
     )
     return EndgameBuild(str(folder), len(built), clock.perf_counter() - start, clock.process_time() - cpu_start)
 
@@ -190,9 +175,6 @@ def estimate_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-
-    from riverboat.subgames.database import database
-
     resolved = resolve_device(device)
     strategy = _load_blueprint(agent)
     if resolved != CPU:
@@ -238,27 +220,22 @@ def describe_endgames(folder: str | Path) -> dict[str, Any]:
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-
-    database = load_database(folder)
-    levels = [
-        {
-            "stack_in_pots": STACK_LEVELS[level],
-            "endgames": len(entries),
-            "nearest_other": _median_nearest_distance(database, level),
-        }
-        for level, entries in database.entries_by_level.items()
-    ]
-    facts = {"folder": str(folder), "endgames": len(database), **database.metadata}
+    endgames = database.load_database(folder)
+    levels = []
+    for level, entries in endgames.entries_by_level.items():
+        nearest = _median_nearest_distance(entries.cdf)
+        levels.append(
+            {"stack_in_pots": database.STACK_LEVELS[level], "endgames": len(entries), "nearest_other": nearest}
+        )
+    facts = {"folder": str(folder), "endgames": len(endgames), **endgames.metadata}
     return facts | {"rungs": levels, "unit": "EMD of equity"}
 
 
-def _median_nearest_distance(database: EndgameDatabase, level: int, max_entries: int = 200) -> float | None:
-    """Return the median distance from up to `max_entries` entries to their nearest neighbor."""
-
-    cdf = database.entries_by_level[level].cdf
+def _median_nearest_distance(cdf: Array) -> float | None:
+    """Return the median distance from up to 200 entries of a stack level to their nearest neighbor."""
     if len(cdf) < 2:
         return None
-    sample = np.linspace(0, len(cdf) - 1, min(max_entries, len(cdf))).astype(int)
+    sample = np.linspace(0, len(cdf) - 1, min(200, len(cdf))).astype(int)
     distances = [np.sort(np.abs(cdf - cdf[k]).sum(axis=2).max(axis=1))[1] / cdf.shape[2] for k in sample]
     return float(np.median(distances))
 
@@ -359,40 +336,33 @@ def query_endgames(
     Traceback (most recent call last):
     riverboat.core.errors.InputError: ...
     """
-
-    database = load_database(folder)
+    endgames = database.load_database(folder)
     cards = parse_board(board)
     live = ~np.isin(HAND_CARDS, cards).any(axis=1)
     ranges = [Range.parse(text).weights * live for text in (oop, ip)]
-    key = EndgameKey.from_river(cards, pot, stack, ranges)
-    database.nearest(key)  # first call prepares the arrays of the distance bounds
+    key = database.EndgameKey.from_river(cards, pot, stack, ranges)
+    endgames.nearest(key)  # first call prepares the arrays of the distance bounds
     start = clock.perf_counter()
-    match = database.nearest(key)
+    match = endgames.nearest(key)
     microseconds = 1e6 * (clock.perf_counter() - start)
-    values, weight = database.hand_values(match, key), key.weight
+    values, weight = endgames.hand_values(match, key), key.weight
     means = [float(np.nansum(values[s] * weight[s]) / weight[s].sum()) for s in (0, 1)]
-    first = database.strategy(match, 0, key.equity[0])
+    first = endgames.strategy(match, 0, key.equity[0])
     hand_weight, live_hands = weight[0] / weight[0].sum(), weight[0] > 0
     shares = (first[:, live_hands] @ hand_weight[live_hands]).tolist()
-    moves = stack_level_betting(match.stack_level).actions(0)
+    moves = database.stack_level_betting(match.stack_level).actions(0)
     solved = None
     if exact:
-        spot = endgame_spot(key.stack_level, cards, ranges, stack_to_pot=stack / pot)
+        spot = database.endgame_spot(key.stack_level, cards, ranges, stack_to_pot=stack / pot)
         root = solve_many([spot], iterations=1000, until=0.1)[0][""]
-        solved = {name: root.range_mean(s, root.ev(s)) / ENDGAME_POT for s, name in enumerate(PLAYERS)}
+        solved = {name: root.range_mean(s, root.ev(s)) / database.ENDGAME_POT for s, name in enumerate(PLAYERS)}
+    level, value = database.STACK_LEVELS[match.stack_level], dict(zip(PLAYERS, means, strict=True))
+    played = {_rescale_move(move, pot): share for move, share in zip(moves, shares, strict=True)}
     return EndgameMatch(
-        format_cards(cards),
-        stack / pot,
-        STACK_LEVELS[match.stack_level],
-        match.number,
-        match.distance,
-        microseconds,
-        dict(zip(PLAYERS, means, strict=True)),
-        {_rescale_move(move, pot, ENDGAME_POT): share for move, share in zip(moves, shares, strict=True)},
-        solved,
+        format_cards(cards), stack / pot, level, match.number, match.distance, microseconds, value, played, solved
     )
 
 
-def _rescale_move(move: str, pot: float, solved_pot: float) -> str:
+def _rescale_move(move: str, pot: float) -> str:
     """Rescale an action of a database's endgame to another pot: `b500` becomes `b50` in a tenth of the pot."""
-    return f"b{round(int(move[1:]) * pot / solved_pot, 2):g}" if move[1:].isdigit() else move
+    return f"b{round(int(move[1:]) * pot / database.ENDGAME_POT, 2):g}" if move[1:].isdigit() else move

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.observer import SILENT, Observer
 from riverboat.engines.tables import TABLE_FORMATS
 from riverboat.games import tree_layout
-from riverboat.games.base import CHANCE, Game, GameWithContinuations, PublicGame
+from riverboat.games.base import Game, GameWithContinuations, PublicGame, append_label
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.registry import game_from_spec
 from riverboat.games.spots.spot import STREETS, Spot
-from riverboat.games.tree_layout import PublicTreeLayout
 from riverboat.solvers import schedules
 from riverboat.solvers.run import default_schedule, solver_table_bytes
 from riverboat.solvers.solver_run import DEFAULT_SPOT_TARGET
@@ -122,7 +121,7 @@ def estimate_tree(game: Game, schedule: str | None) -> dict[str, Any]:
     return {"game": game.name, "nodes": round(size.nodes), "figures_are": ESTIMATED}
 
 
-def _layout_size(layout: PublicTreeLayout) -> tree_layout.TreeSizeEstimate:
+def _layout_size(layout: tree_layout.PublicTreeLayout) -> tree_layout.TreeSizeEstimate:
     """Return the size of a tree whose game provides its layout."""
     widths = np.array([len(menu) for menu in layout.action_labels])
     size = tree_layout.TreeSizeEstimate(float(len(layout.actor)))
@@ -136,9 +135,8 @@ def _public_game_estimate(
     game: PublicGame, size: tree_layout.TreeSizeEstimate, schedule: str | None, what: str
 ) -> dict[str, Any]:
     """Return the estimate of a public game: every hand has a row at each decision of its player."""
-    hands = [len(player_hands) for player_hands in game.hands]
     infosets, infoset_actions = (
-        round(sum(count.get(player, 0.0) * player_hands for player, player_hands in enumerate(hands)))
+        round(sum(count.get(player, 0.0) * len(hands) for player, hands in enumerate(game.hands)))
         for count in (size.decisions, size.actions)
     )
     parsed = schedules.parse("dcfr" if schedule is None else schedule)
@@ -185,41 +183,31 @@ def iter_decisions(tree: BoardTree) -> Iterator[dict[str, Any]]:
     """Yield every decision of the betting: its line (`*` for any card), the player, the pot, and the actions in chips."""
     betting, game = tree.betting, tree.game
     start = getattr(game, "pot", 0)
-    stack: list[tuple[int, str]] = [(0, "")]
-    while stack:
-        node, line = stack.pop()
-        if betting.actor[node] == CHANCE:
-            stack.append((node + 1, f"{line}/*"))
-            continue
+    lines: list[str] = []
+    for node, (label, parent) in enumerate(zip(betting.label, betting.parents, strict=True)):
+        line = append_label(lines[parent], game.joiner, label or "/*") if node else ""
+        lines.append(line)
         if betting.actor[node] >= 0:
             pot = start + float(betting.spent[node].sum())
             player = player_names(game)[betting.actor[node]]
             street = int(betting.street[node])
             yield {"line": line, "street": street, "player": player, "pot": pot, "moves": list(betting.actions(node))}
-        children = [
-            (c, f"{line}{game.joiner}{betting.label[c]}" if line else betting.label[c]) for c in betting.children(node)
-        ]
-        stack += reversed(children)
 
 
-class SolveTimes(NamedTuple):
-    """Estimated time of a solve."""
+def estimate_times(tree: BoardTree, threads: int) -> dict[str, float | None]:
+    """Estimate times from the size of a tree and the rates above; threads share the boards of the last street.
 
-    seconds_per_iteration: float
-    iterations_to_target: int | None  # None if no comparable game was measured
-    target: float | None  # seconds to the target, checks included
-
-
-def estimate_times(tree: BoardTree, threads: int) -> SolveTimes:
-    """Estimate times from the size of a tree and the rates above; threads share the boards of the last street."""
+    Iterations and seconds to the target are None if no comparable game was measured.
+    """
     boards = np.diff(tree.street_start)
     nodes = float((np.diff(tree.forest.first) * boards).sum())
     parallel = max(1, min(threads, int(boards[-1])))
     seconds = SECONDS_PER_ITERATION + (SECONDS_PER_ACTION * tree.table_size + SECONDS_PER_NODE * nodes) / parallel
-    if not isinstance(tree.game, Spot):
-        return SolveTimes(seconds, None, None)
-    iterations = round(TYPICAL_ITERATIONS * max(1.0, largest_bet(tree) / LARGE_BET) ** 0.5)
-    return SolveTimes(seconds, iterations, seconds * (iterations + TYPICAL_CHECKS))
+    iterations = total = None
+    if isinstance(tree.game, Spot):
+        iterations = round(TYPICAL_ITERATIONS * max(1.0, largest_bet(tree) / LARGE_BET) ** 0.5)
+        total = seconds * (iterations + TYPICAL_CHECKS)
+    return {"seconds_per_iteration": seconds, "iterations_to_target": iterations, "seconds_to_target": total}
 
 
 def largest_bet(tree: BoardTree) -> float:
@@ -236,7 +224,6 @@ def largest_bet(tree: BoardTree) -> float:
 def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str = "full") -> dict[str, Any]:
     """Return the fields of `--estimate --json` for hold'em."""
     tree = BoardTree(game)
-    lines = list(iter_decisions(tree))
     streets = [
         {
             "street": (STREETS[len(game.board) - 3 :] if isinstance(game, Spot) else range(tree.streets))[s],
@@ -248,7 +235,6 @@ def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str 
     ]
     parsed = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
     sizes = {name: solver_table_bytes(tree, parsed, name, traversal) for name in TABLE_FORMATS}
-    expected = estimate_times(tree, threads)
     return {
         "game": tree.name,
         "streets": streets,
@@ -259,11 +245,9 @@ def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str 
         "bytes": sizes,
         "bytes_tree": tree.estimate_layout_bytes(),
         "schedule": str(parsed),
-        "seconds_per_iteration": expected.seconds_per_iteration,
-        "iterations_to_target": expected.iterations_to_target,
-        "seconds_to_target": expected.target,
+        **estimate_times(tree, threads),
         "target_pct": DEFAULT_TARGET,
         "threads": threads,
         "seconds_are": "an estimate from rates of two machines: a factor of three off at most is usual",
-        "menus": lines,
+        "menus": list(iter_decisions(tree)),
     }

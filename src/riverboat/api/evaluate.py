@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from riverboat.agents.registry import make_agent
+from riverboat.api.agent import rules_for
+from riverboat.api.artifacts import describe, load_policy, load_solved
 from riverboat.api.options import MAX_COUNT, Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
 from riverboat.core.claims import EXACT, LOWER, to_dicts
 from riverboat.core.errors import InputError
@@ -23,18 +25,17 @@ from riverboat.core.files import folder_lock
 from riverboat.engines.devices import resolve_device
 from riverboat.evaluation.best_response.exact import BestResponseCost, BestResponseExecution, estimate_cost
 from riverboat.evaluation.best_response.lower_bound import LowerBound, abstract_lower_bound, lower_bound
+from riverboat.evaluation.cost import AgentCost, measure_cost
+from riverboat.evaluation.identity import describe_result
+from riverboat.evaluation.litmus import LitmusReport, merge_checks, read_checks, run_litmus, shipped_checks
 from riverboat.evaluation.local_best_response import LocalBestResponseResult, local_best_response
+from riverboat.evaluation.quality import StrategyQuality, full_action_tree, quality
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
 from riverboat.strategies.blueprint import Blueprint, load_blueprint
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.queries import Queryable
 from riverboat.strategies.tabular import Strategy
-
-if TYPE_CHECKING:
-    from riverboat.evaluation.cost import AgentCost
-    from riverboat.evaluation.litmus import LitmusReport
-    from riverboat.evaluation.quality import StrategyQuality
 
 DEFAULT_HANDS = 4_000  # of a local best response
 DEFAULT_SECONDS = 600.0  # longest exact value of a blueprint by default
@@ -95,9 +96,8 @@ class ExploitabilityResult:
             return facts | dict(self.details)
         assert self.quality is not None
         quality, claim = self.quality, self.quality.claims[0]
-        low, high = (
-            None if math.isinf(end) else quality.scale * end for end in quality.interval or (-math.inf, math.inf)
-        )
+        ends = quality.interval or (-math.inf, math.inf)
+        low, high = (None if math.isinf(end) else quality.scale * end for end in ends)
         value = quality.scale * quality.values[0]
         facts = {
             "game": self.game,
@@ -179,10 +179,15 @@ def exploitability(
     >>> result.to_dict()["exploitability_is"]
     'exact'
     """
-    from riverboat.evaluation.identity import describe_result
-    from riverboat.evaluation.quality import quality
 
-    _check_exploitability_options(exact, bound, out, resume, cluster, device)
+    if exact and bound:
+        raise InputError("exact and bound=…: give only one of them")
+    if resume and out is None:
+        raise InputError("resume: name the folder of the parts with out=…")
+    if bound and (out is not None or cluster is not None):
+        raise InputError("out and cluster=… are for the exact value, not for bound=…")
+    if cluster is not None and device != "cpu":
+        raise InputError("cluster and device=…: give only one of them")
     seconds = parse_seconds(time)
     subject, rules, name, identity = _load_subject(strategy, game)
     if not isinstance(subject, Blueprint) and (
@@ -190,19 +195,17 @@ def exploitability(
     ):
         raise InputError(f"{strategy}: exact, bound, time, boards, seed, out and cluster are for blueprints")
     report = progress or (lambda stage, done, count: None)
-    started = clock.monotonic()
-    details: dict[str, Any]
+    details: dict[str, Any] = {}
     if isinstance(subject, Blueprint):
         subject = subject.with_labels(threads, preparing)
         cost = estimate_cost(subject.tree)
-        if bound or not (
-            exact or out is not None or cluster is not None or _exact_seconds(cost, device, threads) <= seconds
-        ):
+        exact_seconds = cost.seconds_on(resolve_device(device), threads)
+        if bound or not (exact or out is not None or cluster is not None or exact_seconds <= seconds):
             report("a lower bound", 0, 1)
             show = partial(report, "a lower bound")
             found = lower_bound(subject, boards, seed=seed, threads=threads, progress=show)
             details = {
-                "exact_seconds": round(_exact_seconds(cost, device, threads), 3),
+                "exact_seconds": round(exact_seconds, 3),
                 "exact_boards": sum(cost.boards),
                 **_abstract_exploitability(subject, cost, boards, seed, threads, report),
                 **describe_result("exploitability", subject.rules, identity),
@@ -212,10 +215,9 @@ def exploitability(
     report("best responses", 0, 1)
     folder, show = None if out is None else Path(out), partial(report, "best responses")
     execution = BestResponseExecution(folder=folder, resume=resume, cluster=cluster, progress=show)
-    with nullcontext() if folder is None else folder_lock(folder):
+    with folder_lock(folder):
         minutes = math.inf if isinstance(subject, Blueprint) else 10.0
         measured = quality(subject, threads, rules=rules, most_minutes=minutes, means=execution, device=device)
-    details = {}
     if isinstance(subject, Blueprint):
         details = {
             "mbb_per_game": measured.claims[0].value,
@@ -233,25 +235,10 @@ def exploitability(
     return ExploitabilityResult(name, measured, None, details, isinstance(subject, Strategy) and measured.total is None)
 
 
-def _check_exploitability_options(
-    exact: bool, bound: bool, out: str | Path | None, resume: bool, cluster: str | None, device: str
-) -> None:
-    if exact and bound:
-        raise InputError("exact and bound=…: give only one of them")
-    if resume and out is None:
-        raise InputError("resume: name the folder of the parts with out=…")
-    if bound and (out is not None or cluster is not None):
-        raise InputError("out and cluster=… are for the exact value, not for bound=…")
-    if cluster is not None and device != "cpu":
-        raise InputError("cluster and device=…: give only one of them")
-
-
 def _load_subject(source: str | Path, game: str | None) -> tuple[Queryable, PokerRules | None, str, Any]:
     """Return the strategy to measure, the rules if it is an agent, the name of the game, and the agent or strategy for
     records.
     """
-    from riverboat.api.artifacts import describe, load_policy, load_solved
-    from riverboat.evaluation.quality import full_action_tree
 
     kind = describe(source).type
     if kind == "agent":
@@ -265,11 +252,6 @@ def _load_subject(source: str | Path, game: str | None) -> tuple[Queryable, Poke
         return strategy, None, strategy.rules.name, strategy
     solution = load_solved(source, game)
     return solution, None, solution.tree.name, solution
-
-
-def _exact_seconds(cost: BestResponseCost, device: str, threads: int) -> float:
-
-    return cost.seconds_on(resolve_device(device), threads)
 
 
 def _abstract_exploitability(
@@ -395,8 +377,6 @@ def lbr(
     >>> lbr("always-fold", hands=64, game="leduc").rules.name
     'leduc'
     """
-    from riverboat.api.artifacts import load_policy
-    from riverboat.evaluation.identity import describe_result
 
     if hands is not None and time is not None:
         raise InputError(f"hands {hands} and time=…: give one of the two")
@@ -457,9 +437,6 @@ def cost(
     >>> cost("always-call", hands=4).hands
     4
     """
-    from riverboat.agents.registry import make_agent
-    from riverboat.api.agent import rules_for
-    from riverboat.evaluation.cost import measure_cost
 
     return measure_cost(
         lambda: make_agent(agent, seed), lambda made: rules_for([made], game), hands, seed=seed, progress=progress
@@ -550,8 +527,6 @@ def litmus(
     >>> litmus("always-fold").report.num_failed > 0
     True
     """
-    from riverboat.api.artifacts import load_policy
-    from riverboat.evaluation.litmus import merge_checks, read_checks, run_litmus, shipped_checks
 
     chosen = shipped_checks() if checks is None else merge_checks(shipped_checks(), read_checks(Path(checks)))
     policy, rules = load_policy(agent, game, seed)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, TypedDict, Unpack, overload
+from typing import Annotated, Any, overload
 
 from riverboat.agents.base import Agent, ReportingAgent
 from riverboat.api import agent as agent_api
@@ -20,15 +20,9 @@ from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.confidence_intervals import MIN_PAIRS
 from riverboat.evaluation.identity import describe_result
+from riverboat.evaluation.matches import match as matches
 from riverboat.evaluation.matches.aivat import Aivat
 from riverboat.evaluation.matches.hand_review import MatchHandReview, WorstHands
-from riverboat.evaluation.matches.match import (
-    DuplicateMatchResult,
-    PairSampling,
-    RoundRobinTable,
-    play_match,
-    round_robin,
-)
 from riverboat.evaluation.matches.pairs import MatchWorkers
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.rules import PokerRules
@@ -42,7 +36,7 @@ ANYTIME_UNIT = "mbb/g, half the width over pairs of a 95 % interval that holds w
 
 
 @dataclass(frozen=True)
-class MatchResult(DuplicateMatchResult):
+class MatchResult(matches.DuplicateMatchResult):
     """Winnings of the first of two agents, with the identity of the match.
 
     Attributes
@@ -113,7 +107,7 @@ class MatchResult(DuplicateMatchResult):
 
 
 @dataclass(frozen=True)
-class RoundRobinResult(RoundRobinTable):
+class RoundRobinResult(matches.RoundRobinTable):
     """Results of a round robin, with the identities of the matches.
 
     Attributes
@@ -157,7 +151,7 @@ class RoundRobinResult(RoundRobinTable):
         return record | settings | {"game": self.rules.name, "unit": "mbb/g", "units": UNITS}
 
 
-def match_to_dict(result: DuplicateMatchResult, rules: PokerRules) -> dict[str, Any]:
+def match_to_dict(result: matches.DuplicateMatchResult, rules: PokerRules) -> dict[str, Any]:
     """Return a match as a JSON object.
 
     Parameters
@@ -191,42 +185,13 @@ def match_to_dict(result: DuplicateMatchResult, rules: PokerRules) -> dict[str, 
     }
 
 
-def _check_bounds(bounds: Any) -> None:
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InputError(f"until_settled={short_repr(bounds)}: must be two numbers in mbb/g, the lower first")
-    for bound in bounds:
-        validation.check_number("until_settled", bound, -math.inf)
-
-
-class _MatchOptions(TypedDict, total=False):
-    """Options of `match`."""
-
-    hands: int
-    seed: int
-    game: str | PokerRules | None
-    aivat: bool
-    until_settled: tuple[float, float] | None
-    thin: str | None
-    threads: int
-    workers: int
-    worst: int
-    observe: Callable[[HandRecords], None] | None
-    progress: Callable[[int, int], None] | None
-    preparing: Callable[[float], None] | None
-
-
 @overload
-def match(first: str | Agent, second: str | Agent, /, **options: Unpack[_MatchOptions]) -> MatchResult: ...
+def match(first: str | Agent, second: str | Agent, /, **options: Any) -> MatchResult: ...
 @overload
 def match(
-    first: str | Agent,
-    second: str | Agent,
-    third: str | Agent,
-    /,
-    *others: str | Agent,
-    **options: Unpack[_MatchOptions],
+    first: str | Agent, second: str | Agent, third: str | Agent, /, *others: str | Agent, **options: Any
 ) -> RoundRobinResult: ...
-def match(
+def match(  # type: ignore[misc]  # the overloads take any option
     *agents: str | Agent,
     hands: PositiveCount = 20_000,
     seed: Seed = 0,
@@ -297,20 +262,19 @@ def match(
     validation.check_integer("hands", hands, 1)
     validation.check_integer("worst", worst)
     if until_settled is not None:
-        _check_bounds(until_settled)
+        if not isinstance(until_settled, tuple | list) or len(until_settled) != 2:
+            raise InputError(
+                f"until_settled={short_repr(until_settled)}: must be two numbers in mbb/g, the lower first"
+            )
+        for bound in until_settled:
+            validation.check_number("until_settled", bound, -math.inf)
     validation.optional(validation.check_text, "thin", thin)
     players = [agent_api.agent(spec, seed) for spec in agents]
     rules = agent_api.rules_for(players, game)
     estimator = partial(Aivat, rules=rules, threads=threads, progress=preparing) if aivat else None
     if len(players) > 2:
-        two_only = {
-            "observe": observe,
-            "until_settled": until_settled,
-            "thin": thin,
-            "worst": worst,
-            "workers": workers > 1,
-        }
-        for option, value in two_only.items():
+        two_only = {"observe": observe, "until_settled": until_settled, "thin": thin, "worst": worst}
+        for option, value in (two_only | {"workers": workers > 1}).items():
             if value:
                 raise InputError(f"{option}: needs a match of two agents, not {len(players)}")
         names = [agent if isinstance(agent, str) else agent.name for agent in agents]
@@ -319,7 +283,7 @@ def match(
             raise InputError(
                 f"match: {len(players)} agents, {len(table)} of them different: each must occur once in a round robin"
             )
-        results = round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
+        results = matches.round_robin(table, rules, hands, seed, estimator=estimator, progress=progress)
         pairs = [results.matches[key].names for key in sorted(results.matches)]
         identities = tuple(describe_result("match", rules, *(table[name] for name in pair)) for pair in pairs)
         return RoundRobinResult(
@@ -333,7 +297,7 @@ def match(
     estimator_of_two = None if estimator is None else estimator(first, second)
     worst_hands = WorstHands(worst) if worst else None
     with _make_workers(agents, seed, workers) as pool:
-        result = play_match(
+        result = matches.play_match(
             first,
             second,
             rules,
@@ -341,7 +305,7 @@ def match(
             seed,
             aivat=estimator_of_two,
             bounds=until_settled,
-            pair_sampling=None if thin is None else PairSampling(thin),
+            pair_sampling=None if thin is None else matches.PairSampling(thin),
             observe=observe,
             on_estimates=worst_hands,
             progress=progress,

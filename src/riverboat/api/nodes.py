@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal
 
+from riverboat.agents.base import PublicPolicy
+from riverboat.agents.registry import DEFAULT, DEMO
+from riverboat.agents.spec import is_agent_spec
+from riverboat.api.agent import agent_folder, rules_for
+from riverboat.api.artifacts import load_policy, newest_artifact
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.core import artifacts
-from riverboat.core.artifacts import read_manifest
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu
@@ -22,11 +27,6 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import ARTIFACT_KINDS, Blueprint, load_blueprint
 from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
-
-if TYPE_CHECKING:
-    from riverboat.agents.base import PublicPolicy
-
-SourceKind: TypeAlias = Literal["solution", "blueprint", "agent"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class NodeSource:
     """
 
     name: str
-    kind: SourceKind
+    kind: Literal["solution", "blueprint", "agent"]
     folder: Path | None
 
     @property
@@ -65,10 +65,6 @@ def _version(name: str, folder: Path | None) -> tuple[Any, ...]:
 
 def _source_folder(name: str, find_run: Callable[[str], Path]) -> Path | None:
     """Return the newest artifact behind a name; None for baseline agents, and for a demo that was never built."""
-    from riverboat.agents.registry import DEFAULT, DEMO
-    from riverboat.agents.spec import is_agent_spec
-    from riverboat.api.agent import agent_folder
-    from riverboat.api.artifacts import newest_artifact
 
     base = name.partition("?")[0]
     if base in (DEMO, DEFAULT):
@@ -131,7 +127,7 @@ def find_source(name: str, find_run: Callable[[str], Path]) -> NodeSource:
     folder = _source_folder(name, find_run)
     if folder is None or "?" in name:
         return NodeSource(name, "agent", folder)
-    is_blueprint = read_manifest(folder)["kind"] in ARTIFACT_KINDS
+    is_blueprint = artifacts.read_manifest(folder)["kind"] in ARTIFACT_KINDS
     return NodeSource(name, "blueprint" if is_blueprint else "solution", folder)
 
 
@@ -171,11 +167,7 @@ class PublicNode:
 
 
 def read_node(
-    source: NodeSource,
-    line: str = "",
-    board: str = "",
-    *,
-    make_agent: Callable[[str], PublicPolicy] | None = None,
+    source: NodeSource, line: str = "", board: str = "", *, make_agent: Callable[[str], PublicPolicy] | None = None
 ) -> PublicNode:
     """Read a decision of a blueprint or an agent.
 
@@ -207,8 +199,6 @@ def read_node(
     >>> read_node(find_source("always-call", Path), "cc/", "8c8d5c").public.moves
     ('c',)
     """
-    from riverboat.api.agent import rules_for
-    from riverboat.api.artifacts import load_policy
 
     if source.kind == "solution":
         raise InputError(f"run {short_repr(source.name)}: holds a solution, whose nodes are solution[line]")
@@ -218,21 +208,18 @@ def read_node(
             strategy.tree.find(line)
         except InputError:
             strategy = None
-    agent = None
+    read: Callable[[str, str], PublicStateNode]
     if strategy is not None:
-        rules, menu = strategy.rules, strategy.menu
+        rules, menu, read = strategy.rules, strategy.menu, partial(node_at_line, strategy)
     else:
         agent = load_policy(source.name)[0] if make_agent is None else make_agent(source.name)
         rules, menu = rules_for([agent], None), blueprint_menu(agent)  # type: ignore[list-item]
+        read = partial(policy_node, agent, rules)
     state = BettingState.from_line(rules, line).deal_due_streets()
     needed = rules.board_sizes[state.street]
     cards = parse_board(board)[:needed]
-    shown, public = format_cards(cards), None
-    if state.actor >= 0 and len(cards) >= needed:
-        public = (
-            node_at_line(strategy, line, shown) if agent is None and strategy is not None
-            else policy_node(agent, rules, line, shown)  # type: ignore[arg-type]
-        )  # fmt: skip
+    shown = format_cards(cards)
+    public = read(line, shown) if state.actor >= 0 and len(cards) >= needed else None
     return PublicNode(rules, menu, state, shown, public)
 
 

@@ -152,14 +152,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, OptionInfo]:
         limits = next((each for each in metadata if isinstance(each, Limits)), Limits())
         flag = next((each.name for each in metadata if isinstance(each, Flag)), None)
         options[name] = OptionInfo(
-            name,
-            simple,
-            optional,
-            parameter.default,
-            help_texts.get(name, ""),
-            limits.minimum,
-            limits.maximum,
-            flag,
+            name, simple, optional, parameter.default, help_texts.get(name, ""), limits.minimum, limits.maximum, flag
         )
     return options
 
@@ -260,25 +253,15 @@ def read_function(source: str) -> Callable[..., Any]:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             node.body, node.decorator_list = node.body[:1], []
             kept.append(node)
-        elif (isinstance(node, ast.ImportFrom) and node.module in ("__future__", *_LIGHT_MODULES)) or _is_constant(
-            node
-        ):
+        elif isinstance(node, ast.Assign):
+            kept += [node] if isinstance(node.value, ast.Constant) else []
+        elif isinstance(node, ast.ImportFrom) and node.module in ("__future__", *_LIGHT_MODULES):
             kept.append(node)
     names = _Names()
     exec(compile(ast.Module(kept, []), source, "exec"), {"__name__": module}, names)  # a module of this package
     function = names[name]
     function.__globals__.update(names)
     return function
-
-
-def _is_constant(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Assign):
-        return False
-    try:
-        ast.literal_eval(node.value)
-    except ValueError:
-        return False
-    return True
 
 
 def read_summary(source: str) -> str:

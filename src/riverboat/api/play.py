@@ -14,28 +14,31 @@ are a share of the final pot less the chips put in since the root.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from riverboat.agents.base import Agent, PolicyAgent
+from riverboat.agents.search import SearchAgent
 from riverboat.api import agent as agent_api
 from riverboat.api.options import Seed
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranking import rank
+from riverboat.compiled.jit import is_cached
 from riverboat.core.errors import InputError
+from riverboat.engines.rules import board_kernels
+from riverboat.engines.tables import parse_table_format
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.match_state import HoleCards, Holes, MatchState, parse_match_state
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules
-
-if TYPE_CHECKING:
-    from riverboat.subgames.search.report import SubgameReport
+from riverboat.solvers.boards.batches import COMPACT
+from riverboat.subgames.search.report import SubgameReport
 
 EventKind: TypeAlias = Literal["hand", "street", "move", "showdown", "won"]
 
@@ -108,7 +111,7 @@ class PlayTable:
         self.events: list[TableEvent] = []  # of this hand
         self.start: BettingState = getattr(agent, "start", None) or BettingState.start(rules).deal_due_streets()
         self.state = self.start
-        self._cards: tuple[Holes, HoleCards] = (((), ()), ())
+        self.cards: tuple[Holes, HoleCards] = (((), ()), ())
         if dealt:
             self.deal()
 
@@ -123,11 +126,6 @@ class PlayTable:
         return 1 - self.number % 2 if self.fixed_seat is None else self.fixed_seat
 
     @property
-    def cards(self) -> tuple[Holes, HoleCards]:
-        """All cards of the hand, including hidden ones, for records."""
-        return self._cards
-
-    @property
     def over(self) -> bool:
         """Whether the hand is over."""
         return self.state.actor == TERMINAL
@@ -135,19 +133,19 @@ class PlayTable:
     @property
     def hole(self) -> tuple[str, ...]:
         """Hole cards of the person."""
-        return _card_names(self._cards[0][self.seat])
+        return _card_names(self.cards[0][self.seat])
 
     @property
     def board(self) -> tuple[str, ...]:
         """Board cards so far; all of them at a showdown."""
-        return _card_names(self._cards[1][: self.rules.board_sizes[self.state.street]])
+        return _card_names(self.cards[1][: self.rules.board_sizes[self.state.street]])
 
     @property
     def shown_cards(self) -> tuple[str, ...] | None:
         """Hole cards of the agent, if they are shown, else None."""
         if not self.over or self.state.folded is not None:
             return None
-        return _card_names(self._cards[0][1 - self.seat])
+        return _card_names(self.cards[0][1 - self.seat])
 
     def legal(self) -> tuple[str, ...]:
         """Return the legal actions of the person, such as `f`, `c`, `r200 to r20000`; in limit games `r`.
@@ -169,7 +167,7 @@ class PlayTable:
     def _tree_actions(self) -> tuple[str, ...] | None:
         """Return the actions of the agent's tree, if the agent has no others; else None."""
         menu = getattr(self.agent, "menu", None)
-        return None if menu is None else tuple(menu(self.state, self._cards[1]))
+        return None if menu is None else tuple(menu(self.state, self.cards[1]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the person's observation as a JSON object."""
@@ -200,9 +198,7 @@ class PlayTable:
         if self.number >= 0 and not self.over:
             raise InputError(f"hand {self.number + 1}: is not over; act first: {', '.join(self.legal())}")
         rng = np.random.default_rng([self.seed, self.number + 1])
-        draw_cards: Callable[[np.random.Generator], tuple[HoleCards, HoleCards, HoleCards]] = getattr(
-            self.agent, "deal", self._deal_from_deck
-        )
+        draw_cards = getattr(self.agent, "deal", self._deal_from_deck)
         with self._rollback_on_error():
             first, second, board = draw_cards(rng)
             self._begin((first, second), board)
@@ -217,16 +213,16 @@ class PlayTable:
     @contextmanager
     def _rollback_on_error(self) -> Iterator[None]:
         """Undo a deal or an action if an error occurs, for example in the agent."""
-        before = self.number, self.version, self.hands, self.won, list(self.events), self.state, self._cards
+        before = self.number, self.version, self.hands, self.won, list(self.events), self.state, self.cards
         try:
             yield
         except BaseException:
-            self.number, self.version, self.hands, self.won, self.events, self.state, self._cards = before
+            self.number, self.version, self.hands, self.won, self.events, self.state, self.cards = before
             raise
 
     def _begin(self, holes: Holes, board: HoleCards) -> None:
         self.number, self.version = self.number + 1, self.version + 1
-        self._cards = holes, board
+        self.cards = holes, board
         self.state, self.events = self.start, []
         self._add_event("hand")
 
@@ -279,10 +275,8 @@ class PlayTable:
     def _let_agent_act(self, first_event: int) -> tuple[TableEvent, ...]:
         """Let the agent act while it is its turn."""
         while not self.over and self.state.actor != self.seat:
-            hole, board = self._cards[0][1 - self.seat], self._cards[1]
-            view = Observations.from_betting(
-                [self.state], [hole], [board[: self.rules.board_sizes[self.state.street]]], [self.number]
-            )
+            hole, board = self.cards[0][1 - self.seat], self.cards[1][: self.rules.board_sizes[self.state.street]]
+            view = Observations.from_betting([self.state], [hole], [board], [self.number])
             self._move(agent_move(self.agent, view), 1 - self.seat)
         return tuple(self.events[first_event:])
 
@@ -294,7 +288,7 @@ class PlayTable:
         if self.over:
             if after.folded is None:
                 self._add_event("showdown")
-            won = chips_won(self.start, after, *self._cards, self.seat)
+            won = chips_won(self.start, after, *self.cards, self.seat)
             self.hands, self.won = self.hands + 1, self.won + won
             self._add_event("won", won=won)
         elif after.street > before.street:
@@ -542,11 +536,6 @@ def needs_compilation(agent: Agent) -> bool:
     >>> needs_compilation(agent_api.agent("always-call"))
     False
     """
-    from riverboat.agents.search import SearchAgent
-    from riverboat.compiled.jit import is_cached
-    from riverboat.engines.rules import board_kernels
-    from riverboat.engines.tables import parse_table_format
-    from riverboat.solvers.boards.batches import COMPACT
 
     return isinstance(agent, SearchAgent) and not is_cached(board_kernels(None, parse_table_format(COMPACT)).traverse)
 

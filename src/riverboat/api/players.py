@@ -17,7 +17,6 @@ import numpy as np
 from riverboat.api.options import Flag
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.formats import hand_files
-from riverboat.formats.hand_files import GatheredHands, gather_hands
 from riverboat.games.holdem.hand_records import HandRecords, trace_decisions
 from riverboat.games.holdem.rules import read_game
 from riverboat.opponents.statistics import STATISTICS, PlayerStatistics, player_statistics
@@ -65,7 +64,7 @@ class HandStatistics:
     0
     """
 
-    gathered: GatheredHands
+    gathered: hand_files.GatheredHands
     players: tuple[PlayerStatistics, ...]
 
     @property
@@ -136,7 +135,7 @@ def hand_statistics(
     riverboat.core.errors.InputError: ...
     """
 
-    gathered = gather_hands([Path(file) for file in files], None if game is None else read_game(game))
+    gathered = hand_files.gather_hands([Path(file) for file in files], None if game is None else read_game(game))
     hands = gathered.hands
     if hands is None:
         return HandStatistics(gathered, ())
@@ -267,7 +266,6 @@ def _fit_on_all_hands(base: Blueprint, hands: HandRecords, name: str, fit: str) 
 
     reading = read_hands(base.tree, hands)
     own_decisions = reading.player == hands.names.index(name)
-    own_counts, other_counts = (
-        count_moves(reading, base.tree, subset, hands, base.cards) for subset in (own_decisions, ~own_decisions)
-    )
+    subsets = own_decisions, ~own_decisions
+    own_counts, other_counts = (count_moves(reading, base.tree, subset, hands, base.cards) for subset in subsets)
     return fit_model_kind(fit, fit_model_kind(fit, base, other_counts), own_counts)

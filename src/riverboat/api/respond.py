@@ -87,10 +87,7 @@ class BestResponses(Mapping[int, BestResponse]):
     responses: tuple[BestResponse, ...]
 
     def __getitem__(self, player: int) -> BestResponse:
-        for response in self.responses:
-            if response.player == player:
-                return response
-        raise KeyError(player)
+        return {response.player: response for response in self.responses}[player]
 
     def __iter__(self) -> Iterator[int]:
         return (response.player for response in self.responses)
@@ -105,9 +102,7 @@ class BestResponses(Mapping[int, BestResponse]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the responses as a JSON object, without the strategies."""
-        entries = [
-            {"player": response.player, "value": response.value, "gain": response.gain} for response in self.responses
-        ]
+        entries = [{"player": each.player, "value": each.value, "gain": each.gain} for each in self.responses]
         return {"game": self.game, "unit": self.unit, "responses": entries, "claims": to_dicts(self.claims)}
 
 
@@ -157,9 +152,9 @@ def respond(
     tree = strategy.tree
     if player is not None and player not in range(tree.players):
         raise InputError(f"player {player}: must be 0 to {tree.players - 1}")
-    if out is not None and player is None:
-        raise InputError("out stores one response: choose it with player=")
     if out is not None:
+        if player is None:
+            raise InputError("out stores one response: choose it with player=")
         files.check_unused(out)
     values = best_response.quality(strategy).values
     responses = []

@@ -10,24 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from riverboat.agents.base import Agent
+from riverboat.agents.registry import make_agent
+from riverboat.api.match import known_agents, match_to_dict
 from riverboat.api.options import Flag, Limits, Threads
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.confidence_intervals import SampleSums
+from riverboat.evaluation.identity import describe_result
+from riverboat.evaluation.matches.aivat import Aivat
+from riverboat.evaluation.matches.hand_review import MatchHandReview, WorstHands
+from riverboat.evaluation.matches.match import DuplicateMatchResult
 from riverboat.formats.hand_files import read_hands
 from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules, read_game
-
-if TYPE_CHECKING:
-    from riverboat.agents.base import Agent
-    from riverboat.evaluation.matches.hand_review import MatchHandReview
-    from riverboat.evaluation.matches.match import DuplicateMatchResult
 
 BATCH_SIZE = 1024  # hands
 _UNKNOWN_FIELDS = ("seed", "pairs", "seconds", "hands_per_second")  # fields that a recorded match does not have
@@ -112,11 +114,9 @@ class RecordedMatchReview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the review as a JSON object, as ledgers read it."""
-        from riverboat.api.match import match_to_dict
 
-        facts = {
-            key: value for key, value in match_to_dict(self.match, self.rules).items() if key not in _UNKNOWN_FIELDS
-        }
+        record = match_to_dict(self.match, self.rules)
+        facts = {key: value for key, value in record.items() if key not in _UNKNOWN_FIELDS}
         claim = replace(self.match.claim, seed=None, size=self.hands)  # the seed of a recorded match is unknown
         facts |= {"hands": self.hands, "duplicate": self.duplicate, "claims": [claim.to_dict()]}
         if self.reviews:
@@ -170,12 +170,6 @@ def review_match(
     riverboat.core.errors.InputError: ...
     """
 
-    from riverboat.api.match import known_agents
-    from riverboat.evaluation.identity import describe_result
-    from riverboat.evaluation.matches.aivat import Aivat
-    from riverboat.evaluation.matches.hand_review import WorstHands
-    from riverboat.evaluation.matches.match import DuplicateMatchResult
-
     path = Path(log)
     hands = read_hands(path, None if game is None else read_game(game)).hands
     first, second = _agents_of_record(path, hands, agents)
@@ -202,20 +196,13 @@ def review_match(
     factor = (raw_interval.half_width / interval.half_width) ** 2 if interval.half_width > 0 else None
     names = first.name, second.name
     match = DuplicateMatchResult(len(hands) // 2, 0, rules.big_blind, interval, 0.0, names, raw_interval, factor)
-    return RecordedMatchReview(
-        match,
-        len(hands),
-        paired,
-        rules,
-        describe_result("match", rules, first, second),
-        known_agents(aivat),
-        () if worst_hands is None else tuple(worst_hands.reviews(aivat)),
-    )
+    identity = describe_result("match", rules, first, second)
+    reviews = () if worst_hands is None else tuple(worst_hands.reviews(aivat))
+    return RecordedMatchReview(match, len(hands), paired, rules, identity, known_agents(aivat), reviews)
 
 
 def _agents_of_record(log: Path, hands: HandRecords, agents: Mapping[str, str] | Sequence[str]) -> tuple[Agent, Agent]:
     """Return the agents of a record's players; the strategies of other players are unknown."""
-    from riverboat.agents.registry import make_agent
 
     if len(hands.names) != 2 or len(hands) < 4:
         raise InputError(

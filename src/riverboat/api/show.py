@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from riverboat.abstraction import explanation, quality
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.abstraction.cards.card_abstraction import load_abstraction as load_abstraction
-from riverboat.abstraction.explanation import BucketExplanation
-from riverboat.abstraction.quality import AbstractionReport
+from riverboat.agents.base import PublicPolicy
 from riverboat.api.options import PositiveCount
 from riverboat.cards.notation import format_cards
 from riverboat.core.errors import InputError, unknown_name_error
@@ -24,17 +23,13 @@ from riverboat.core.tables import ReportTable
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.rules import STREETS, PokerRules
 from riverboat.solvers import game_values
-from riverboat.solvers.tabular.trace import Trace
-from riverboat.solvers.tabular.trace import trace as trace_game
+from riverboat.solvers.tabular import trace as traces
 from riverboat.strategies import blueprint_values as values_report
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line, parse_seat
 from riverboat.strategies.reports.public_state import PublicStateNode, policy_node
 from riverboat.strategies.solution import Solution
 from riverboat.trees.drawing import draw_tree
-
-if TYPE_CHECKING:
-    from riverboat.agents.base import PublicPolicy
 
 VALUE_THREADS = 2  # threads of the traversal that computes values
 PUBLIC = "public"  # name of the public buckets of a card abstraction
@@ -293,7 +288,7 @@ class AbstractionDescription:
 
     cards: CardAbstraction
     part: str | None
-    report: AbstractionReport
+    report: quality.AbstractionReport
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -356,7 +351,7 @@ def describe_abstraction(cards: CardAbstraction, part: str | None = None, *, lim
     return AbstractionDescription(cards, part, quality.report_quality(cards, extremes))
 
 
-def explain_buckets(cards: CardAbstraction, hand: str, board: str = "") -> BucketExplanation:
+def explain_buckets(cards: CardAbstraction, hand: str, board: str = "") -> explanation.BucketExplanation:
     """Explain the buckets of one hand on every street up to its board.
 
     Parameters
@@ -397,7 +392,7 @@ def trace(
     schedule: str = "vanilla",
     iteration: PositiveCount = 1,
     svg: str | Path | None = None,
-) -> Trace:
+) -> traces.Trace:
     """Record one iteration of CFR, node by node.
 
     Parameters
@@ -430,7 +425,7 @@ def trace(
     """
 
     made = game_values.game(game)
-    traced = trace_game(made, deal=deal, schedule=schedule, iterations=iteration)
+    traced = traces.trace(made, deal=deal, schedule=schedule, iterations=iteration)
     if svg is not None:
         draw_tree(made, deal=deal).save(svg)
     return traced

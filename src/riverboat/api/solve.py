@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -31,9 +30,9 @@ from riverboat.api.options import (
     parse_seconds,
     parse_target,
 )
-from riverboat.core import files
 from riverboat.core.budget import build_context
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
+from riverboat.core.files import folder_lock
 from riverboat.core.formatting import format_bytes, format_seconds
 from riverboat.core.observer import SILENT, Observer
 from riverboat.engines.devices import check_device
@@ -41,17 +40,10 @@ from riverboat.engines.tables import parse_table_format
 from riverboat.games.base import Game
 from riverboat.games.spots.locks import unreachable_locks
 from riverboat.games.spots.spot import Spot
+from riverboat.solvers import run as cfr_run
 from riverboat.solvers import schedules, traversals
 from riverboat.solvers.game_values import game as make_game
 from riverboat.solvers.result import DONE, STALLED, Callback, Result, SolveProgress, Stopper
-from riverboat.solvers.run import (
-    CFRRun,
-    convergence_warning,
-    default_dtype,
-    default_schedule,
-    is_compiled,
-    solver_table_bytes,
-)
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.solver_run import SolveLimits, effective_answer, effective_limits, run_to_end
 from riverboat.strategies.files import checkpoints
@@ -126,7 +118,7 @@ class SolvePlan:
 class SolveInterrupted(KeyboardInterrupt):
     """An interrupt (Ctrl-C) during a solve. `run` can be saved, and has a result so far."""
 
-    def __init__(self, run: CFRRun) -> None:
+    def __init__(self, run: cfr_run.CFRRun) -> None:
         super().__init__(f"interrupted at iteration {run.iteration:,}")
         self.run = run
 
@@ -243,10 +235,13 @@ def solve(
 
     check_choices(method, traversal, device, dtype)
     if method != "cfr":
-        _check_exact_options(
-            method, schedule=schedule, traversal=traversal != "full" and traversal, cards=cards,
-            device=device == "cuda" and device, resume=resume, answer=answer,
-        )  # fmt: skip
+        options = {
+            "schedule": schedule, "traversal": traversal != "full" and traversal, "cards": cards,
+            "device": device == "cuda" and device, "resume": resume, "answer": answer,
+        }  # fmt: skip
+        for name, value in options.items():
+            if value is not None and value is not False:
+                raise InputError(f"{name}={short_repr(value)}: for method 'cfr', not {method!r}")
     if resume and out is None:
         raise InputError("resume needs out=…, the folder of the run to continue")
     seconds = None if time is None else parse_seconds(time)
@@ -270,9 +265,13 @@ def solve(
             limits = _limits(compiled.game, method, iterations, seconds, until, stop)
             plan = _plan_cfr(compiled, limits, schedule, traversal, dtype, cards)
             observer.plan(plan)
-            _check_memory(plan, compiled, max_bytes)
+            if max_bytes is not None and plan.table_bytes is not None and plan.table_bytes > max_bytes:
+                raise MemoryLimitError(
+                    f"{plan.game}: the tables need {format_bytes(plan.table_bytes)}, but --memory allows "
+                    f"{format_bytes(max_bytes)}" + "; --dtype 16-bit needs least" * isinstance(compiled.tree, BoardTree)
+                )
             _note_device(observer, device, compiled, traversal, cards)
-        run = CFRRun(
+        run = cfr_run.CFRRun(
             source, schedule, traversal, seed=seed, threads=threads, dtype=dtype, device=device, out=out, resume=resume,
             log=log, check_every=check_every, checkpoint_seconds=save_seconds, cards=cards, answer=answer,
             tree=None if compiled is None else compiled.tree,
@@ -280,7 +279,7 @@ def solve(
         if compiled is None:
             limits = _limits(run.game, method, iterations, seconds, until, stop)
             observer.plan(SolvePlan(run.tree.name, str(run.solver.schedule), run.tree.unit, limits))
-        warning = convergence_warning(run.solver.schedule, traversal)
+        warning = cfr_run.convergence_warning(run.solver.schedule, traversal)
         if warning is not None:
             if observer is SILENT:
                 warnings.warn(warning, stacklevel=3)
@@ -345,13 +344,6 @@ def check_choices(method: str, traversal: str, device: str, dtype: str | None) -
         parse_table_format(dtype)
 
 
-def _check_exact_options(method: str, **given: object) -> None:
-    """Raise an error for options that only CFR has, if they differ from None and False."""
-    for name, value in given.items():
-        if value is not None and value is not False:
-            raise InputError(f"{name}={short_repr(value)}: for method 'cfr', not {method!r}")
-
-
 def _limits(
     game: Any, method: str, iterations: int | None, time: float | None, until: Any, stop: Iterable[Stopper]
 ) -> SolveLimits:
@@ -363,34 +355,7 @@ def _limits(
 
 
 def _unit(game: Any) -> str:
-    unit: str = getattr(game, "scale", (game.unit, 1.0))[0]
-    return unit
-
-
-def folder_lock(out: str | Path | None) -> AbstractContextManager[None]:
-    """Lock the folder of a run against other processes, for the length of a `with` block.
-
-    Parameters
-    ----------
-    out
-        The folder; None for a run without one.
-
-    Returns
-    -------
-    AbstractContextManager
-        The lock.
-
-    Raises
-    ------
-    InputError
-        If another process uses the folder.
-
-    Examples
-    --------
-    >>> with folder_lock(None):
-    ...     pass
-    """
-    return nullcontext() if out is None else files.folder_lock(Path(out))
+    return str(getattr(game, "scale", (game.unit, 1.0))[0])
 
 
 # --- runs ---
@@ -401,7 +366,7 @@ class _Watch:
 
     def __init__(self, observer: Observer, callback: Callback | None) -> None:
         self.observer, self.callback = observer, callback
-        self.run: CFRRun | None = None
+        self.run: cfr_run.CFRRun | None = None
         self._warned = False
 
     def __call__(self, now: SolveProgress) -> None:
@@ -448,16 +413,16 @@ def _plan_cfr(
 ) -> SolvePlan:
     """Return the plan of a CFR run, with the size of its tables."""
     tree = compiled.tree
-    rule = schedules.parse(default_schedule(tree, traversal) if schedule is None else schedule)
-    kind = default_dtype(tree, cards, traversal) if dtype is None else dtype
-    size = solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
+    rule = schedules.parse(cfr_run.default_schedule(tree, traversal) if schedule is None else schedule)
+    kind = cfr_run.default_dtype(tree, cards, traversal) if dtype is None else dtype
+    size = cfr_run.solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
     large = isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE
     return SolvePlan(
-        tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=is_compiled(tree)
+        tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=cfr_run.is_compiled(tree)
     )
 
 
-def _run(run: CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper]) -> Result:
+def _run(run: cfr_run.CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper]) -> Result:
     """Run to the end."""
 
     watch.run = run
@@ -475,15 +440,6 @@ def _run(run: CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper
 
 
 LARGE_TABLE = 1_000_000  # entries
-
-
-def _check_memory(plan: SolvePlan, compiled: CompiledGame, memory: int | None) -> None:
-
-    if memory is not None and plan.table_bytes is not None and plan.table_bytes > memory:
-        raise MemoryLimitError(
-            f"{plan.game}: the tables need {format_bytes(plan.table_bytes)}, but --memory allows {format_bytes(memory)}"
-            + ("; --dtype 16-bit needs least" if isinstance(compiled.tree, BoardTree) else "")
-        )
 
 
 def _note_device(observer: Observer, device: str, compiled: CompiledGame, traversal: str, cards: object) -> None:

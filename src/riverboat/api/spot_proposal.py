@@ -56,10 +56,8 @@ def propose(spot: Spot, *, memory: int, seconds: float = DEFAULT_SECONDS, thread
 
     If none is quick enough, the quickest within the memory limit is chosen.
     """
-    candidates = tuple(
-        _estimate_candidate(replace(spot, menu=menu), left_out, memory, threads)
-        for menu, left_out in leaner_menus(spot)
-    )
+    spots = ((replace(spot, menu=menu), left_out) for menu, left_out in leaner_menus(spot))
+    candidates = tuple(_estimate_candidate(each, left_out, memory, threads) for each, left_out in spots)
     fitting = [each for each in candidates if each.fits]
     quick = [each for each in fitting if each.seconds is not None and each.seconds <= seconds]
     chosen = next(iter(quick), fitting[-1] if fitting else None)

@@ -107,16 +107,14 @@ def spot_from_texts(
             needed = ", ".join(f"--{each}" for each in REQUIRED)
             hint = "; use --bets '' for a hand that is checked down" if name == "bets" else ""
             raise InputError(f"solve spot: --{name} is missing; a spot by flags needs {needed}{hint}")
-    sizes = {"bets": bets, "raises": raises, "donks": donks}
+    sizes = {key: text for key, text in (("bets", bets), ("raises", raises), ("donks", donks)) if text is not None}
     given: dict[str, Any] = {
         "add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge, "raise_cap": raise_cap,
         "donk_bets": False if no_donk else None,
     }  # fmt: skip
     return Spot.make(
         **{name: required[name] for name in REQUIRED[:-1]},
-        bets=_parse_menus(
-            {key: text for key, text in sizes.items() if text is not None}, len(parse_board(board or ""))
-        ),
+        bets=_parse_menus(sizes, len(parse_board(board or ""))),
         rake=None if rake is None else _parse_share(rake),
         rake_cap=inf if rake_cap is None else rake_cap,
         deck=Deck.for_rules(STANDARD_RULES if rules is None else rules),
@@ -205,7 +203,7 @@ def spot_from_match_state(
     parsed = parse_match_state(state.strip(), rules)
     with observer.during("ranges by Bayes"):
         try:
-            spot = _spot_at(parsed.betting, parsed.board, agent, rules, menu, floor, "table")
+            spot = _spot_at(parsed.betting, parsed.board, agent, menu, floor, "table")
         except InputError as error:
             message = str(error).replace("give a floor such as 0.01", "give --floor 0.01")
             raise InputError(f"match state {short_repr(state)}: {message}") from None
@@ -244,26 +242,19 @@ def spot_from_line(line: str, board: str, agent: Agent, floor: float | None = No
     """
     from riverboat.api.agent import rules_for
 
-    rules = rules_for([agent], None)
-    state = BettingState.from_line(rules, line).deal_due_streets()
-    return _spot_at(state, parse_board(board), agent, rules, None, floor, name)
+    state = BettingState.from_line(rules_for([agent], None), line).deal_due_streets()
+    return _spot_at(state, parse_board(board), agent, None, floor, name)
 
 
 def _spot_at(
-    state: BettingState,
-    board: tuple[int, ...],
-    agent: Agent,
-    rules: PokerRules,
-    menu: str | Path | None,
-    floor: float | None,
-    name: str,
+    state: BettingState, board: tuple[int, ...], agent: Agent, menu: str | Path | None, floor: float | None, name: str
 ) -> Spot:
 
     if not isinstance(agent, PublicPolicy):
         raise InputError(
             f"--ranges {short_repr(agent.name)}: the agent does not give its strategy for all hands (no method strategies)"
         )
-    chosen = menu_for_agent(agent, rules, None if menu is None else Path(menu))
+    chosen = menu_for_agent(agent, state.rules, None if menu is None else Path(menu))
     return spot_from_state(state, board, agent, menu=chosen, floor=0.0 if floor is None else floor, name=name)
 
 

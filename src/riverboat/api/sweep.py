@@ -267,13 +267,13 @@ def sweep(
     for schedule in schedule_list:
         parse_schedule(schedule)
     options = {"traversal": traversal, **limits._asdict(), "answer": answer}
-    jobs: list[_Job] = [
-        {"game": game, "schedule": schedule, "seed": seed, **options}
-        for game, schedule, seed in product(game_list, schedule_list, seed_list)
-    ]
-    run = _run_serially(jobs) if cluster is None and workers == 1 else (
-        _run_on_processes(jobs, workers) if cluster is None else _run_on_ray(jobs, cluster, workers)
-    )  # fmt: skip
+    cases = product(game_list, schedule_list, seed_list)
+    jobs: list[_Job] = [{"game": game, "schedule": rule, "seed": seed, **options} for game, rule, seed in cases]
+    run: Iterable[tuple[int, SweepTrial]] = enumerate(map(_run_job, jobs))
+    if cluster is not None:
+        run = _run_on_ray(jobs, cluster, workers)
+    elif workers > 1:
+        run = _run_on_processes(jobs, workers)
     trials: dict[int, SweepTrial] = {}
     for number, trial in run:
         trials[number] = trial
@@ -290,10 +290,6 @@ def _run_job(job: _Job) -> SweepTrial:
         result.nash_conv, result.values, result.unit, result.reached, checks, result.answer or LAST,
         result.answer_iteration,
     )  # fmt: skip
-
-
-def _run_serially(jobs: Sequence[_Job]) -> Iterator[tuple[int, SweepTrial]]:
-    return ((number, _run_job(job)) for number, job in enumerate(jobs))
 
 
 def _run_on_processes(jobs: Sequence[_Job], workers: int) -> Iterator[tuple[int, SweepTrial]]:

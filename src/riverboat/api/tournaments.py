@@ -8,7 +8,7 @@ result.grid("")               # hands that the first player goes all-in with
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -27,7 +27,6 @@ from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.many_players import MAX_ALL_IN, ManyPlayerPushFold
 from riverboat.tournaments.push_fold import PushFold
 from riverboat.tournaments.ray_workers import RayStageWorkers
-from riverboat.tournaments.run import SolvedTournament
 from riverboat.tournaments.stochastic_games import METHODS
 from riverboat.tournaments.tournament import Tournament
 
@@ -125,14 +124,8 @@ def icm(stacks: Sequence[float], payouts: Sequence[float]) -> IcmResult:
     def compare_pairs(figure: Callable[[int, int], float]) -> list[list[float | None]]:
         return [[None if i == j or not isfinite(x := figure(i, j)) else x for j in players] for i in players]
 
-    return IcmResult(
-        model.stacks,
-        model.payouts,
-        model.values,
-        model.finish_probabilities,
-        compare_pairs(model.bubble_factor),
-        compare_pairs(model.call_off_equity),
-    )
+    pairs = compare_pairs(model.bubble_factor), compare_pairs(model.call_off_equity)
+    return IcmResult(model.stacks, model.payouts, model.values, model.finish_probabilities, *pairs)
 
 
 # --- Push or fold ---
@@ -185,12 +178,11 @@ class PushFoldDecision:
 
 def _decisions(strategy: Array, lines: Sequence[str], spot: PushFold) -> tuple[PushFoldDecision, ...]:
 
-    return tuple(
-        PushFoldDecision(
-            line, spot.positions[len(line)], float(share), dict(zip(CLASS_NAMES, row.tolist(), strict=True))
-        )
-        for line, share, row in zip(lines, share_of_hands(strategy), strategy, strict=True)
-    )
+    decisions = []
+    for line, share, row in zip(lines, share_of_hands(strategy), strategy, strict=True):
+        all_in = dict(zip(CLASS_NAMES, row.tolist(), strict=True))
+        decisions.append(PushFoldDecision(line, spot.positions[len(line)], float(share), all_in))
+    return tuple(decisions)
 
 
 def _find(decisions: Sequence[PushFoldDecision], line: str) -> PushFoldDecision:
@@ -454,7 +446,7 @@ class TournamentResult:
     105
     """
 
-    solved: SolvedTournament
+    solved: run.SolvedTournament
     state: TournamentState | None = None
 
     @property
@@ -514,7 +506,7 @@ def load_tournament(
     return _with_state(solved, find_state(solved.tournament, state, line))
 
 
-def _with_state(solved: SolvedTournament, state: tuple[int, ...] | None) -> TournamentResult:
+def _with_state(solved: run.SolvedTournament, state: tuple[int, ...] | None) -> TournamentResult:
     if state is None:
         return TournamentResult(solved)
     tournament, spot = solved.tournament, solved.tournament.spot(state)
@@ -676,10 +668,10 @@ def solve_tournament(
             progress(now.step, now.share, None if now.epsilon is None else 100 * now.epsilon / tournament.fee)
 
     _load_equities(tournament.players, threads, preparing)
-    with ExitStack() as stack:
-        if out is not None:
-            stack.enter_context(folder_lock(Path(out)))
-        workers = None if cluster is None else stack.enter_context(RayStageWorkers(tournament, cluster, threads))
+    with (
+        folder_lock(out),
+        nullcontext() if cluster is None else RayStageWorkers(tournament, cluster, threads) as workers,
+    ):
         solved = run.solve_tournament(
             tournament,
             method or METHODS[1],

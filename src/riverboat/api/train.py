@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,15 +30,10 @@ from riverboat.core.observer import SILENT, Observer
 from riverboat.core.resources import available_memory
 from riverboat.engines.devices import CPU, CUDA, check_device, resolve_device
 from riverboat.games.holdem.action_tree import StrategyTableSize, compile_action_tree, measure_action_tree
-from riverboat.solvers.mccfr.recipe import (
-    PREVIOUS_SIZE_SHARE,
-    TrainRecipe,
-    load_train_recipe,
-    presets,
-    training_size_for,
-)
+from riverboat.solvers.mccfr import recipe as recipes
+from riverboat.solvers.mccfr.recipe import TrainRecipe
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
-from riverboat.solvers.mccfr.training import Measure, TrainableSolver, Training, TrainingProgress
+from riverboat.solvers.mccfr.training import TrainableSolver, Training, TrainingProgress
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import ABSTRACTION_FOLDER, Blueprint, load_blueprint
 
@@ -277,15 +273,11 @@ def train(
     640
     """
     seconds = None if time is None else parse_seconds(time)
-    settings: dict[str, Any] = {
-        "seed": seed, "threads": threads, "mode": mode, "device": device, "cluster": cluster, "blades": blades,
-    }  # fmt: skip
     validation.check_thread_count(threads)
     validation.check_integer("seed", seed)
     validation.check_text("mode", mode)
     validation.optional(validation.check_path, "abstraction", abstraction)
     validation.optional(validation.check_path, "begin", begin)
-    validation.optional(validation.check_number, "time", seconds)
     validation.optional(validation.check_integer, "iterations", iterations)
     validation.optional(validation.check_text, "cluster", cluster)
     validation.optional(validation.check_integer, "blades", blades, 1)
@@ -299,7 +291,8 @@ def train(
     if begin is not None and cluster is not None:
         raise InputError(f"begin={begin} and cluster={cluster}: a distributed run cannot have a warm start")
     validation.check_path("out", out)
-    run: dict[str, Any] = {
+    options: dict[str, Any] = {
+        "seed": seed, "threads": threads, "mode": mode, "device": device, "cluster": cluster, "blades": blades,
         "iterations": iterations, "resume": resume, "check_seconds": parse_seconds(check_seconds, "check_seconds"),
         "checkpoint_seconds": parse_seconds(checkpoint_seconds, "checkpoint_seconds"), "exploitability": exploitability,
         "callback": callback, "stop": stop, "observer": observer,
@@ -307,8 +300,8 @@ def train(
     if recipe is None:
         if seconds is None or abstraction is not None:
             raise InputError(NO_RECIPE)
-        return _train_for_time(Path(out), seconds, begin, settings, run)
-    return _train_recipe(load_recipe(recipe), Path(out), abstraction, seconds, begin, settings, run)
+        return _train_for_time(Path(out), seconds, begin, options)
+    return _train_recipe(load_recipe(recipe), Path(out), abstraction, seconds, begin, options)
 
 
 def plan_training(
@@ -353,16 +346,15 @@ def plan_training(
     resolved = resolve_device(device)
     loaded = load_recipe(SIZED_RECIPE if recipe is None else recipe)
     if recipe is None:
-        size = training_size_for(seconds or 0.0, threads, device=resolved != CPU)
+        size = recipes.training_size_for(seconds or 0.0, threads, device=resolved != CPU)
         loaded = replace(loaded, abstraction=size.cards)
     if resolved != CPU:
         loaded.check_device()
     cards = None
     if abstraction is not None or loaded.abstraction == LOSSLESS:
         cards, _ = _load_cards(loaded, abstraction)
-    return TrainPlan(
-        loaded, _training_counts(loaded, cards), _time_limit(loaded, seconds, iterations), threads, resolved
-    )
+    counts, limit = _training_counts(loaded, cards), _time_limit(loaded, seconds, iterations)
+    return TrainPlan(loaded, counts, limit, threads, resolved)
 
 
 def training_presets() -> dict[str, TrainRecipe]:
@@ -378,7 +370,7 @@ def training_presets() -> dict[str, TrainRecipe]:
     >>> {"demo", "default"} <= set(training_presets())
     True
     """
-    return {name: load_recipe(name) for name in presets()}
+    return {name: load_recipe(name) for name in recipes.presets()}
 
 
 # --- Running ---
@@ -405,7 +397,7 @@ def load_recipe(recipe: str | Path | TrainRecipe) -> TrainRecipe:
     if isinstance(recipe, TrainRecipe):
         return recipe
     validation.check_path("recipe", recipe)
-    return load_train_recipe(recipe)
+    return recipes.load_train_recipe(recipe)
 
 
 def _time_limit(recipe: TrainRecipe, time: float | None, iterations: int | None) -> float | None:
@@ -415,13 +407,13 @@ def _time_limit(recipe: TrainRecipe, time: float | None, iterations: int | None)
     return time if time is not None else parse_duration(recipe.time or "")
 
 
-def _provenance(recipe: TrainRecipe, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _provenance(recipe: TrainRecipe, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the recipe and options that determine the result; game, menu and cards are stored separately."""
     weighting, pruning = recipe.weighting, recipe.pruning
-    blades = None if settings["cluster"] is None else settings["blades"] or 2
+    blades = None if options["cluster"] is None else options["blades"] or 2
     return {
         "recipe": recipe.name,
-        **{name: settings[name] for name in ("seed", "threads", "mode")},
+        **{name: options[name] for name in ("seed", "threads", "mode")},
         "traversal": recipe.traversal,
         "dtype": recipe.dtype,
         "weighting": str(weighting.schedule),
@@ -431,7 +423,7 @@ def _provenance(recipe: TrainRecipe, settings: Mapping[str, Any]) -> dict[str, A
         "prune_after": None if pruning is None else pruning.after,
         "runouts": recipe.runouts,
         "blades": blades,
-        **({} if settings["device"] == CPU else {"device": settings["device"]}),
+        **({} if options["device"] == CPU else {"device": options["device"]}),
     }
 
 
@@ -441,21 +433,20 @@ def _train_recipe(
     abstraction: str | Path | None,
     time: float | None,
     begin: str | Path | None,
-    settings: Mapping[str, Any],
-    run: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> TrainingResult:
-    """Train by a recipe. `settings` determine the result and the trainer; `run` has limits, checks and callbacks."""
+    """Train by a recipe. `options` are the settings of the trainer, limits, checks and callbacks."""
     from riverboat.solvers.mccfr.warm_start import trainer_from_checkpoint, warm_start
 
-    observer: Observer = run["observer"]
-    note_cpu_fallback(observer, settings["device"])
-    settings = {**settings, "device": resolve_device(settings["device"])}
-    threads = settings["threads"]
-    if settings["device"] != CPU:
+    observer: Observer = options["observer"]
+    note_cpu_fallback(observer, options["device"])
+    options = {**options, "device": resolve_device(options["device"])}
+    threads = options["threads"]
+    if options["device"] != CPU:
         recipe.check_device()
     cards, path = _load_cards(recipe, abstraction)
-    counts, limit = _training_counts(recipe, cards), _time_limit(recipe, time, run["iterations"])
-    observer.plan(TrainPlan(recipe, counts, limit, threads, settings["device"]))
+    counts, limit = _training_counts(recipe, cards), _time_limit(recipe, time, options["iterations"])
+    observer.plan(TrainPlan(recipe, counts, limit, threads, options["device"]))
     _check_memory(recipe, counts)
     last: list[TrainingProgress] = []
     stop_requested: list[bool] = []
@@ -464,32 +455,26 @@ def _train_recipe(
         if current.strength:
             last[:] = [current]
         observer.progress(current)
-        if run["callback"] is not None:
-            run["callback"](current)
+        if options["callback"] is not None:
+            options["callback"](current)
 
     def stopped() -> bool:
-        stop_requested[:] = [run["stop"]()]
+        stop_requested[:] = [options["stop"]()]
         return stop_requested[0]
 
-    measure = _make_exploitability_measure if run["exploitability"] else _make_strength_measure
-    with core_files.folder_lock(folder), _make_trainer(recipe, cards, path, **settings) as solver:
+    measure = partial(_measure_exploitability if options["exploitability"] else _measure_strength, threads)
+    times = {name: options[name] for name in ("checkpoint_seconds", "check_seconds")}
+    with core_files.folder_lock(folder), _make_trainer(recipe, cards, path, options) as solver:
         training = Training(
-            solver,
-            folder,
-            path,
-            _provenance(recipe, settings),
-            checkpoint_seconds=run["checkpoint_seconds"],
-            check_seconds=run["check_seconds"],
-            progress=report,
-            measure=measure(threads),
+            solver, folder, path, _provenance(recipe, options), progress=report, measure=measure, **times
         )
         if begin is not None and isinstance(solver, BlueprintTrainer) and not files.checkpoints(folder):
             # first: an error must not leave a started run
             coarse, seconds = trainer_from_checkpoint(begin, threads)
             warm_start(coarse, solver)
             training.start_from(solver.iterations, seconds)
-        training.start_or_resume(run["resume"])
-        strategy = training.run(limit, run["iterations"], stopped)
+        training.start_or_resume(options["resume"])
+        strategy = training.run(limit, options["iterations"], stopped)
         return TrainingResult(
             game=recipe.rules.name,
             out=folder,
@@ -500,7 +485,7 @@ def _train_recipe(
             regret=sum(solver.regret_bound()),
             strength=last[0].strength if last else None,
             threads=threads,
-            seed=settings["seed"],
+            seed=options["seed"],
             ended=STOPPED if stop_requested and stop_requested[0] else LIMIT,
             strategy=strategy,
         )
@@ -509,35 +494,31 @@ def _train_recipe(
 # --- A size that fits the time ---
 
 
-def _train_for_time(
-    out: Path, time: float, begin: str | Path | None, settings: Mapping[str, Any], run: Mapping[str, Any]
-) -> TrainingResult:
+def _train_for_time(out: Path, time: float, begin: str | Path | None, options: Mapping[str, Any]) -> TrainingResult:
     """Train with as many buckets as the time can fill, and build the card abstraction if it is missing.
 
     A run that can start from a coarser abstraction spends part of its time there. A resumed run keeps its own
     abstraction, even if a new run of that time would use a finer one; `time` is the total over all sessions.
     """
-    observer, recipe = run["observer"], load_recipe(SIZED_RECIPE)
+    observer, recipe = options["observer"], load_recipe(SIZED_RECIPE)
     coarse_folder = out.with_name(f"{out.name}.begin")
-    if run["resume"] and files.checkpoints(out):
+    if options["resume"] and files.checkpoints(out):
         seconds_before = load_blueprint(out).provenance.get("begun_seconds", 0.0)
-        remaining = max(time - seconds_before, 1e-3)  # a limit must be positive
-        result = _train_recipe(recipe, out, out / ABSTRACTION_FOLDER, remaining, None, settings, run)
-        shutil.rmtree(coarse_folder, ignore_errors=True)
-        return result
-    size = training_size_for(time, settings["threads"], device=resolve_device(settings["device"]) != CPU)
-    observer.note(f"{size.cards} cards: {size.measured}")
-    if size.starts_from is not None and begin is None:
-        coarse_run = {**run, "check_seconds": time, "resume": coarse_folder.is_dir()}
-        coarse_cards = _build_cards(size.starts_from, settings["threads"], observer)
-        first = _train_recipe(
-            recipe, coarse_folder, coarse_cards, PREVIOUS_SIZE_SHARE * time, None, settings, coarse_run
-        )
-        if first.ended == STOPPED:
-            return first
-        begin, time = coarse_folder, (1 - PREVIOUS_SIZE_SHARE) * time
-    cards = _build_cards(size.cards, settings["threads"], observer)
-    result = _train_recipe(recipe, out, cards, time, begin, settings, run)
+        time = max(time - seconds_before, 1e-3)  # a limit must be positive
+        begin, cards = None, out / ABSTRACTION_FOLDER
+    else:
+        size = recipes.training_size_for(time, options["threads"], device=resolve_device(options["device"]) != CPU)
+        observer.note(f"{size.cards} cards: {size.measured}")
+        if size.starts_from is not None and begin is None:
+            coarse_options = {**options, "check_seconds": time, "resume": coarse_folder.is_dir()}
+            coarse_time = recipes.PREVIOUS_SIZE_SHARE * time
+            cards = _build_cards(size.starts_from, options["threads"], observer)
+            first = _train_recipe(recipe, coarse_folder, cards, coarse_time, None, coarse_options)
+            if first.ended == STOPPED:
+                return first
+            begin, time = coarse_folder, (1 - recipes.PREVIOUS_SIZE_SHARE) * time
+        cards = _build_cards(size.cards, options["threads"], observer)
+    result = _train_recipe(recipe, out, cards, time, begin, options)
     shutil.rmtree(coarse_folder, ignore_errors=True)
     return result
 
@@ -564,14 +545,11 @@ def _load_cards(recipe: TrainRecipe, abstraction: str | Path | None) -> tuple[Ca
     return load_abstraction(abstraction), Path(abstraction)
 
 
-def _training_counts(recipe: TrainRecipe, cards: CardAbstraction | None = None) -> StrategyTableSize:
+def _training_counts(recipe: TrainRecipe, cards: CardAbstraction | None) -> StrategyTableSize:
     """Return nodes, information sets and bytes of a training; without `cards`, with the bucket counts of the recipe."""
-    if cards is None and recipe.abstraction == LOSSLESS:
-        cards = lossless_abstraction(recipe.rules.board[1:], recipe.rules.deck)
     buckets = load_abstraction_recipe(recipe.abstraction).counts if cards is None else cards.counts
-    return measure_action_tree(recipe.rules, recipe.menu).table_size(
-        buckets[: recipe.rules.rounds], BYTES_PER_ACTION[recipe.dtype]
-    )
+    tree = measure_action_tree(recipe.rules, recipe.menu)
+    return tree.table_size(buckets[: recipe.rules.rounds], BYTES_PER_ACTION[recipe.dtype])
 
 
 def _check_memory(recipe: TrainRecipe, counts: StrategyTableSize) -> None:
@@ -585,25 +563,17 @@ def _check_memory(recipe: TrainRecipe, counts: StrategyTableSize) -> None:
 
 
 def _make_trainer(
-    recipe: TrainRecipe,
-    cards: CardAbstraction,
-    path: Path | None,
-    *,
-    seed: int,
-    threads: int,
-    mode: str = "racing",
-    device: str = CPU,
-    cluster: str | None = None,
-    blades: int | None = None,
+    recipe: TrainRecipe, cards: CardAbstraction, path: Path | None, options: Mapping[str, Any]
 ) -> AbstractContextManager[TrainableSolver]:
     """Create the trainer: one process, head and blades, or a GPU."""
     tree = compile_action_tree(recipe.rules, recipe.menu)
-    if device != CPU:
-        options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
-        if recipe.traversal == "pcs":
-            options["threads"] = threads  # they deal the boards
-        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, **options))
-    common: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": recipe.dtype, "weighting": recipe.weighting}
+    mode, cluster = options["mode"], options["cluster"]
+    common: dict[str, Any] = {"seed": options["seed"], "weighting": recipe.weighting}
+    if options["device"] == CPU or recipe.traversal == "pcs":  # which deals the boards on the CPU
+        common["threads"] = options["threads"]
+    if options["device"] != CPU:
+        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, device=CUDA, **common))
+    common["dtype"] = recipe.dtype
     if recipe.traversal != "external":
         if cluster is not None or mode != "racing":
             raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
@@ -617,9 +587,9 @@ def _make_trainer(
         )
     from riverboat.solvers.cluster.distributed import DistributedTrainer
 
-    number = blades or 2
+    number = options["blades"] or 2
     if cluster in ("local", "none"):  # blades share this machine
-        common["threads"] = max(1, threads // number)
+        common["threads"] = max(1, options["threads"] // number)
     engine = "local" if cluster == "none" else f"ray:{cluster}"
     return DistributedTrainer(tree, cards, blades=number, engine=engine, cards_path=path, **common)
 
@@ -635,36 +605,30 @@ def _strength_record(claim: Claim, key: str = "exploitability", **more: Any) -> 
     return record | {"claims": [claim.to_dict()]}
 
 
-def _make_strength_measure(threads: int) -> Measure:
-    """Create a measure: exact exploitability in small games, else a duel with the previous snapshot."""
+def _measure_strength(threads: int, current: Blueprint, previous: Blueprint | None) -> Mapping[str, Any]:
+    """Measure the exact exploitability in small games, else play a duel with the previous snapshot."""
     from riverboat.evaluation.best_response import exact
     from riverboat.evaluation.matches.duel import duel
 
-    def measure_strength(current: Blueprint, previous: Blueprint | None) -> Mapping[str, Any]:
-        if exact.estimate_cost(current.tree).seconds < SMALL_SECONDS:
-            return _strength_record(exact.quality(current, threads).claim)
-        if previous is None:
-            return {}
-        claim = duel(current, previous, DUEL_HANDS, seed=1, threads=threads).claim
-        return _strength_record(replace(claim, name="won against the snapshot before"), "against_snapshot")
-
-    return measure_strength
+    if exact.estimate_cost(current.tree).seconds < SMALL_SECONDS:
+        return _strength_record(exact.quality(current, threads).claim)
+    if previous is None:
+        return {}
+    claim = duel(current, previous, DUEL_HANDS, seed=1, threads=threads).claim
+    return _strength_record(replace(claim, name="won against the snapshot before"), "against_snapshot")
 
 
-def _make_exploitability_measure(threads: int) -> Measure:
-    """Create a measure: exploitability in the full game, exact or a lower bound, and in the abstract game."""
+def _measure_exploitability(threads: int, current: Blueprint, _: Blueprint | None) -> Mapping[str, Any]:
+    """Measure exploitability in the full game, exactly or as a lower bound, and in the abstract game."""
     from riverboat.evaluation.best_response import exact
     from riverboat.evaluation.best_response.lower_bound import lower_bound
     from riverboat.solvers.mccfr.abstract_response import abstract_quality
 
-    def measure_both(current: Blueprint, previous: Blueprint | None) -> Mapping[str, Any]:
-        abstract_value = None
-        if exact.estimate_cost(current.tree).seconds > EXACT_SECONDS * threads:
-            claim = lower_bound(current, BOUND_BOARDS, threads=threads).claim
-        else:
-            claim = exact.quality(current, threads, self_play=False).claim
-            with suppress(InputError):  # too many boards, or imperfect recall
-                abstract_value = 1000 * abstract_quality(current).exploitability / current.rules.big_blind
-        return _strength_record(claim, abstract_exploitability=abstract_value)
-
-    return measure_both
+    abstract_value = None
+    if exact.estimate_cost(current.tree).seconds > EXACT_SECONDS * threads:
+        claim = lower_bound(current, BOUND_BOARDS, threads=threads).claim
+    else:
+        claim = exact.quality(current, threads, self_play=False).claim
+        with suppress(InputError):  # too many boards, or imperfect recall
+            abstract_value = 1000 * abstract_quality(current).exploitability / current.rules.big_blind
+    return _strength_record(claim, abstract_exploitability=abstract_value)

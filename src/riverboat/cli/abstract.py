@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from riverboat.api.abstract import AbstractionPlan, BuildStageProgress, abstraction_presets, plan_abstraction
-from riverboat.api.abstract import abstract as build_abstraction
+from riverboat.api import abstract as abstract_api
 from riverboat.api.options import Flag
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.tables import figure, format_counts, make_table, prose
-from riverboat.cli.terminal import print_parts, print_result, say
+from riverboat.cli.progress import StageDisplay
+from riverboat.cli.terminal import figure, format_counts, make_table, print_parts, print_result, prose, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes, shell_quote
 
@@ -41,20 +39,20 @@ def abstract(
     if listing + (recipe is not None) != 1:
         raise InputError("abstract: name a recipe, or give --list")
     if recipe is None:
-        recipes = abstraction_presets()
+        recipes = abstract_api.abstraction_presets()
         facts = {name: {"about": r.about, "counts": list(r.counts)} for name, r in recipes.items()}
         rows = ((name, format_counts(r.counts), r.about) for name, r in recipes.items())
         print_result({"presets": facts}, [make_table(["recipe", "buckets", prose("description")], rows)], json)
         return
     if estimate:
-        plan = plan_abstraction(recipe, threads=options["threads"])
+        plan = abstract_api.plan_abstraction(recipe, threads=options["threads"])
         print_result(plan, _plan_parts(plan), json)
         return
     if out is None:
         raise InputError("--out is missing: name the folder of the abstraction, or give --estimate")
     with AbstractionDisplay(quiet=json) as display:
         try:
-            built = build_abstraction(recipe, out, observer=display, **options)
+            built = abstract_api.abstract(recipe, out, observer=display, **options)
         except KeyboardInterrupt:
             command = f"riverboat abstract {shell_quote(recipe)} --out {shell_quote(out)} --resume"
             say(f"stopped; finished stages are saved: continue with {command}")
@@ -74,11 +72,11 @@ class AbstractionDisplay(StageDisplay):
         self.quiet = quiet  # no plan
 
     def plan(self, plan: Any) -> None:
-        if isinstance(plan, AbstractionPlan) and not self.quiet:
+        if isinstance(plan, abstract_api.AbstractionPlan) and not self.quiet:
             print_parts(_plan_parts(plan), stderr=True)
 
     def progress(self, now: Any) -> None:
-        if not isinstance(now, BuildStageProgress):
+        if not isinstance(now, abstract_api.BuildStageProgress):
             return
         about = now.stage.about
         label = about if now.stage.kind == "table" else f"{now.stage.name}, {about}"
@@ -89,7 +87,7 @@ class AbstractionDisplay(StageDisplay):
             self.close_line()
 
 
-def _plan_parts(plan: AbstractionPlan) -> Iterator[Any]:
+def _plan_parts(plan: abstract_api.AbstractionPlan) -> Iterator[Any]:
     """Yield the stages of a build with their time and memory."""
     facts = plan.to_dict()
     rows = (

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from riverboat.benchmarks import suite
-from riverboat.cli.tables import make_table
-from riverboat.cli.terminal import print_result, say
-from riverboat.core.tables import FIGURE, TEXT, ReportColumn, ReportTable
+from riverboat.cli.terminal import make_table, print_result, say
+from riverboat.core.tables import FIGURE, TEXT, ReportColumn
 
 
 def bench(*, full: bool = False, device: str = "cpu", json: bool = False) -> None:
@@ -30,16 +29,12 @@ def _report_parts(report: dict[str, Any]) -> Iterator[Any]:
         if rows := report.get(key):
             if isinstance(rows, dict):
                 rows = [{"what": name, "is": value} for name, value in rows.items()]
-            yield _table(title, rows)
+            columns = (
+                ReportColumn(name, TEXT if isinstance(value, str) else FIGURE, name.replace("_", " "))
+                for name, value in rows[0].items()
+            )
+            yield make_table(columns, (tuple(map(_format_value, row.values())) for row in rows), title)
             yield ""
-
-
-def _table(title: str, rows: list[dict[str, Any]]) -> ReportTable:
-    columns = (
-        ReportColumn(name, TEXT if isinstance(value, str) else FIGURE, name.replace("_", " "))
-        for name, value in rows[0].items()
-    )
-    return make_table(columns, (tuple(map(_format_value, row.values())) for row in rows), title)
 
 
 def _format_value(value: Any) -> str:

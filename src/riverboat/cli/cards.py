@@ -18,12 +18,10 @@ from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify_all
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range
 from riverboat.cli.progress import ProgressBar
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import print_result, save_picture
+from riverboat.cli.terminal import figure, make_table, print_result, prose, save_picture
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
-from riverboat.core.tables import ReportTable
 
 
 def show_range(text: str, *, board: str = "", out: Path | None = None, json: bool = False) -> None:
@@ -43,29 +41,27 @@ def show_range(text: str, *, board: str = "", out: Path | None = None, json: boo
     live_range = parsed.remove(cards)
     percent = 100 * live_range.combos / comb(52 - len(cards), 2)
     grid = parsed.grid(cards)
+    size = f"{live_range.combos:,.6g} combos, {percent:.2f} %"
     if out is not None:
-        title = f"{live_range.combos:,.6g} combos, {percent:.2f} %" + (
-            f" on {format_cards(cards, ' ')}" if cards else ""
-        )
+        title = f"{size} on {format_cards(cards, ' ')}" if cards else size
         save_picture(parsed.grid(cards, title).figure(), out)
-    made, draws = _count_classes(live_range, cards)
+    made, draws = _count_classes(live_range, cards) if cards else ({}, {})
     names = zip(CLASS_NAMES, grid.weight.ravel().tolist(), strict=True)
     facts: dict[str, Any] = {"text": str(parsed), "combos": live_range.combos, "percent": percent}
     if cards:
         facts |= {"board": format_cards(cards), "made": made, "draws": draws}
     facts["weights"] = {name: round(weight, 12) for name, weight in names if weight > 0}
     where = f"of the hands left on {format_cards(cards, ' ')}" if cards else "of all hands"
-    parts = [grid, f"{live_range.combos:,.6g} combos, {percent:.2f} % {where}", str(parsed)]
+    parts = [grid, f"{size} {where}", str(parsed)]
     for title, counts in (("made hands", made), ("draws, which may overlap", draws)):
         if counts:
-            parts += ["", _counts_table(title, counts, live_range.combos)]
+            rows = ((name, f"{x:,.6g}", f"{100 * x / live_range.combos:.1f}") for name, x in counts.items())
+            parts += ["", make_table([title, figure("combos"), figure("%")], rows)]
     print_result(facts, parts, json)
 
 
 def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the combos of each made hand and each draw of a range that occur; both empty before the flop."""
-    if not board:
-        return {}, {}
+    """Return the combos of each made hand and each draw of a range that occur."""
     made, draws = classify_all(board)
     live = made >= 0
     sums = np.bincount(made[live], held.weights[live], len(MADE_HANDS))
@@ -73,11 +69,6 @@ def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float
         {name: float(count) for name, count in zip(MADE_HANDS, sums, strict=True) if count > 0},
         {name: float(count) for name, count in zip(DRAWS, held.weights @ draws, strict=True) if count > 0},
     )
-
-
-def _counts_table(title: str, counts: dict[str, float], total: float) -> ReportTable:
-    rows = ((name, f"{count:,.6g}", f"{100 * count / total:.1f}") for name, count in counts.items())
-    return make_table([title, figure("combos"), figure("%")], rows)
 
 
 # --- Equities and feature tables ---

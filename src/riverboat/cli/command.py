@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, get_origin
 
@@ -50,7 +50,8 @@ class Command:
         if options.get("plot") is not None:
             check_image_path(options["plot"])  # raises before the work, not after it
         try:
-            done = import_function(self.source)(*values, **options)
+            module, _, name = self.source.partition(":")
+            done = getattr(importlib.import_module(module), name)(*values, **options)
         except InputError as error:
             error.args = (self._name_flag(str(error)), *error.args[1:])
             raise
@@ -59,9 +60,8 @@ class Command:
 
     def _name_flag(self, message: str) -> str:
         """Write parameters as flags of the terminal: the one that an error begins with, and those with `=…`."""
-        flags = {
-            name: option.flag_name for name, (option, is_argument, _) in self._parameters.items() if not is_argument
-        }
+        parameters = self._parameters.items()
+        flags = {name: option.flag_name for name, (option, is_argument, _) in parameters if not is_argument}
         first = re.match(r"\w+(?=[ =:])", message)
         if first is not None and first[0] in flags:
             message = f"{flags[first[0]]}{message.removeprefix(first[0])}"
@@ -83,20 +83,12 @@ class Command:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.Signature(
-            [] if self.outline else [_typer_parameter(*each) for each in self._parameters.values()]
-        )
+        parameters = () if self.outline else self._parameters.values()
+        return inspect.Signature([_typer_parameter(*each) for each in parameters])
 
     @property
     def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
         return {name: parameter.annotation for name, parameter in self.__signature__.parameters.items()}
-
-
-def import_function(source: str) -> Callable[..., Any]:
-    """Import a function from `module:name`."""
-    module, _, name = source.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
 
 
 def options_for(source: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,22 +8,18 @@ training gains over one minute.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions, demo_status
+from riverboat.api import match as match_api
+from riverboat.api.agent import DEFAULT, DEMO, agent_folder, baseline_descriptions, demo_status, rebuild_hint
 from riverboat.api.artifacts import load_blueprint
-from riverboat.api.match import MatchResult
-from riverboat.api.match import match as play_match
 from riverboat.api.options import PositiveCount, Seed, Threads
 from riverboat.cli import abstract, train
 from riverboat.cli.matches.match import match_table
 from riverboat.cli.progress import DeferredProgressBar
-from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import plain_console, print_parts, say
-from riverboat.core.errors import CorruptError, InputError
+from riverboat.cli.terminal import format_counts, plain_console, print_parts, say
+from riverboat.core.errors import InputError
 from riverboat.core.formatting import shell_quote
 from riverboat.reports import ledger
 
@@ -36,7 +32,7 @@ NO_CHECK_SECONDS = 365 * 86400.0  # no strength checks during training: the matc
 
 def demo(
     *, time: str | None = None, pairs: PositiveCount = MAX_PAIRS, threads: Threads = 2, seed: Seed = 0
-) -> list[MatchResult]:
+) -> list[match_api.MatchResult]:
     """Build or load an agent for no-limit hold'em, and play it against baseline agents.
 
     Parameters
@@ -58,7 +54,7 @@ def demo(
     console, started = plain_console(), clock.perf_counter()
     folder, strategy = _build_blueprint(time, threads, seed)
     console.print(f"{DEMO}: {_describe_blueprint(strategy)}")
-    played = _match_baselines(pairs, seed)
+    played = [_play(DEMO, name, pairs, seed) for name in baseline_descriptions()]  # all with the same cards
     shipped = load_blueprint(agent_folder(DEFAULT))
     if shipped.rules == strategy.rules and shipped.fingerprint != strategy.fingerprint:
         console.print(f"{DEFAULT}: {_describe_blueprint(shipped)}")
@@ -66,7 +62,7 @@ def demo(
     console.print(match_table(played))
     console.print(
         f"{pairs:,} duplicate pairs against each; ± is the half-width of the 95 % confidence interval. "
-        f"{clock.perf_counter() - started:,.0f} s in all",
+        f"{clock.perf_counter() - started:,.0f} s in all"
     )
     if ledger.has_shipped_measurements():
         table, notes = ledger.shipped_measurement_table(ledger.agent_fingerprint(DEMO))
@@ -84,31 +80,24 @@ def demo(
 def _build_blueprint(time: str | None, threads: int, seed: int) -> tuple[Path, Blueprint]:
     """Return the folder and the blueprint of `demo`, trained for at least the requested time."""
     status = demo_status(time)
-    folder, cards = status.folder, status.folder.with_name(status.abstraction)
+    folder, cards = status.folder, status.folder.with_name(status.recipe.abstraction)
     if status.blueprint is not None and status.complete:
         say(f"{DEMO}: already built, in {folder}")
         return folder, status.blueprint
     if status.blueprint is not None:
-        say(f"{DEMO}: trained for {status.trained_seconds:,.0f} s so far; continuing up to {status.time}")
-    say(f"Step 1 of 2, card abstraction: {status.abstraction_description}")
-    with _rebuild_hint(cards):
-        abstract.abstract(status.abstraction, out=cards, threads=threads, resume=True)
-    say(f"Step 2 of 2, blueprint: {status.description}")
-    with _rebuild_hint(folder):
+        say(
+            f"{DEMO}: trained for {status.blueprint.provenance['seconds']:,.0f} s so far; continuing up to {status.time}"
+        )
+    say(f"Step 1 of 2, card abstraction: {status.abstraction.about}")
+    with rebuild_hint(cards):
+        abstract.abstract(status.recipe.abstraction, out=cards, threads=threads, resume=True)
+    say(f"Step 2 of 2, blueprint: {status.recipe.about}")
+    with rebuild_hint(folder):
         train.train(
-            status.recipe, out=folder, abstraction=cards, time=status.time, threads=threads, seed=seed,
+            DEMO, out=folder, abstraction=cards, time=status.time, threads=threads, seed=seed,
             resume=status.blueprint is not None, check_seconds=NO_CHECK_SECONDS,
         )  # fmt: skip
         return folder, load_blueprint(folder)
-
-
-@contextmanager
-def _rebuild_hint(folder: Path) -> Iterator[None]:
-    """Add to errors that the user can delete the folder: it may be damaged or from another release."""
-    try:
-        yield
-    except (InputError, CorruptError) as error:
-        raise InputError(f"{error}; delete {folder}, and the demo will build it again") from None
 
 
 def _describe_blueprint(strategy: Blueprint) -> str:
@@ -120,11 +109,6 @@ def _describe_blueprint(strategy: Blueprint) -> str:
     return f"{strategy.rules.name}, buckets {buckets}{trained}"
 
 
-def _play(first: str, second: str, pairs: int, seed: int) -> MatchResult:
+def _play(first: str, second: str, pairs: int, seed: int) -> match_api.MatchResult:
     with DeferredProgressBar(f"{first} against {second}") as progress:
-        return play_match(first, second, hands=2 * pairs, seed=seed, progress=progress.update_count)
-
-
-def _match_baselines(pairs: int, seed: int) -> list[MatchResult]:
-    """Play the demo agent against every baseline agent, all with the same cards."""
-    return [_play(DEMO, name, pairs, seed) for name in baseline_descriptions()]
+        return match_api.match(first, second, hands=2 * pairs, seed=seed, progress=progress.update_count)

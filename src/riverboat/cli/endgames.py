@@ -7,10 +7,8 @@ from typing import Any
 
 from riverboat.api import endgames
 from riverboat.api.devices import note_cpu_fallback
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import ProgressBar
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import print_result, say
+from riverboat.cli.progress import ProgressBar, StageDisplay
+from riverboat.cli.terminal import figure, make_table, print_result, prose, say
 from riverboat.core.formatting import format_bytes, format_seconds
 
 
@@ -84,12 +82,10 @@ def query(folder: Path, *, json: bool = False, **options: Any) -> None:
         Folder of the database.
     """
     match = endgames.query_endgames(folder, **options)
+    distance = f"{match.distance:.4f} (EMD of equity, maximum over both players), found in {match.microseconds:.0f} µs"
     rows = [
         ("nearest", f"entry {match.entry:,} at stack level {match.stack_level:g} pots"),
-        (
-            "distance",
-            f"{match.distance:.4f} (EMD of equity, maximum over both players), found in {match.microseconds:.0f} µs",
-        ),
+        ("distance", distance),
         ("value", ", ".join(f"{name} {value:.3f}" for name, value in match.values.items()) + " pots"),
     ]
     if match.exact is not None:

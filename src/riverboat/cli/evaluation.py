@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from riverboat.api import evaluate
 from riverboat.api.devices import note_cpu_fallback
-from riverboat.api.evaluate import ExploitabilityResult, LbrResult, LitmusResult
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.progress import DeferredProgressBar, ProgressBar, StageProgressLine
+from riverboat.cli.progress import DeferredProgressBar, ProgressBar, StageDisplay, StageProgressLine
 from riverboat.cli.solve.multiplayer import print_multiplayer_exploitability
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import print_result
+from riverboat.cli.terminal import figure, make_table, print_result, prose
 from riverboat.core.claims import EXACT
 from riverboat.core.formatting import format_seconds
 from riverboat.games.holdem.rules import STREETS
@@ -64,7 +61,7 @@ def cost(agent: str, *, json: bool = False, **options: Any) -> None:
     print_result(measured, _cost_parts(agent, measured), json)
 
 
-def _exploitability_lines(result: ExploitabilityResult, threads: int) -> Iterator[str]:
+def _exploitability_lines(result: evaluate.ExploitabilityResult, threads: int) -> Iterator[str]:
     """Yield the exploitability of a strategy as lines of text."""
     facts, quality = result.to_dict(), result.quality
     if result.bound is not None:
@@ -103,7 +100,7 @@ def _abstract_exploitability_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"in the abstract game: {won} mbb/g {kind}"
 
 
-def _lbr_lines(name: str, result: LbrResult) -> Iterator[str]:
+def _lbr_lines(name: str, result: evaluate.LbrResult) -> Iterator[str]:
     """Yield the value of a local best response as lines of text."""
     response = result.response
     by_seat = (1000 * chips / response.big_blind for chips in response.by_seat)
@@ -119,11 +116,8 @@ def _lbr_lines(name: str, result: LbrResult) -> Iterator[str]:
 def _cost_parts(name: str, measured: AgentCost) -> Iterator[Any]:
     """Yield training cost, size, load time and time per decision."""
     facts = measured.to_dict()
-    parts = [
-        f"{facts[key]:,g} {word}"
-        for key, word in (("core_hours", "core-hours of training"), ("megabytes", "MB"))
-        if facts[key] is not None
-    ]
+    words = {"core_hours": "core-hours of training", "megabytes": "MB"}
+    parts = [f"{facts[key]:,g} {word}" for key, word in words.items() if facts[key] is not None]
     yield f"{name}: {', '.join([*parts, f'loaded in {format_seconds(measured.load_seconds)}'])}"
     rows = (
         (STREETS[street] if street < len(STREETS) else str(street), f"{count:,}", _format_milliseconds(seconds))
@@ -142,7 +136,7 @@ def _format_milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:,.3g}"
 
 
-def _litmus_parts(result: LitmusResult) -> Iterator[Any]:
+def _litmus_parts(result: evaluate.LitmusResult) -> Iterator[Any]:
     """Yield the verdicts, and the worst failures of each check."""
     report = result.report
     rows = [

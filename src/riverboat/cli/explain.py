@@ -6,7 +6,7 @@ all its decisions. `--hand` explains one hand; `--against` compares two strategi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,8 +84,11 @@ def explain(
             breakdown = explain_hand(folder, line, hand, game)
         print_result({"why": breakdown.to_dict()}, [breakdown.table(), str(breakdown)], json)
         return
-    source: dict[str, Any] = {"player": player, "hands": hands, "seed": seed, "game": game}
-    source["boards"] = _parse_boards(board, boards)
+    source: dict[str, Any] = {"player": player, "hands": hands, "seed": seed, "game": game, "boards": None}
+    if boards is not None:
+        source["boards"] = [each.cards for each in many_boards.read_boards(boards)]
+    elif board is not None:
+        source["boards"] = [parse_cards(board, "board")]
     with ProgressLine("decisions"):
         tasks = collect_tasks(folder, line, **source)
         other_line = line if against_line is None else against_line
@@ -111,14 +114,8 @@ def explain(
 
         save_picture(plot_explanations(explanations), plot)
     facts = {"explanations": [one.to_dict() for one in explanations]}
-    print_result(facts, _explanation_parts(explanations), json)
-
-
-def _parse_boards(board: str | None, boards: str | None) -> list[tuple[int, ...]] | None:
-    """Return the boards of `--boards` or `--board`; None without them."""
-    if boards is not None:
-        return [each.cards for each in many_boards.read_boards(boards)]
-    return None if board is None else [parse_cards(board, "board")]
+    parts = [part for one in explanations for part in ("", *_rule_parts(one))]
+    print_result(facts, parts[1:], json)
 
 
 def _comparison_parts(comparison: DecisionComparison) -> Iterator[Any]:
@@ -140,20 +137,15 @@ def _comparison_parts(comparison: DecisionComparison) -> Iterator[Any]:
 # --- Printing ---
 
 
-def _explanation_parts(explanations: Sequence[RuleExplanation]) -> Iterator[Any]:
-    for number, explanation in enumerate(explanations):
-        if number:
-            yield ""
-        yield from _rule_parts(explanation)
-
-
 def _rule_parts(explanation: RuleExplanation) -> Iterator[Any]:
     unit = explanation.decisions.unit
     yield explanation.decisions.title
     yield summary_line(explanation)
     for number, rule in enumerate(explanation.rule_texts, start=1):
         ev_known = explanation.fidelity.ev_lost is not None
-        value = "" if rule.worth is None else f", value {_format_rule_value(rule.worth, ev_known, unit)}"
+        value = ""
+        if rule.worth is not None:
+            value = ", value " + (f"{rule.worth:.3g} {unit}" if ev_known else f"{100 * rule.worth:.1f} % of distance")
         yield f"{number:>3}. {rule.sentence}"
         yield f"     {100 * rule.share:.1f} % of decisions, agreement {100 * rule.agreement:.0f} %{value}"
         notes = [f"for example {', '.join(rule.examples)}"] if rule.examples else []
@@ -165,10 +157,6 @@ def _rule_parts(explanation: RuleExplanation) -> Iterator[Any]:
     yield explanation.fidelity_curve
     yield ""
     yield explanation.baselines
-
-
-def _format_rule_value(value: float, ev_known: bool, unit: str) -> str:
-    return f"{value:.3g} {unit}" if ev_known else f"{100 * value:.1f} % of distance"
 
 
 def summary_line(explanation: RuleExplanation) -> str:

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from riverboat.api import artifacts
-from riverboat.api.sweep import SweepTrial
-from riverboat.api.sweep import sweep as run_sweep
+from riverboat.api import sweep as sweep_api
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.tables import format_counts
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import format_counts, print_result, save_picture, say
 from riverboat.core import files as core_files
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
@@ -45,12 +43,7 @@ def ship(blueprint: str, *, json: bool = False, **options: Any) -> None:
 
 
 def sweep(
-    games: list[str],
-    *,
-    plot: Path | None = None,
-    csv: Path | None = None,
-    json: bool = False,
-    **options: Any,
+    games: list[str], *, plot: Path | None = None, csv: Path | None = None, json: bool = False, **options: Any
 ) -> bool:
     """Solve games × schedules × seeds, and print one table.
 
@@ -67,10 +60,10 @@ def sweep(
         raise InputError(f"--csv {csv}: is a folder; give the name of a file")
     with ProgressLine("sweep") as line:
 
-        def report(trial: SweepTrial, done: int, of: int) -> None:
+        def report(trial: sweep_api.SweepTrial, done: int, of: int) -> None:
             line.update(done / of, f"{done} of {of}: {trial.game} {trial.schedule} seed {trial.seed}")
 
-        result = run_sweep(games, progress=report, **options)
+        result = sweep_api.sweep(games, progress=report, **options)
     print_result(result, [result.table()], json)
     if csv is not None:
         core_files.write_text(csv, result.to_csv())

@@ -17,8 +17,7 @@ from riverboat.api.options import PositiveCount, Seed
 from riverboat.api.play import AgentDecision, PlayTable, TableEvent, describe_action, has_bet, needs_compilation
 from riverboat.api.play import act as decide
 from riverboat.cli.matches.reviews import print_session_review
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import COMPILING_MESSAGE, print_line, print_result, read_words
+from riverboat.cli.terminal import COMPILING_MESSAGE, figure, make_table, print_line, print_result, prose, read_words
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import ReportTable
 from riverboat.formats.hand_files import hand_file_suffix, write_hands
@@ -115,11 +114,9 @@ def play(
             session.deal()
     except (EOFError, KeyboardInterrupt):
         print_line("")
-    hint = (
-        f"riverboat play {shlex.quote(session.agent)} --out {out} --resume continues"
-        if out is not None
-        else f"--seed {table.seed} deals the same cards again"
-    )
+    hint = f"--seed {table.seed} deals the same cards again"
+    if out is not None:
+        hint = f"riverboat play {shlex.quote(session.agent)} --out {out} --resume continues"
     print_line(f"{_format_score(table)}; {hint}")
     if review and table.hands:
         print_session_review(session)
@@ -213,9 +210,8 @@ def parse_typed_move(text: str, state: BettingState, menu: Sequence[str] | None 
     elif span is not None and word in ("a", "min"):
         label = f"r{span.most if word == 'a' else span.least}"
     elif match := _TOTAL_PATTERN.fullmatch(word):
-        label = (
-            f"r{int(match['chips'])}" if match["chips"] else f"r{state.committed_before_street + int(match['there'])}"
-        )
+        total = int(match["chips"]) if match["chips"] else state.committed_before_street + int(match["there"])
+        label = f"r{total}"
     elif span is not None and (match := _SIZE_PATTERN.fullmatch(SIZE_WORDS.get(word, word))):
         at = state.sizing_context
         (size,) = parse_sizes(match["size"], "move", facing_bet=at.bet_faced > 0)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riverboat.api.players import HandStatistics, PlayerModels, hand_statistics, model_players
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, say
+from riverboat.cli.terminal import figure, make_table, print_result, say
 from riverboat.core.tables import COUNT, Cell, ReportColumn, ReportTable
 from riverboat.plots.figures import save_figure
 
@@ -79,10 +78,8 @@ def _statistics_parts(report: HandStatistics, show_all: bool) -> Iterator[Any]:
 
 def _statistic_table(one: PlayerStatistics) -> ReportTable:
     rows: list[tuple[Cell, ...]] = [(_TITLES[key], *_share_cells(share)) for key, share in one.frequencies.items()]
-    rows += [
-        (f"aggression, {street}, {position}", *_share_cells(share))
-        for (street, position), share in one.aggression.items()
-    ]
+    for (street, position), share in one.aggression.items():
+        rows.append((f"aggression, {street}, {position}", *_share_cells(share)))
     title = f"{one.name}: {one.hands:,} hands"
     if one.win_rate is not None:
         title += f", won {one.win_rate[0]:+.1f} ± {one.win_rate[1]:.1f} big blinds per 100 hands"

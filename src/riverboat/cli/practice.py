@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 from riverboat.api.options import Flag, PositiveCount, Seed
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import plain_console, print_line, print_result, read_words, say
+from riverboat.cli.terminal import figure, make_table, plain_console, print_line, print_result, read_words, say
 from riverboat.core import files
 from riverboat.core.cache import user_folder
 from riverboat.core.errors import InputError
@@ -72,7 +71,10 @@ def drill(
         record.parent.mkdir(parents=True, exist_ok=True)
     answers = DrillRecord.read(record)
     if show:
-        _print_record(answers, source, json)
+        summary = answers.to_dict(source)
+        if not summary["answers"] and not json:
+            raise InputError(f"{source}: no answers are recorded yet")
+        print_result({"source": source, **summary}, _record_parts(answers, source, summary), json)
         return
     seed = secrets.randbits(32) if seed is None else seed
     drill = Drill(make_source(source, seed), DrillOptions(line, seat, only, scope, not no_focus), answers, seed)
@@ -101,9 +103,8 @@ def _print_question(question: DrillQuestion, number: int) -> None:
     board = f" on {question.board}" if question.board else ""
     where = f"{question.street}, {question.line or 'first to act'}"
     print_line(f"\n{number}. {question.hole}{board}, you are {question.seat}; {where}; pot {question.pot:,.6g}")
-    moves = ", ".join(
-        f"{move} {text}" if text != move else move for move, text in zip(question.moves, question.words, strict=True)
-    )
+    named = zip(question.moves, question.words, strict=True)
+    moves = ", ".join(f"{move} {text}" if text != move else move for move, text in named)
     print_line(f"   number {question.number}   {moves}")
 
 
@@ -136,13 +137,6 @@ def _print_grade(grade: Grade) -> None:
         print_line("   and count as no better than the best move")
     followed = "" if grade.followed is None else f"; {grade.question.number} means {grade.randomized_action}"
     print_line(f"   EV lost {grade.ev_lost:,.4g} {verdict.unit}, {grade.percent:.2f} % of {verdict.share_of}{followed}")
-
-
-def _print_record(record: DrillRecord, name: str, json: bool) -> None:
-    summary = record.to_dict(name)
-    if not summary["answers"] and not json:
-        raise InputError(f"{name}: no answers are recorded yet")
-    print_result({"source": name, **summary}, _record_parts(record, name, summary), json)
 
 
 def _record_parts(record: DrillRecord, name: str, summary: Mapping[str, Any]) -> Iterator[Any]:
@@ -196,7 +190,8 @@ def charts(
         _print_chart_comparison(chosen if lines else chosen[:1], source, against, json)
         return
     states = {"state": book.state, "states": list(book.states)} if book.states else {}
-    drawn = chosen if lines else [] if list_only else _default_charts(book)
+    first = [*book.charts[:1], *(chart for chart in book.charts[1:] if chart.line == book.shove_line)]
+    drawn = chosen if lines else [] if list_only else first
     table = make_table(["line", "position", figure("reached"), "moves"], map(_chart_row, chosen))
     facts = {"source": source, **states, "charts": [chart.to_dict() for chart in chosen]}
     print_result(facts, [table, *(chart.grid for chart in drawn)], json)
@@ -211,11 +206,6 @@ def charts(
 def _find_chart(book: ChartBook, source: str, line: str) -> Chart:
     """Return a chart of the book, or one at a deeper line of a solved spot."""
     return book[line] if any(chart.line == line for chart in book.charts) else load_charts(source, line)[line]
-
-
-def _default_charts(book: ChartBook) -> list[Chart]:
-    """Return the charts drawn by default: the first decision, and the response to a shove."""
-    return [*book.charts[:1], *(chart for chart in book.charts[1:] if chart.line == book.shove_line)]
 
 
 def _chart_row(chart: Chart) -> tuple[str, ...]:
@@ -240,10 +230,7 @@ def _comparison_parts(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[Any]
         order = sorted(range(169), key=lambda cell: -comparison["apart"][cell])[:MAX_CELLS_SHOWN]
         rows = []
         for cell in order:
-            change = ", ".join(
-                f"{m} {100 * comparison['change'][m][cell]:+.0f} %"
-                for m in comparison["moves"]
-                if comparison["change"][m][cell]
-            )
+            changes = {move: comparison["change"][move][cell] for move in comparison["moves"]}
+            change = ", ".join(f"{move} {100 * x:+.0f} %" for move, x in changes.items() if x)
             rows.append((comparison["cells"][cell], f"{100 * comparison['apart'][cell]:.0f} %", change))
         yield make_table(["hand", figure("differs"), "change"], rows)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from riverboat.cli.terminal import StderrState, say
 from riverboat.core.budget import BuildProgress, format_estimate
 from riverboat.core.formatting import format_seconds
+from riverboat.core.observer import Observer
 
 if TYPE_CHECKING:
     from riverboat.solvers.result import SolveProgress
@@ -135,9 +136,9 @@ class ProgressLine:
             del parts[0]
             if self.share is not None and len(GAP.join(parts[:2])) > columns:  # and the share before the first one
                 del parts[0]
-        return fit_columns(
-            [fact.replace("µ", "u") if marks[0] == "=" else fact for fact in parts], self.share, width, marks
-        )
+        if marks[0] == "=":
+            parts = [fact.replace("µ", "u") for fact in parts]
+        return fit_columns(parts, self.share, width, marks)
 
     def _draw(self) -> None:
         with StderrState.lock:
@@ -269,6 +270,22 @@ def extrapolate_iterations(checks: Sequence[tuple[int, float]], until: float | N
     return last * exp(steps) if steps < MAX_LOG_REMAINING else None
 
 
+# --- What commands show while a verb of the API works ---
+
+
+class StageDisplay(LineSlot, Observer):
+    """Shows the stage of the work as a progress line, and notes as lines of text."""
+
+    def stage(self, title: str, detail: str = "") -> None:
+        if title:
+            self.open(title).update(None, detail)
+        else:
+            self.close_line()
+
+    def note(self, text: str) -> None:
+        say(text)
+
+
 # --- Growing trees ---
 
 
@@ -280,16 +297,10 @@ class GrowthProgressLine(LineSlot):
     def __call__(self, grown: BuildProgress) -> None:
         if grown.state == "growing":
             total = grown.expected if grown.expected is not None and grown.expected > grown.count else None
-            self.open(grown.task).update(None if total is None else grown.count / total, format_growth(grown))
+            about = "" if total is None else f" of {format_estimate(total)}"
+            share = None if total is None else grown.count / total
+            self.open(grown.task).update(share, f"{grown.count:,}{about} {grown.unit}")
             return
         self.close_line()
         if grown.state == "interrupted":
             self.interrupted = f" while {grown.task}, at {grown.count:,} {grown.unit}"
-
-
-def format_growth(grown: BuildProgress) -> str:
-    """Format a count with its estimate: `1,234,567 of about 2.3e+07 histories`."""
-    about = (
-        f" of {format_estimate(grown.expected)}" if grown.expected is not None and grown.expected > grown.count else ""
-    )
-    return f"{grown.count:,}{about} {grown.unit}"

@@ -11,15 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from riverboat.api.options import Flag, Seed
-from riverboat.cli.tables import figure, make_table, prose
-from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
+from riverboat.cli.terminal import emit, figure, make_table, print_parts, print_result, prose, save_picture, say
 from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.core.files import read_text
 from riverboat.core.tables import ReportColumn
 from riverboat.papers.framework import ExperimentReport
-from riverboat.papers.registry import EXPERIMENTS as EXPERIMENTS
-from riverboat.papers.registry import Experiment, find
+from riverboat.papers.registry import EXPERIMENTS, Experiment, find
 from riverboat.papers.rows import ComparisonRow, format_verdict, summarize_rows
 
 _PAGE_HEADER = """# Reproductions
@@ -181,8 +178,7 @@ def page_section(run: ExperimentRun) -> str:
         f"## {run.experiment.id}",
         "",
         f"{run.experiment.title}. Source: {run.experiment.source}. {summarize_rows(run.report.rows)}. Run {size}, seed "
-        f"{run.seed}: "
-        f"{run.seconds:.1f} s.",
+        f"{run.seed}: {run.seconds:.1f} s.",
         "",
         "| figure | paper | ours | interval | verdict | note |",
         "|---|--:|--:|--:|---|---|",
@@ -197,7 +193,7 @@ def page_section(run: ExperimentRun) -> str:
 def _read_page(path: Path) -> str:
     """Read the page; empty if it does not exist yet."""
     with files.disk_errors(path):
-        return read_text(path, "page") if path.exists() else ""
+        return files.read_text(path, "page") if path.exists() else ""
 
 
 def write_section(path: Path, run: ExperimentRun) -> None:

@@ -1,4 +1,4 @@
-"""Shared parts of the commands: output on stdout and stderr, durations and sizes.
+"""Shared parts of the commands: output on stdout and stderr, and tables.
 
 Results go to stdout, everything else to stderr.
 """
@@ -10,9 +10,11 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from riverboat.core.tables import FIGURE, PROSE, Cell, ReportColumn, ReportTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,3 +115,27 @@ def read_words(prompt: str, lines: TextIO) -> str:
     if not text or words in QUIT_WORDS:
         raise EOFError
     return words
+
+
+# --- tables ---
+
+
+def figure(name: str, rank: int = 0) -> ReportColumn:
+    """Return a column of formatted numbers."""
+    return ReportColumn(name, FIGURE, rank=rank)
+
+
+def prose(name: str, rank: int = 0) -> ReportColumn:
+    """Return a column of texts that may be wrapped."""
+    return ReportColumn(name, PROSE, rank=rank)
+
+
+def make_table(columns: Iterable[str | ReportColumn], rows: Iterable[Sequence[Cell]], title: str = "") -> ReportTable:
+    """Return a table; columns given by name hold short texts."""
+    named = (ReportColumn(column) if isinstance(column, str) else column for column in columns)
+    return ReportTable(title, tuple(named), tuple(map(tuple, rows)))
+
+
+def format_counts(counts: Iterable[int]) -> str:
+    """Return the numbers of buckets of the streets as text."""
+    return " – ".join(f"{count:,}" for count in counts)

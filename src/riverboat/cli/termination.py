@@ -124,11 +124,9 @@ def _is_broken_pipe(error: Exception) -> bool:
 
     Windows reports an invalid argument instead.
     """
-    if isinstance(error, BrokenPipeError):
-        return True
-    return (
-        sys.platform == "win32" and isinstance(error, OSError) and (error.errno, error.filename) == (errno.EINVAL, None)
-    )
+    if sys.platform == "win32" and isinstance(error, OSError) and error.errno == errno.EINVAL:
+        return error.filename is None
+    return isinstance(error, BrokenPipeError)
 
 
 def _describe_error(error: Exception) -> tuple[str, int]:
@@ -143,17 +141,13 @@ def _describe_error(error: Exception) -> tuple[str, int]:
     elif isinstance(error, OSError):
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # files have names, so this is standard output
         place = error.filename or ("standard output" if full else None)
-        line, code = (
-            f"{place}: {files.os_error_reason(error)}" if place else files.os_error_reason(error),
-            DiskError.exit_code,
-        )
+        reason, code = files.os_error_reason(error), DiskError.exit_code
+        line = f"{place}: {reason}" if place else reason
     elif hasattr(error, "format_message"):  # invalid command line
         line, code = error.format_message(), InputError.exit_code
     else:  # unexpected
         if os.environ.get("RIVERBOAT_TRACEBACK"):
             raise error
-        line, code = (
-            f"{type(error).__name__}: {error} (a bug in Riverboat; RIVERBOAT_TRACEBACK=1 shows the traceback)",
-            INTERNAL_ERROR_CODE,
-        )
+        line = f"{type(error).__name__}: {error} (a bug in Riverboat; RIVERBOAT_TRACEBACK=1 shows the traceback)"
+        code = INTERNAL_ERROR_CODE
     return format_error(line), code

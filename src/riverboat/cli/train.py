@@ -6,23 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from riverboat.api import train as train_api
 from riverboat.api.abstract import BuildStageProgress
 from riverboat.api.options import Flag
-from riverboat.api.train import (
-    SIZED_RECIPE,
-    VISITS_PER_SECOND,
-    TrainingResult,
-    TrainPlan,
-    load_recipe,
-    plan_training,
-    training_presets,
-)
-from riverboat.api.train import train as train_blueprint
 from riverboat.cli import termination
 from riverboat.cli.abstract import AbstractionDisplay
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import print_parts, print_result, say
+from riverboat.cli.terminal import make_table, print_parts, print_result, prose, say
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_seconds, shell_quote
 
@@ -64,17 +54,17 @@ def train(
         return
     if estimate:
         sizes = ("abstraction", "time", "iterations", "threads", "device")
-        plan = plan_training(recipe, **{name: options[name] for name in sizes})
+        plan = train_api.plan_training(recipe, **{name: options[name] for name in sizes})
         print_result(plan, _plan_parts(plan), json)
         return
     if out is None:
         raise InputError("--out is missing: name the folder of the run, or give --estimate")
     with TrainDisplay(quiet=json) as display, termination.defer_signals() as interrupted:
-        trained = train_blueprint(recipe, out=out, observer=display, stop=lambda: interrupted() is not None, **options)
+        trained = train_api.train(recipe, out=out, observer=display, stop=lambda: interrupted() is not None, **options)
         stopped = interrupted()
     if plot is not None and stopped is None:
         _plot_snapshots(out, plot)
-    print_result(trained, _training_lines(trained, recipe or SIZED_RECIPE), json)
+    print_result(trained, _training_lines(trained, recipe or train_api.SIZED_RECIPE), json)
     if stopped is not None:
         say(f"interrupted; continue with --out {shell_quote(out)} --resume")
         raise stopped
@@ -82,7 +72,7 @@ def train(
 
 def _list_recipes(json: bool) -> None:
     """Print the training recipes that come with Riverboat."""
-    recipes = training_presets()
+    recipes = train_api.training_presets()
     facts = {
         name: {"about": r.about, "worth": r.measured_strength, "cards": r.abstraction, "time": r.time}
         for name, r in recipes.items()
@@ -97,10 +87,10 @@ def _list_recipes(json: bool) -> None:
         say("riverboat train RECIPE --estimate prints nodes, information sets and memory")
 
 
-def _training_lines(trained: TrainingResult, recipe: str) -> Iterator[str]:
+def _training_lines(trained: train_api.TrainingResult, recipe: str) -> Iterator[str]:
     facts = trained.to_dict()
     yield (
-        f"{load_recipe(recipe).name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
+        f"{train_api.load_recipe(recipe).name}: {trained.iterations:,} iterations in {facts['seconds']:,.1f} s, "
         f"{facts['iterations_per_second']:,.3g} per second; {trained.touched:,} information sets visited"
     )
     for claim in trained.claims:
@@ -122,12 +112,12 @@ def _plot_snapshots(run: Path, picture: Path) -> None:
 # --- Sizes ---
 
 
-def _plan_parts(plan: TrainPlan) -> Iterator[Any]:
+def _plan_parts(plan: train_api.TrainPlan) -> Iterator[Any]:
     yield plan.counts
     if plan.visits_per_infoset is not None:
         yield (
             f"{plan.to_dict()['time']} on {plan.threads} threads: about {plan.visits_per_infoset:,.3g} visits of each "
-            f"information set, at {VISITS_PER_SECOND:,.0f} visits per second and thread"
+            f"information set, at {train_api.VISITS_PER_SECOND:,.0f} visits per second and thread"
         )
 
 
@@ -139,7 +129,7 @@ class TrainDisplay(AbstractionDisplay):
 
     def plan(self, plan: Any) -> None:
         self.close_line()
-        if not isinstance(plan, TrainPlan):
+        if not isinstance(plan, train_api.TrainPlan):
             super().plan(plan)
             return
         if not self.quiet:
@@ -156,7 +146,6 @@ class TrainDisplay(AbstractionDisplay):
 class _TrainingProgressLine(ProgressLine):
     """Progress of training: strength first if it is measured, then the remaining time and the visits."""
 
-    last: TrainingProgress | None = None
     last_details: tuple[str, ...] = ("", "", "")
     warned = False
 
@@ -166,7 +155,6 @@ class _TrainingProgressLine(ProgressLine):
             say(f"warning: {now.trouble}; the run continues and tries again")
         if now.touched is not None:
             self.last_details = _format_strength(now.strength), f"regret {now.regret:.3g}", f"{now.touched:,} touched"
-        self.last = now
         strength, *visited = self.last_details
         left = f"{format_seconds(now.left)} left" if now.left is not None else ""
         self.update(now.share, strength, left, f"{now.iterations:,} iterations", f"{now.rate:,.3g}/s", *visited)

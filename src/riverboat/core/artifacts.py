@@ -12,8 +12,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from riverboat import __version__
 from riverboat.core import files as core_files
@@ -33,11 +34,10 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-FileStamp: TypeAlias = tuple[int, int, int, int]
 _CHECKSUM_CACHE: LRUCache[str] = LRUCache(4096)  # by file and its stamp: computed by this process
 
 
-def file_stamp(path: Path) -> FileStamp:
+def file_stamp(path: Path) -> tuple[int, int, int, int]:
     """Return the identity, size and modification time of a file, which change when its content does.
 
     Parameters
@@ -57,11 +57,6 @@ def file_stamp(path: Path) -> FileStamp:
     """
     stat = path.stat()
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-def _cached_checksum(path: Path) -> str:
-    """Return the checksum of a file, computed once as long as its stamp does not change."""
-    return _CHECKSUM_CACHE.get_or_compute((path.absolute(), file_stamp(path)), lambda: _checksum(path))
 
 
 class ArtifactCache(Generic[T]):
@@ -153,10 +148,19 @@ def write(
         with core_files.disk_errors(folder):
             _check_replaceable(folder, kind)
             folder.parent.mkdir(parents=True, exist_ok=True)
-            if draft.exists():
-                shutil.rmtree(draft)
+            shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir()
-            _write_files(folder, draft, kind, arrays, meta, text_files or {})
+            for name, array in arrays.items():
+                with core_files.disk_errors(folder / f"{name}.npy"):
+                    write_npy(draft / f"{name}.npy", array)
+            for name, text in (text_files or {}).items():
+                with core_files.disk_errors(folder / name):
+                    (draft / name).write_text(text, encoding="utf-8", newline="")
+            with core_files.disk_errors(folder / MANIFEST):
+                _write_manifest(draft, {"kind": kind, **meta})
+            for path in draft.iterdir():
+                with core_files.disk_errors(folder / path.name):
+                    core_files.sync_file(path)
             _move_into_place(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)  # if it was not renamed: do not leave a useless copy on the disk
@@ -176,36 +180,13 @@ def _check_replaceable(folder: Path, kind: str) -> None:
         raise DiskError(f"{folder}: is a file, but must be a folder")
 
 
-def _write_files(
-    folder: Path,
-    draft: Path,
-    kind: str,
-    arrays: Mapping[str, Array],
-    meta: Mapping[str, Any],
-    text_files: Mapping[str, str],
-) -> None:
-    """Write all files of an artifact to its draft, and flush them to the disk; errors name the final folder."""
-    for name, array in arrays.items():
-        with core_files.disk_errors(folder / f"{name}.npy"):
-            write_npy(draft / f"{name}.npy", array)
-    for name, text in text_files.items():
-        with core_files.disk_errors(folder / name):
-            (draft / name).write_text(text, encoding="utf-8", newline="")
-    files = [draft / name for name in (*(f"{name}.npy" for name in arrays), *text_files)]
-    manifest = {
-        "format_version": FORMAT_VERSION,
-        "kind": kind,
-        "version": __version__,
-        **meta,
-        "files": {path.name: {"sha256": _checksum(path), "bytes": path.stat().st_size} for path in files},
-    }
+def _write_manifest(folder: Path, entries: Mapping[str, Any]) -> None:
+    """Write the manifest of a folder that holds all other files already."""
+    files = {path.name: {"sha256": _checksum(path), "bytes": path.stat().st_size} for path in folder.iterdir()}
+    manifest = {"format_version": FORMAT_VERSION, "version": __version__, **entries, "files": files}
     body = json.dumps(manifest, indent=2, sort_keys=True)
     signed = {"manifest": manifest, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-    with core_files.disk_errors(folder / MANIFEST):
-        (draft / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    for path in draft.iterdir():
-        with core_files.disk_errors(folder / path.name):
-            core_files.sync_file(path)
+    (folder / MANIFEST).write_text(json.dumps(signed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _move_into_place(draft: Path, folder: Path) -> None:
@@ -311,6 +292,7 @@ def read(
     """
     entries = read_manifest(folder)
     arrays: dict[str, Array] = {}
+    hint = f"delete {folder} to do without it"
     listed = entries.table("files")
     for name in listed:
         if names is not None and name not in names:
@@ -322,14 +304,13 @@ def read(
             )
         with core_files.disk_errors(path):
             if path.is_symlink() or not path.is_file():
-                raise CorruptError(f"{path}: missing, or not a plain file; delete {folder} to do without it")
+                raise CorruptError(f"{path}: missing, or not a plain file; {hint}")
             size, expected = path.stat().st_size, entry.integer("bytes")
             if size != expected:
-                raise CorruptError(
-                    f"{path}: {size:,} bytes where {expected:,} were written: truncated; delete {folder} to do without it"
-                )
-            if _cached_checksum(path) != entry.text("sha256"):
-                raise CorruptError(f"{path}: the checksum does not match; delete {folder} to do without it")
+                raise CorruptError(f"{path}: {size:,} bytes where {expected:,} were written: truncated; {hint}")
+            checksum = _CHECKSUM_CACHE.get_or_compute((path.absolute(), file_stamp(path)), partial(_checksum, path))
+            if checksum != entry.text("sha256"):
+                raise CorruptError(f"{path}: the checksum does not match; {hint}")
             if path.suffix == ".npy":
                 arrays[path.stem] = map_npy(path, private=private)
     return entries, ArtifactArrays(str(folder), arrays)

@@ -48,7 +48,6 @@ class BuildProgress:
 
 
 ProgressListener: TypeAlias = Callable[[BuildProgress], None]
-SizeEstimator: TypeAlias = Callable[[float], float]  # time limit in seconds -> estimated count
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class BuildMonitor:
         activity: str,
         unit: str,
         bytes_each: int,
-        estimate: SizeEstimator | None = None,
+        estimate: Callable[[float], float] | None = None,  # time limit in seconds -> estimated count
         expected: float | None = None,
     ) -> None:
         self.name, self.unit = name, unit
@@ -139,7 +138,9 @@ class BuildMonitor:
             self._check()
 
     def _check(self) -> None:
-        used = self._used_bytes()
+        resident = resident_memory()
+        grown = 0 if resident is None or self._resident is None else resident - self._resident
+        used = max(self.count * self._bytes_each, grown)
         if used > self._budget or self.count > MAX_COUNT:
             of = f" of about {self.expected:.2g}" if self.expected else ""
             raise MemoryLimitError(
@@ -158,12 +159,6 @@ class BuildMonitor:
         self._report()
         check_cancellation()
         self._next = clock.monotonic() + CHECK_INTERVAL
-
-    def _used_bytes(self) -> float:
-        """Return the bytes used so far: the growth of the process, if the system reports it."""
-        now = resident_memory()
-        grown = 0 if now is None or self._resident is None else now - self._resident
-        return max(self.count * self._bytes_each, grown)
 
     def _report(self, state: Literal["growing", "done", "interrupted"] = "growing") -> None:
         listener = _BUILD_LIMITS.get().listener

@@ -178,12 +178,15 @@ def append_line(path: str | Path, line: str) -> None:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: str | Path) -> Iterator[None]:
-    """Be the only process that writes to a folder, which is created if it is missing.
+def folder_lock(folder: str | Path | None) -> Iterator[None]:
+    """Be the only process that writes to a folder, which is created if it is missing; without a folder do nothing.
 
     The lock is on a file in the folder and belongs to the open handle: the operating system releases it when the
     process ends, for whatever reason. A file system without locks gives none.
     """
+    if folder is None:
+        yield
+        return
     folder = Path(folder)
     with disk_errors(folder):
         new = not folder.exists()
@@ -272,7 +275,8 @@ def read_text(path: str | Path, kind: str, max_bytes: int = MAX_TEXT_BYTES) -> s
         with path.open("rb") as file:
             content = file.read(max_bytes + 1)
         if len(content) > max_bytes:
-            raise InputError(f"{kind} {str(path)!r}: larger than {_format_limit(max_bytes)}, the limit for such files")
+            limit = f"{max_bytes >> 20} MiB" if max_bytes >= 1 << 20 else f"{max_bytes:,} bytes"
+            raise InputError(f"{kind} {str(path)!r}: larger than {limit}, the limit for such files")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, InputError):
@@ -328,7 +332,3 @@ def load_recipe(source: str | Path, package: str, parse: Callable[[str, str, Pat
     text = read_toml_text(path, "recipe")
     with located_errors(path):
         return parse(text, path.stem, path.parent)
-
-
-def _format_limit(count: int) -> str:
-    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count:,} bytes"

@@ -24,18 +24,18 @@ def forbid_imports(who: str) -> None:
 
 def import_user_module(kind: str, spec: str, module: str) -> Any:
     """Import the module that `spec` names; `kind` says in errors what it was expected to be."""
+    subject = f"{kind} {short_repr(spec)}"
     if _forbidden is not None:
         raise InputError(
-            f"{kind} {short_repr(spec)}: code by name is not allowed in {_forbidden}; use a name that comes with Riverboat"
+            f"{subject}: code by name is not allowed in {_forbidden}; use a name that comes with Riverboat"
         )
     with user_code_errors(kind, spec, f"{module} cannot be imported"):
         try:
             return importlib.import_module(module)
         except ModuleNotFoundError as error:
             if error.name is not None and f"{module}.".startswith(f"{error.name}."):
-                raise InputError(
-                    f"{kind} {short_repr(spec)}: no module {module!r} in this folder or among the installed packages"
-                ) from None
+                text = f"{subject}: no module {module!r} in this folder or among the installed packages"
+                raise InputError(text) from None
             raise  # the module exists, but imports another that does not
 
 

@@ -7,7 +7,6 @@ import mmap
 import os
 import sys
 import time as clock
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ FILESYSTEM_ROOT = Path("/")
 _NO_CGROUP_LIMIT = 1 << 60  # version 1 writes a number near 2^63 for "no limit"
 
 
+@cache
 def cpu_quota(root: Path = FILESYSTEM_ROOT) -> float | None:
     """Return how many processors the control groups of this process allow, or None without a limit."""
     quotas = []
@@ -46,24 +46,19 @@ def cgroup_memory_left(root: Path = FILESYSTEM_ROOT) -> int | None:
             with suppress(OSError, ValueError):
                 most = int(_read_text(folder / limit))  # "max" is no number
                 if most < _NO_CGROUP_LIMIT:
-                    used = int(_read_text(folder / usage)) - _read_stat(folder / "memory.stat", cached)
+                    used = int(_read_text(folder / usage)) - (_read_stat(folder / "memory.stat", cached) or 0)
                     left.append(max(0, most - max(0, used)))
     return min(left, default=None)
 
 
 @cache
 def _cgroup_folders(controller: str, root: Path) -> tuple[Path, ...]:
-    """Return the folders of the control groups of this process, which do not change."""
-    return tuple(dict.fromkeys(_find_cgroup_folders(controller, root)))
-
-
-def _find_cgroup_folders(controller: str, root: Path) -> Iterator[Path]:
-    """Yield the folders of control groups, from the process's own to the root, in both versions."""
+    """Return the folders of control groups, from the process's own to the root, in both versions; they do not change."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return
-    tree = root / "sys/fs/cgroup"
+        return ()
+    tree, found = root / "sys/fs/cgroup", []
     for line in lines:
         number, _, rest = line.partition(":")
         names, _, group = rest.partition(":")
@@ -74,20 +69,21 @@ def _find_cgroup_folders(controller: str, root: Path) -> Iterator[Path]:
         for top in tops:
             for folder in (top / inner, *(top / parent for parent in inner.parents)):
                 if ".." not in folder.parts and folder.is_dir():
-                    yield folder
+                    found.append(folder)
+    return tuple(dict.fromkeys(found))
 
 
 def _read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def _read_stat(path: Path, name: str) -> int:
-    """Read a number from a file of names and numbers; 0 if it is missing."""
+def _read_stat(path: Path, name: str) -> int | None:
+    """Read a number from a file of names and numbers; None if it is missing."""
     with suppress(OSError, ValueError):
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith(f"{name} "):
                 return int(line.split()[1])
-    return 0
+    return None
 
 
 READING_LIFETIME = 0.02  # seconds; callers that build thousands of small objects ask for each of them
@@ -113,14 +109,8 @@ def _read_available_memory() -> int | None:
 
 
 def _read_meminfo() -> int | None:
-    try:
-        with open("/proc/meminfo", encoding="utf-8") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
+    kilobytes = _read_stat(Path("/proc/meminfo"), "MemAvailable:")
+    return None if kilobytes is None else 1024 * kilobytes
 
 
 def resident_memory(process: int | None = None) -> int | None:
@@ -150,7 +140,7 @@ def available_cores() -> int:
 
     CPU affinity (`taskset`, batch systems) and the quotas of containers count; `os.cpu_count` ignores both.
     """
-    quota = _cached_cpu_quota()
+    quota = cpu_quota()
     limit = math.inf if quota is None else math.ceil(quota)
     return max(1, int(min(_schedulable_cores(), limit)))
 
@@ -162,8 +152,3 @@ def _schedulable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@cache
-def _cached_cpu_quota() -> float | None:
-    return cpu_quota()

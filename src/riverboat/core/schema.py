@@ -8,7 +8,7 @@ range, and an invalid one is rejected by name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
 from dataclasses import fields as fields_of
 from math import inf, isfinite
@@ -26,31 +26,17 @@ _MAX_FLOAT = float(np.finfo(np.float64).max)
 T = TypeVar("T")
 
 
-class FileEntries(Mapping[str, Any]):
+class FileEntries(dict[str, Any]):
     """Entries of a table in a file, with the file's location for messages."""
 
     def __init__(self, location: str, entries: Any) -> None:
         if not isinstance(entries, Mapping):
             raise CorruptError(f"{location}: {short_repr(entries)} where a table must be")
-        self.location, self._entries = location, entries
+        super().__init__(entries)
+        self.location = location
 
-    def __getitem__(self, key: str) -> Any:
-        if key not in self._entries:
-            raise CorruptError(f"{self.location}: no {key}; it was not written by this release, or was altered")
-        return self._entries[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return an entry unchecked, or the default."""
-        return self._entries.get(key, default)
+    def __missing__(self, key: str) -> Any:
+        raise CorruptError(f"{self.location}: no {key}; it was not written by this release, or was altered")
 
     def _fail(self, key: str, wanted: str) -> NoReturn:
         raise CorruptError(f"{self.location}: {key} = {short_repr(self[key])}: must be {wanted}")
@@ -140,7 +126,7 @@ class FileEntries(Mapping[str, Any]):
         Nesting goes at most `max_depth` levels deep.
         """
         table = self.table(key)
-        if not _is_plain(table._entries, max_depth):
+        if not _is_plain(table, max_depth):
             self._fail(key, "a table of plain values")
         return dict(table)
 

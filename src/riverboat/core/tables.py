@@ -186,9 +186,8 @@ class ReportTable:
             for row in self.rows:
                 if row[0] == key:
                     return self._dict(row)
-            raise unknown_name_error(
-                self.columns[0].name if self.columns else "row", key, [str(row[0]) for row in self.rows]
-            )
+            kind = self.columns[0].name if self.columns else "row"
+            raise unknown_name_error(kind, key, [str(row[0]) for row in self.rows])
         try:
             position = index(key)
         except TypeError:
@@ -307,8 +306,7 @@ class ReportTable:
         return {k: min(w, MIN_PROSE_WIDTH) if self.columns[k].kind == PROSE else w for k, w in widths.items()}
 
     def _titles(self) -> list[str]:
-        marks = {SHARE: " %"}
-        return [(column.title or column.name) + marks.get(column.kind, "") for column in self.columns]
+        return [(column.title or column.name) + " %" * (column.kind == SHARE) for column in self.columns]
 
     def _cells(self) -> Iterable[Sequence[str]]:
         kinds = [column.kind for column in self.columns]

@@ -45,9 +45,8 @@ def check_integer(name: str, value: Any, minimum: int = 0, maximum: int = MAX_IN
     riverboat.core.errors.InputError: iterations=1.5: must be a whole number from 1
     """
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not minimum <= int(value) <= maximum:
-        raise _invalid_argument(
-            name, value, f"a whole number from {minimum:,}" + (f" to {maximum:,}" if maximum < MAX_INT else "")
-        )
+        limit = f" to {maximum:,}" if maximum < MAX_INT else ""
+        raise _invalid_argument(name, value, f"a whole number from {minimum:,}{limit}")
 
 
 def check_number(name: str, value: Any, minimum: float = 0.0) -> None:

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riverboat.acpc.programs import match_programs
+from riverboat.api import match as match_api
 from riverboat.api.devices import note_agents_cpu_fallback, with_search_device
-from riverboat.api.match import UNITS, MatchResult, RoundRobinResult
-from riverboat.api.match import match as play_match
 from riverboat.cards.notation import format_cards
-from riverboat.cli.display import StageDisplay
 from riverboat.cli.matches.remote import WarningPrinter
-from riverboat.cli.progress import DeferredProgressBar
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.progress import DeferredProgressBar, StageDisplay
+from riverboat.cli.terminal import figure, make_table, print_result, save_picture, say
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.formats.hand_files import open_hand_writer
@@ -75,14 +72,14 @@ def match(
         DeferredProgressBar("values for AIVAT, once") as values,
         DeferredProgressBar(" against ".join(names) if len(names) == 2 else f"{len(names)} agents") as bar,
     ):
-        result: MatchResult | RoundRobinResult = play_match(
+        result: match_api.MatchResult | match_api.RoundRobinResult = match_api.match(
             *names, **options, until_settled=bounds, observe=write, progress=bar.update_count, preparing=values
         )
-    if plot is not None and isinstance(result, RoundRobinResult):
+    if plot is not None and isinstance(result, match_api.RoundRobinResult):
         from riverboat.plots.results import plot_round_robin  # loads matplotlib
 
         save_picture(plot_round_robin(result), plot)
-    parts = _round_robin_parts(result) if isinstance(result, RoundRobinResult) else _match_parts(result)
+    parts = _round_robin_parts(result) if isinstance(result, match_api.RoundRobinResult) else _match_parts(result)
     print_result(result, parts, json)
     if histories is not None and not json:
         say(f"hand histories: {histories}")
@@ -93,12 +90,9 @@ def _match_programs(names: list[str], game: str | None, hands: int, seed: int, j
     warnings = WarningPrinter()
     facts = match_programs(names, game, hands, seed, warnings)
     warnings.close()
-    print_result(facts | {"unit": "mbb/g", "units": UNITS}, _program_lines(names, facts), json)
-
-
-def _program_lines(names: list[str], facts: dict[str, Any]) -> Iterator[str]:
     result = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
-    yield f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
+    line = f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
+    print_result(facts | {"unit": "mbb/g", "units": match_api.UNITS}, [line], json)
 
 
 # --- Reviewed hands, within 80 columns ---
@@ -163,7 +157,7 @@ def parse_bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _match_parts(result: MatchResult) -> Iterator[Any]:
+def _match_parts(result: match_api.MatchResult) -> Iterator[Any]:
     """Yield the result of a match of two agents."""
     yield match_table([result])
     for name, account in result.accounts.items():
@@ -204,9 +198,8 @@ def match_table(matches: Iterable[DuplicateMatchResult]) -> ReportTable:
     rows = []
     for played in matches:
         mean, half = f"{played.mbb_per_game:+,.1f}", f"{played.ci95:,.1f}"
-        rows.append(
-            (*played.names, mean, half, f"{played.bb_per_100:+,.2f}", f"{played.hands:,}", interval_verdict(played))
-        )
+        rate, hands = f"{played.bb_per_100:+,.2f}", f"{played.hands:,}"
+        rows.append((*played.names, mean, half, rate, hands, interval_verdict(played)))
     columns = "agent", "against", figure("mbb/g"), figure("± 95 %"), figure("bb/100", 2), figure("hands", 1)
     return make_table([*columns, ReportColumn("verdict", rank=3)], rows)
 
@@ -218,7 +211,7 @@ def interval_verdict(played: DuplicateMatchResult) -> str:
     return "loses" if played.mbb_per_game < -played.ci95 else "undecided"
 
 
-def _round_robin_parts(result: RoundRobinResult) -> Iterator[Any]:
+def _round_robin_parts(result: match_api.RoundRobinResult) -> Iterator[Any]:
     """Yield the table of a round robin."""
     head, *rows = result.rows()
     yield make_table([head[0], *map(figure, head[1:])], rows)

@@ -94,8 +94,7 @@ def dealer(
             print(f"{used[0]} {used[1]}", flush=True)  # in the format of the competition's dealer
 
     warnings = WarningPrinter()
-    start, response, whole_hand, mean = map(parse_duration, (start_timeout, t_response, t_hand, t_per_hand))
-    limits = DealerLimits(start=start, answer=response, hand=whole_hand, average=mean)
+    limits = DealerLimits(*map(parse_duration, (start_timeout, t_response, t_hand, t_per_hand)))
     result, facts = programs.host_match(
         game,
         hands=hands,

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from riverboat.api.agent import agent as make_agent
 from riverboat.api.review import review_match
 from riverboat.cards.notation import format_cards
 from riverboat.cli.matches.match import describe_variance_reduction, match_table, review_parts
 from riverboat.cli.progress import DeferredProgressBar
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_parts, print_result
+from riverboat.cli.terminal import figure, make_table, print_parts, print_result
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
 from riverboat.formats.hand_files import read_hands_in_file_units
 from riverboat.games.holdem.rules import read_game
 from riverboat.practice.evaluators import make_evaluator
 from riverboat.practice.reviews import DecisionReview, HandReview, hands_of_player, review_hand, total_ev_lost
-from riverboat.practice.session import PracticeSession, SessionResults, session_results
+from riverboat.practice.session import PracticeSession, session_results
 
+T = TypeVar("T")
 _EV_LOST_COLUMNS = (
     "street",
     "line",
@@ -60,36 +61,30 @@ def _ev_lost_row(made: DecisionReview) -> tuple[str, ...]:
     return made.street, made.state.line or "–", f"{made.state.pot:,}", move, frequency, cost, best, verdict.source
 
 
+def _review_hands(title: str, hands: Sequence[T], review: Callable[[T], HandReview]) -> list[HandReview]:
+    """Review hands behind a progress bar."""
+    reviews = []
+    with DeferredProgressBar(title) as progress:
+        for number, hand in enumerate(hands, 1):
+            reviews.append(review(hand))
+            progress.update_count(number, len(hands))
+    return reviews
+
+
 def print_session_review(session: PracticeSession) -> None:
     """Print the decisions of all finished hands of a session, and its results with luck removed."""
-    count = len(session.finished)
-    with DeferredProgressBar("reviews") as progress:
-        hands = []
-        for number in range(count):
-            hands.append(session.review(number))
-            progress.update_count(number + 1, count)
+    hands = _review_hands("reviews", range(len(session.finished)), session.review)
     results = session_results(session.finished, session.table.agent)
-    print_parts([*_hand_review_parts(hands), *describe_results(results, total_ev_lost(hands))])
-
-
-def describe_results(results: SessionResults, lost: float) -> list[str]:
-    """Return the results of a session as lines of text."""
+    lost = total_ev_lost(hands)
     lines = [f"won {results.won:+,.6g} chips in {results.hands:,} hands; EV lost {lost:,.1f} chips"]
     for name, label in (("raw", "as played"), ("all_in", "all-ins by equity"), ("aivat", "without luck (AIVAT)")):
         interval = results.to_dict()[name]
         if interval is not None:
             lines.append(f"{label}: {interval['mean']:+,.0f} ± {interval['ci95']:,.0f} {results.unit}")
-    return lines
+    print_parts([*_hand_review_parts(hands), *lines])
 
 
-def review(
-    log: Path,
-    *,
-    player: str | None = None,
-    judge: str = "default",
-    json: bool = False,
-    **options: Any,
-) -> None:
+def review(log: Path, *, player: str | None = None, judge: str = "default", json: bool = False, **options: Any) -> None:
     """Review a recorded match with AIVAT, or the decisions of one player by EV lost.
 
     Parameters
@@ -115,11 +110,7 @@ def _review_decisions(file: Path, player: str, judge: str, worst: int, game: str
     if player not in record.names:
         raise InputError(f"--player {player!r}: not a player in {file}; players: {', '.join(record.names[:8])}")
     hands, evaluator = hands_of_player(record, player), make_evaluator(make_agent(judge))
-    reviews = []
-    with DeferredProgressBar(f"{len(hands):,} hands") as progress:
-        for number, hand in enumerate(hands, 1):
-            reviews.append(review_hand(evaluator, hand))
-            progress.update_count(number, len(hands))
+    reviews = _review_hands(f"{len(hands):,} hands", hands, partial(review_hand, evaluator))
     num_judged = sum(decision.cost is not None for hand in reviews for decision in hand.decisions)
     num_decisions = sum(len(hand.decisions) for hand in reviews)
     facts = {

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from riverboat.api.continuous import ContinuousResult, RiverThresholdsResult, solve_continuous
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import emit, save_picture
+from riverboat.cli.terminal import emit, make_table, prose, save_picture
 from riverboat.core.tables import ReportColumn
 
 

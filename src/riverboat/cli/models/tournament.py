@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from riverboat.api import tournaments
-from riverboat.api.tournaments import IcmResult, PushFoldDecision, PushFoldResult, TournamentResult
-from riverboat.cli.progress import DeferredProgressBar, ProgressLine
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.progress import DeferredProgressBar, LineSlot
+from riverboat.cli.terminal import figure, make_table, print_result, save_picture, say
 from riverboat.cli.termination import defer_signals
 from riverboat.core import files
 from riverboat.core.errors import InputError, short_repr
@@ -134,8 +131,7 @@ def tournament(
         print_result(facts, _estimate_lines(facts, options["threads"]), json)
         return True
     else:
-        with DeferredProgressBar("equities, once") as bar, ExitStack() as lines, defer_signals() as signal:
-            opened: list[ProgressLine] = []  # appears with the first report
+        with DeferredProgressBar("equities, once") as bar, LineSlot() as slot, defer_signals() as signal:
 
             def prepare(share: float) -> None:
                 if (received := signal()) is not None:
@@ -143,9 +139,8 @@ def tournament(
                 bar(share)
 
             def report(step: int, share: float, epsilon: float | None) -> None:
-                if not opened:
-                    opened.append(lines.enter_context(ProgressLine("tournament")))
-                opened[0].update(share, "" if epsilon is None else f"ε {epsilon:.3g} % of the fee", f"step {step}")
+                fee_share = "" if epsilon is None else f"ε {epsilon:.3g} % of the fee"
+                slot.open("tournament").update(share, fee_share, f"step {step}")
 
             options |= {"preparing": prepare, "progress": report, "stop": lambda: signal() is not None}
             result = tournaments.solve_tournament(source, **shown, **options)
@@ -157,7 +152,7 @@ def tournament(
     return result.solved.epsilon_percent <= float(options["until"])
 
 
-def _icm_parts(result: IcmResult) -> Iterator[ReportTable]:
+def _icm_parts(result: tournaments.IcmResult) -> Iterator[ReportTable]:
     """Yield values, finish probabilities, bubble factors and call-off equities."""
     paid, total = range(len(result.payouts)), sum(result.payouts)
     columns: list[str | ReportColumn] = ["player", *map(figure, ("stack", "chips", "value", "prizes"))]
@@ -180,7 +175,7 @@ def _icm_parts(result: IcmResult) -> Iterator[ReportTable]:
 
 
 def _save_decisions(
-    decisions: Sequence[PushFoldDecision], line: str | None, plot: Path | None, csv: Path | None
+    decisions: Sequence[tournaments.PushFoldDecision], line: str | None, plot: Path | None, csv: Path | None
 ) -> None:
     """Write a table of all decisions, and draw the grid of one of them."""
     if csv is not None:
@@ -191,13 +186,13 @@ def _save_decisions(
         save_picture(grid.figure(), plot)
 
 
-def _decision_table(decisions: Sequence[PushFoldDecision], title: str = "") -> ReportTable:
+def _decision_table(decisions: Sequence[tournaments.PushFoldDecision], title: str = "") -> ReportTable:
     """Return a table with one row per decision."""
     rows = ((d.line or "–", d.position, d.move, f"{100 * d.share:.1f}") for d in decisions)
     return make_table(["line", "player", "move", figure("% of hands")], rows, title)
 
 
-def _push_fold_parts(result: PushFoldResult, line: str | None) -> Iterator[Any]:
+def _push_fold_parts(result: tournaments.PushFoldResult, line: str | None) -> Iterator[Any]:
     """Yield the decisions, the grid of one line, values and ε."""
     decisions, unit = result.decisions, result.spot.unit
     yield _decision_table([d for d in decisions if len(decisions) <= MAX_LINES_SHOWN or d.line.count("J") <= 1])
@@ -216,7 +211,7 @@ def _estimate_lines(facts: dict[str, Any], threads: int) -> Iterator[str]:
     yield f"about {memory} of memory, {format_seconds(facts['seconds'])} on {threads} threads"
 
 
-def tournament_parts(result: TournamentResult, line: str | None = None) -> Iterator[Any]:
+def tournament_parts(result: tournaments.TournamentResult, line: str | None = None) -> Iterator[Any]:
     """Yield ε and the error of ICM, and the requested state with the grid of one line."""
     solved, errors = result.solved, result.icm_errors
     yield (

@@ -12,13 +12,10 @@ from riverboat.api import artifacts, tournaments
 from riverboat.api import respond as respond_api
 from riverboat.api import show as show_api
 from riverboat.api.options import Count, Flag, Limits
-from riverboat.api.respond import BestResponses
 from riverboat.cli.models import tournament
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.show import blueprint, card_abstraction, spot
-from riverboat.cli.show.spot import ShowOptions
-from riverboat.cli.tables import make_table, prose
-from riverboat.cli.terminal import print_result, say
+from riverboat.cli.terminal import make_table, print_result, prose, say
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
 from riverboat.core.formatting import format_bytes
@@ -87,7 +84,7 @@ def show(
     game
         The game that was solved, if it was module:object.
     """
-    view = ShowOptions(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
+    view = spot.ShowOptions(hand, table, player, runouts, picture, sort, limit, board, range_text, values)
     found = artifacts.describe(folder)
     if found.type == "agent":
         if abstraction is not None:
@@ -200,7 +197,7 @@ def respond(
     print_result(responses, _response_parts(responses, limit), json)
 
 
-def _response_parts(responses: BestResponses, limit: int) -> Iterator[Any]:
+def _response_parts(responses: respond_api.BestResponses, limit: int) -> Iterator[Any]:
     for p, best in responses.items():
         yield f"{best.claim}, a gain of {best.gain:.3g} over the strategy"
         infosets = [each.name for each in best.strategy.tree.infosets() if each.player == p][:limit]
@@ -209,14 +206,11 @@ def _response_parts(responses: BestResponses, limit: int) -> Iterator[Any]:
 
 def games(*, json: bool = False) -> None:
     """List the games with their options."""
-    known = {
-        name: {"about": entry.description, "options": registry.game_options(name)}
-        for name, entry in registry.GAMES.items()
-    }
-    rows = [
-        (name, str(game["about"]), ", ".join(f"{k}={v}" for k, v in registry.game_options(name).items()))
-        for name, game in known.items()
-    ]
+    known, rows = {}, []
+    for name, entry in registry.GAMES.items():
+        options = registry.game_options(name)
+        known[name] = {"about": entry.description, "options": options}
+        rows.append((name, entry.description, ", ".join(f"{k}={v}" for k, v in options.items())))
     rows += [
         ("FILE.efg, FILE.nfg", "a Gambit file", ""),
         ("FILE.toml", "a hold'em spot (docs/spots.md)", ""),

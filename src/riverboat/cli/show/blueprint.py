@@ -12,14 +12,13 @@ from riverboat.api import show as show_api
 from riverboat.api.artifacts import agent_blueprint, describe, load_blueprint, load_policy
 from riverboat.cards.grid import HandGrid
 from riverboat.cli.progress import ProgressLine
-from riverboat.cli.show.spot import ROOT, ShowOptions, print_range, print_rows
+from riverboat.cli.show.spot import ROOT, ShowOptions, print_range, print_rows, sort_rows
 from riverboat.cli.terminal import emit, print_parts, print_result, save_picture, say
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
 from riverboat.games.holdem.menus import SEATS
 from riverboat.reports import ledger
 from riverboat.strategies.reports import blueprint as report
-from riverboat.strategies.reports.blueprint import BUCKETS_TABLE, BlueprintNode
 from riverboat.strategies.reports.node import WEIGHT_DIGITS
 from riverboat.strategies.reports.public_state import PublicStateNode
 
@@ -40,9 +39,8 @@ def show_blueprint(
     if line == PREFLOP:
         show_preflop(strategy, view, json)
     elif line is not None or view.needs_node:
-        show_decision(
-            show_api.blueprint_node(strategy, "" if line in (None, ROOT) else str(line), view.board), view, json
-        )
+        moves = "" if line in (None, ROOT) else str(line)
+        show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json)
     else:
         entries = describe(folder).entries
         _show_summary(strategy, "" if entries is None else entries["kind"], json)
@@ -96,9 +94,7 @@ def show_preflop(
         nodes = [node for node in nodes if node.seat == report.parse_seat(node, view.player)]
     frequent = sorted(nodes, key=lambda node: -node.reach_probability)[:MAX_GRIDS]
     main = [node for node in nodes if node in frequent]
-    table = report.decisions_table(nodes, view.hand)
-    if view.sort is not None:
-        table = table.sorted(view.sort)
+    table = sort_rows(report.decisions_table(nodes, view.hand), view.sort)
     if view.picture is not None:
         for node in main:
             where = f"-{node.line}" if node.node else ""
@@ -126,7 +122,7 @@ def show_decision(
     if view.picture is not None:
         _save_grid(report.strategy_grid(node, view.player), view.picture)
     if view.values:
-        if not isinstance(node, BlueprintNode):
+        if not isinstance(node, report.BlueprintNode):
             raise InputError(f"--values at {node.line!r}: only for blueprints; name the folder of one, without options")
         _show_values(node, view, json)
         return
@@ -151,28 +147,26 @@ def show_decision(
     print_rows(_hand_table(node, view.table, view.player, view.sort), view.limit)
 
 
-def _show_values(node: BlueprintNode, view: ShowOptions, json: bool) -> None:
+def _show_values(node: report.BlueprintNode, view: ShowOptions, json: bool) -> None:
     """Print the EVs of all hands in self-play and against best responses."""
     if view.range:
         raise InputError("--values and --range: give only one of them")
     with ProgressLine("values on all runouts"):
         values = show_api.node_values(node, player=view.player, hand=view.hand, table=view.table)
     if values.hand is not None:
-        print_result(values.hand, _hand_value_lines(values.hand), json)
+        hand = values.hand
+        figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
+        line = f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}"
+        print_result(hand, [line], json)
         return
     assert values.hands is not None
-    table = values.hands if view.sort is None else values.hands.sorted(view.sort)
+    table = sort_rows(values.hands, view.sort)
     if json:
         sides = {str(row["player"]): {key: row[key] for key in ("ev", "best", "gain")} for row in values.seats}
         emit(report.node_summary(node) | {"values": sides | {"unit": values.unit}, "table": table.to_dict()})
         return
     print_parts([_bold(report.headline(node)), values.seats, ""])
     print_rows(table, view.limit)
-
-
-def _hand_value_lines(hand: dict[str, Any]) -> Iterator[str]:
-    figures = f"EV {hand['ev']:,.2f}, best response {hand['best']:,.2f}"
-    yield f"{hand['hand']} ({hand['player']}): weight {100 * hand['weight']:.1f} %, {figures}"
 
 
 def _show_range(node: PublicStateNode, player: str | None, json: bool) -> None:
@@ -198,8 +192,7 @@ def _hand_lines(hand: dict[str, Any]) -> Iterator[str]:
 
 
 def _hand_table(node: PublicStateNode, by: str | None, player: str | None, sort: str | None) -> ReportTable:
-    table = report.hands_table(node, by, player)
-    return table if sort is None else table.sorted(sort)
+    return sort_rows(report.hands_table(node, by, player), sort)
 
 
 def _node_to_dict(node: PublicStateNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
@@ -226,12 +219,12 @@ def show_agent(name: str, line: str | None, view: ShowOptions, json: bool, game:
     with ProgressLine(f"reading {name}"):
         agent, rules = load_policy(name, game)
     moves = "" if line in (None, ROOT) else str(line)
-    strategy = agent_blueprint(agent) if line == PREFLOP or view.values or view.table == BUCKETS_TABLE else None
-    if strategy is not None and line == PREFLOP:
-        show_preflop(strategy, view, json, {"agent": name})
-        return
+    strategy = agent_blueprint(agent) if line == PREFLOP or view.values or view.table == report.BUCKETS_TABLE else None
     if strategy is not None:
-        show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json, {"agent": name})
+        if line == PREFLOP:
+            show_preflop(strategy, view, json, {"agent": name})
+        else:
+            show_decision(show_api.blueprint_node(strategy, moves, view.board), view, json, {"agent": name})
         return
     if line == PREFLOP or view.values:
         option = PREFLOP if line == PREFLOP else "--values"

@@ -104,14 +104,13 @@ def _overview_parts(node: SolutionNode, player: str | None = None) -> list[Any]:
 
 def _node_reports(node: SolutionNode, view: ShowOptions) -> dict[str, Any]:
     """Return the requested reports by name; by default the table of hand groups."""
-    if view.hand is not None and (view.table is not None or view.runouts):
-        raise InputError(f"--hand {short_repr(view.hand)} with --table or --runouts: give only one of them")
-    if view.hand is not None and ONE_HAND_PATTERN.fullmatch(view.hand):
-        return {"hand": node_report.hand_report(node, view.hand, view.player)}
-    parts: dict[str, Any] = {}
     if view.hand is not None:
-        parts["hands"] = sort_rows(node_report.selected_hands_table(node, view.hand, view.player), view.sort)
-        return parts
+        if view.table is not None or view.runouts:
+            raise InputError(f"--hand {short_repr(view.hand)} with --table or --runouts: give only one of them")
+        if ONE_HAND_PATTERN.fullmatch(view.hand):
+            return {"hand": node_report.hand_report(node, view.hand, view.player)}
+        return {"hands": sort_rows(node_report.selected_hands_table(node, view.hand, view.player), view.sort)}
+    parts: dict[str, Any] = {}
     if view.runouts:
         parts["runouts"] = sort_rows(comparison_report.node_runouts(node), view.sort)
     if view.table is not None or not view.runouts:

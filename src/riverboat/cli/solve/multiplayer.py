@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from riverboat.api.solve import TeamValues, team_values
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result
+from riverboat.cli.progress import StageDisplay
+from riverboat.cli.terminal import figure, make_table, print_result
 from riverboat.core.claims import to_dicts
 from riverboat.core.tables import ReportTable
 

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from riverboat.api import estimate as estimates
+from riverboat.api import solve as solve_api
 from riverboat.api.boards import solve_boards
-from riverboat.api.estimate import estimate as estimate_solve
-from riverboat.api.solve import (
-    CompiledGame,
-    SolveInterrupted,
-    check_choices,
-    compile_for_solving,
-    missed_target_reason,
-)
-from riverboat.api.solve import solve as solve_game
 from riverboat.api.spots import spot_from_match_state, spot_from_texts
 from riverboat.cli.command import given, options_for
-from riverboat.cli.display import StageDisplay
-from riverboat.cli.solve.display import SolveDisplay
-from riverboat.cli.solve.estimates import print_estimate
+from riverboat.cli.progress import SolveProgressLine, StageDisplay
 from riverboat.cli.solve.multiplayer import multiplayer_parts
-from riverboat.cli.tables import figure, make_table
-from riverboat.cli.terminal import print_result, save_picture, say
+from riverboat.cli.terminal import COMPILING_MESSAGE, figure, make_table, print_result, save_picture, say
+from riverboat.cli.termination import Interrupted, defer_signals
 from riverboat.core import files
 from riverboat.core.errors import InputError, UnsavedError
-from riverboat.core.formatting import format_bytes, shell_quote
+from riverboat.core.formatting import format_bytes, format_seconds, shell_quote
+from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 from riverboat.games.base import Game
 from riverboat.games.holdem.match_state import TAG
 from riverboat.games.registry import SPOT, game_from_spec
@@ -35,10 +28,8 @@ from riverboat.games.spots.spot import Spot
 from riverboat.strategies.reports.node import node_summary
 
 if TYPE_CHECKING:
-    from riverboat.solvers.result import Result
+    from riverboat.solvers.result import Result, SolveProgress
 
-
-SOLVE = "riverboat.api.solve:solve"
 SPOT_FROM_TEXTS = "riverboat.api.spots:spot_from_texts"
 SPOT_FROM_MATCH_STATE = "riverboat.api.spots:spot_from_match_state"
 
@@ -85,7 +76,7 @@ def solve(
         With --boards: report this line instead of the root: b50, x-x/*.
     """
     of_spot, of_state = (given(options_for(source, options)) for source in (SPOT_FROM_TEXTS, SPOT_FROM_MATCH_STATE))
-    options = options_for(SOLVE, options)
+    options = options_for("riverboat.api.solve:solve", options)
     schedules: list[str | None] = [*schedule] if schedule else [None]
     if boards is None and (keep or line is not None):
         raise InputError(f"{'--keep' if keep else '--line'} needs --boards")
@@ -96,19 +87,14 @@ def solve(
     if plot is not None and boards is not None:
         raise InputError("--plot draws one run, but --boards makes many; leave one out")
     if estimate:
-        check_choices(*(options[name] for name in ("method", "traversal", "device", "dtype")))
+        solve_api.check_choices(*(options[name] for name in ("method", "traversal", "device", "dtype")))
     solved: str | Spot = game
     if is_spot(game) or of_spot or of_state or boards:
         solved = read_spot(game, of_spot, of_state)
     if estimate:
+        settings = {name: options[name] for name in ("threads", "traversal")}
         with StageDisplay() as display:
-            facts = estimate_solve(
-                solved,
-                schedule=schedules[0],
-                threads=options["threads"],
-                traversal=options["traversal"],
-                observer=display,
-            )
+            facts = estimates.estimate(solved, schedule=schedules[0], observer=display, **settings)
         print_estimate(facts, json)
         return True
     if isinstance(solved, Spot) and options["method"] == "cfr" and len(schedules) > 1:
@@ -149,6 +135,43 @@ def read_spot(name: str, of_spot: Mapping[str, Any], of_state: Mapping[str, Any]
 # --- solving ---
 
 
+class SolveDisplay(StageDisplay):
+    """Shows a solve. From the plan on, a signal is raised between two steps, so that the run can be saved."""
+
+    def __init__(self) -> None:
+        self.current: solve_api.SolvePlan | None = None
+        self._signals = ExitStack()
+        self._interrupted: Callable[[], Interrupted | None] = lambda: None
+
+    def plan(self, plan: solve_api.SolvePlan) -> None:
+        self.close()
+        self.current = plan
+        if plan.large and plan.table_bytes is not None:
+            say(f"{plan.game}: {plan.infosets:,} information sets, tables of {format_bytes(plan.table_bytes)}")
+        iterations, seconds, until = plan.limits
+        self.line = SolveProgressLine(
+            f"{plan.game} {plan.method}", plan.unit, iterations=iterations, seconds=seconds, until=until
+        )
+        if not plan.compiled:
+            self.line.update(None, COMPILING_MESSAGE)
+        if plan.resumable:
+            self._interrupted = self._signals.enter_context(defer_signals())
+
+    def progress(self, now: SolveProgress) -> None:
+        if isinstance(self.line, SolveProgressLine):
+            self.line(now)
+        if (signal := self._interrupted()) is not None:
+            raise signal
+
+    def close(self) -> None:
+        self._signals.close()
+        self._interrupted = lambda: None
+        self.close_line()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Solved(NamedTuple):
     """A result, and why it missed its target."""
 
@@ -187,23 +210,23 @@ def _solve_all(game: str | Game, schedules: Sequence[str | None], options: dict[
     if options["resume"]:
         raise InputError("--resume continues one schedule at a time")
     with StageDisplay() as display:
-        compiled = compile_for_solving(game, display)
+        compiled = solve_api.compile_for_solving(game, display)
+    base = options["out"]
     folders = [
-        None if options["out"] is None else Path(options["out"]) / str(name).replace(":", "-").replace(",", "-")
-        for name in schedules
+        None if base is None else Path(base) / str(name).replace(":", "-").replace(",", "-") for name in schedules
     ]
     return [_solve_one(compiled, name, options | {"out": out}) for name, out in zip(schedules, folders, strict=True)]
 
 
-def _solve_one(game: str | Game | CompiledGame, schedule: str | None, options: Mapping[str, Any]) -> Solved:
+def _solve_one(game: str | Game | solve_api.CompiledGame, schedule: str | None, options: Mapping[str, Any]) -> Solved:
     """Solve, with progress; an interrupt saves the run between two steps."""
     unsaved: UnsavedError | None = None
     with SolveDisplay() as display:
         try:
-            result = solve_game(game, schedule=schedule, observer=display, **options)
+            result = solve_api.solve(game, schedule=schedule, observer=display, **options)
         except UnsavedError as error:
             unsaved, result = error, error.result
-        except SolveInterrupted as stopped:
+        except solve_api.SolveInterrupted as stopped:
             display.close()
             run, folder = stopped.run, stopped.run.folder
             if folder is None:
@@ -212,7 +235,7 @@ def _solve_one(game: str | Game | CompiledGame, schedule: str | None, options: M
             say(f"saved under {folder} (continue with --out {shell_quote(folder)} --resume)")
             raise
         assert display.current is not None
-        return Solved(result, missed_target_reason(result, display.current.limits, options["until"]), unsaved)
+        return Solved(result, solve_api.missed_target_reason(result, display.current.limits, options["until"]), unsaved)
 
 
 def _solve_boards(
@@ -255,3 +278,57 @@ def _spot_result_parts(result: Result, facts: Mapping[str, Any]) -> Iterator[Any
         f"iterations, {facts['seconds']:.2f} s; {format_bytes(facts['memory_mb'] * 1e6)}, threads: {facts['threads']}"
     )
     yield node_summary(result.strategy[""])  # type: ignore[arg-type]  # the solution of a spot
+
+
+# --- estimates ---
+
+MAX_LINES_SHOWN = 40  # lines printed per street
+
+
+def print_estimate(facts: Mapping[str, Any], json: bool) -> None:
+    """Print sizes in chips, nodes and boards of each street, memory and time."""
+    lines = _spot_estimate_parts(facts) if "streets" in facts else _tree_estimate_lines(facts)
+    print_result(dict(facts), lines, json)
+
+
+def _tree_estimate_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the estimate of a game other than hold'em."""
+    exact = facts["figures_are"] == estimates.EXACT
+    about = "" if exact else "about "
+
+    def number(x: int) -> str:
+        return f"{x:,}" if exact else f"{x:.2g}"
+
+    yield f"{facts['game']}: {about}{number(facts['nodes'])} nodes in the tree"
+    if "infosets" in facts:
+        yield f"{about}{number(facts['infosets'])} information sets, {number(facts['infoset_actions'])} infoset-actions"
+        tables = ", ".join(f"{name} {format_bytes(size)}" for name, size in facts["bytes"].items())
+        yield f"tables ({facts['schedule']}): {about}{tables}"
+    if not exact:
+        yield f"{estimates.ESTIMATED}; the solver counts nodes while it builds, and stops if memory runs out"
+
+
+def _spot_estimate_parts(facts: Mapping[str, Any]) -> Iterator[Any]:
+    yield f"{facts['game']}: {facts['infosets']:,} information sets, {facts['infoset_actions']:,} infoset-actions"
+    first, *others = facts["streets"][0]
+    columns = ReportColumn(first), *(ReportColumn(name, FIGURE, name.replace("_", " ")) for name in others)
+    rows = [(str(row[first]), *(f"{row[name]:,}" for name in others)) for row in facts["streets"]]
+    yield ReportTable("", columns, tuple(rows))
+    tables = ", ".join(f"{name} {format_bytes(size)}" for name, size in facts["bytes"].items())
+    yield f"tables ({facts['schedule']}): {tables}; the tree itself {format_bytes(facts['bytes_tree'])}"
+    text = f"about {format_seconds(facts['seconds_per_iteration'])} per iteration on {facts['threads']} thread"
+    text += "s" if facts["threads"] > 1 else ""
+    if facts["seconds_to_target"] is not None:
+        duration = format_seconds(facts["seconds_to_target"])
+        target, iterations = facts["target_pct"], facts["iterations_to_target"]
+        text += f", {duration} to {target:g} % of the pot if that takes {iterations} iterations"
+    yield f"{text} (an estimate; your machine may be up to three times faster or slower)"
+    yield "sizes in chips, as totals on the street; * is any card"
+    for number, row in enumerate(facts["streets"]):
+        lines = [line for line in facts["menus"] if line["street"] == number]
+        yield f"{row['street']}:"
+        for line in lines[:MAX_LINES_SHOWN]:
+            where = f"{line['line'] or 'root'}: {line['player']}, pot {line['pot']:g}"
+            yield f"  {where}: {' '.join(line['moves'])}"
+        if len(lines) > MAX_LINES_SHOWN:
+            yield f"  … {len(lines) - MAX_LINES_SHOWN:,} more; --json prints all"
