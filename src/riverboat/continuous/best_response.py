@@ -157,8 +157,8 @@ class ProfileEvaluation:
     @cached_property
     def _piece_share(self) -> Array:
         """Share of each piece in its segment. float64 [players, pieces]"""
-        part: Array = self._segment_density[..., 0] * self.width + self._segment_density[..., 1] * self.width**2 / 2
-        return part
+        start, slope = np.moveaxis(self._segment_density, -1, 0)
+        return np.asarray(start * self.width + slope * self.width**2 / 2)
 
     def density(self, player: int) -> Array:
         """Return a player's density on the pieces. float64 [pieces, 2]
@@ -168,8 +168,7 @@ class ProfileEvaluation:
         player
             Player, from 0.
         """
-        densities: Array = self.game.signals.mass[player, self.segment][:, None] * self._segment_density[player]
-        return densities
+        return np.asarray(self.game.signals.mass[player, self.segment][:, None] * self._segment_density[player])
 
     @cached_property
     def _reach(self) -> Array:
@@ -189,10 +188,7 @@ class ProfileEvaluation:
         """
         signals, k = self.game.signals, self.segment
         reach, pieces = self._reach[other], np.arange(len(k))
-        if self.game.players == 2:
-            table = signals.conditional[me]
-        else:
-            table = signals.mass[other][None]
+        table = signals.conditional[me] if self.game.players == 2 else signals.mass[other][None]
         own = k if len(table) > 1 else np.zeros_like(k)  # row of the table for each own piece
         chance = table[:, k] * self._piece_share[other]  # [rows, pieces]
         weight = reach[:, None, :] * chance
@@ -232,8 +228,7 @@ class ProfileEvaluation:
         for z, path in enumerate(game.leaf_paths):
             leaf = path.leaf
             reach = np.prod([against[p][0][z] for p in others], axis=0)[:, None]
-            base = leaf.base[me] * reach
-            parts = [base]
+            parts = [leaf.base[me] * reach]
             if me in leaf.contenders:
                 prize = leaf.prize * np.ones((1, 1))
                 for p in others:
@@ -244,8 +239,7 @@ class ProfileEvaluation:
             if leaf.signal_weights[me]:
                 parts.append(leaf.signal_weights[me] * multiply_polynomials(reach, value))
             rows.append(parts)
-        degree = max(part.shape[-1] for parts in rows for part in parts)
-        out = np.zeros((len(rows), len(self.middle), degree))
+        out = np.zeros((len(rows), len(self.middle), max(part.shape[-1] for parts in rows for part in parts)))
         for z, parts in enumerate(rows):
             for part in parts:
                 out[z, :, : part.shape[-1]] += part

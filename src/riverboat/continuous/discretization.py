@@ -20,6 +20,8 @@ from riverboat.strategies.tabular import Strategy
 
 # --- CFR+ on steps ---
 
+CFR_ITERATIONS = 500
+
 
 def _partition_signals(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
     """Return the edges of steps that are equally likely on average, and each player's probability of each step.
@@ -35,11 +37,10 @@ def _partition_signals(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
     edges = np.interp(np.linspace(0.0, 1.0, steps + 1), signals.cdf_at_edges.mean(axis=0), signals.edges)
     edges[0], edges[-1] = signals.low, signals.high
     edges = np.maximum.accumulate(edges)
-    weights = np.stack([np.diff(signals.cdf(p, edges)) for p in range(game.players)])
-    return edges, weights
+    return edges, np.stack([np.diff(signals.cdf(p, edges)) for p in range(game.players)])
 
 
-def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tuple[Array, Array, dict[int, Array]]:
+def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[int, Array]]:
     """Run CFR+ on the steps; return edges, probabilities of steps and average strategies.
 
     {situation: float64 [moves, steps]}
@@ -47,11 +48,10 @@ def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tu
     if game.signals.joint is not None:
         raise InputError(f"{game.name}: CFR+ on steps needs independent signals")
     edges, weights = _partition_signals(game, steps)
-    middle = (edges[:-1] + edges[1:]) / 2
-    value = np.array([game.signals.value(float(x)) for x in middle])
+    value = np.array([game.signals.value(float(x)) for x in (edges[:-1] + edges[1:]) / 2])
     regret = [np.zeros((len(s.moves), steps)) for s in game.situations]
     sums = [np.zeros((len(s.moves), steps)) for s in game.situations]
-    for iteration in range(1, rounds + 1):
+    for iteration in range(1, CFR_ITERATIONS + 1):
         for me in range(game.players):
             strategy = [_regret_matching(r) for r in regret]
             values = _action_values(game, me, weights, value, strategy)
@@ -171,8 +171,7 @@ class DiscretizedGame:
         part = np.maximum(ends - starts, 0.0) / np.diff(signals.edges)  # share of each segment that lies in each step
         joint = part @ signals.joint @ part.T
         both = np.outer(*self.weights)
-        ratio: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
-        return ratio
+        return np.asarray(np.divide(joint, both, out=np.zeros_like(joint), where=both > 0))
 
     def root(self) -> _DiscretizedState:
         """Return the public state after both players have seen their signals."""
@@ -196,15 +195,14 @@ class DiscretizedGame:
     def _matrix(self, base: tuple[float, ...], prize: float, ratio: Array) -> MatrixPayoff:
         order = np.arange(self.steps)
         won = np.where(order[:, None] > order, 1.0, np.where(order[:, None] == order, 0.5, 0.0))
-        first = (base[0] + prize * won) * ratio
-        second = (base[1] + prize * (1 - won)) * ratio
-        return MatrixPayoff((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
+        first, second = (((b + prize * share) * ratio).tolist() for b, share in zip(base, (won, 1 - won), strict=True))
+        return MatrixPayoff((tuple(map(tuple, first)), tuple(map(tuple, second))))
 
     @cached_property
     def lines(self) -> dict[str, str]:
         """Line of each situation, by its name, in the notation of the finite game."""
-        lines = _decision_lines(self.game)
-        return {situation.name: line for situation, line in zip(self.game.situations, lines, strict=True)}
+        names = (situation.name for situation in self.game.situations)
+        return dict(zip(names, _decision_lines(self.game), strict=True))
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Return the probability of each action at each step, by situation. float64 [moves, steps] each

@@ -333,8 +333,8 @@ def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
         contenders = table.get("contenders", [])
         if not isinstance(contenders, list):
             raise InputError(f"{where}.contenders = {short_repr(contenders)}: must be a list of players")
-        contender_seats = tuple(_integer(p, f"{where}.contenders", 0, MAX_PLAYERS - 1) for p in contenders)
-        return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), contender_seats, signal_weights)
+        seats = tuple(_integer(p, f"{where}.contenders", 0, MAX_PLAYERS - 1) for p in contenders)
+        return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), seats, signal_weights)
     check_keys(table, ("player", "moves", "situation"), where)
     moves = _table(table.get("moves", {}), f"{where}.moves")
     if "player" not in table or not moves:
@@ -343,5 +343,4 @@ def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
     below = tuple(
         (label, _tree(_table(child, f"{where}.{label}"), f"{where}.{label}")) for label, child in moves.items()
     )
-    situation = _text(table, "situation", "", where) or None
-    return DecisionNode(player, below, situation)
+    return DecisionNode(player, below, _text(table, "situation", "", where) or None)

@@ -87,8 +87,7 @@ class Signals:
     @cached_property
     def cdf_at_edges(self) -> Array:
         """Distribution function of each player at the edges. float64 [players, segments + 1]"""
-        zero = np.zeros((self.players, 1))
-        return np.concatenate([zero, np.cumsum(self.mass, axis=1)], axis=1)
+        return np.pad(np.cumsum(self.mass, axis=1), ((0, 0), (1, 0)))
 
     @cached_property
     def conditional(self) -> tuple[Array, Array]:
@@ -120,8 +119,7 @@ class Signals:
         place
             Positions on the axis, float64 [...].
         """
-        numbers: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
-        return numbers
+        return np.asarray(np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2))
 
     def share_of_segment(self, place: Array) -> tuple[Array, Array]:
         """Return the segment of a position, and the share of the segment below it. int [...], float64 [...]
@@ -145,8 +143,8 @@ class Signals:
             Positions on the axis, float64 [...].
         """
         k, t = self.share_of_segment(np.clip(np.asarray(place, float), self.low, self.high))
-        below: Array = self.cdf_at_edges[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
-        return below
+        inside = self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
+        return np.asarray(self.cdf_at_edges[player, k] + inside)
 
     def density(self, player: int, place: Array) -> Array:
         """Return the density at a position. float64 [...]
@@ -159,10 +157,8 @@ class Signals:
             Positions on the axis, float64 [...].
         """
         k, t = self.share_of_segment(np.asarray(place, float))
-        heights: Array = (
-            self.mass[player, k] / (self.edges[k + 1] - self.edges[k]) * (1 + self.tilt[player, k] * (2 * t - 1))
-        )
-        return heights
+        mean = self.mass[player, k] / (self.edges[k + 1] - self.edges[k])
+        return np.asarray(mean * (1 + self.tilt[player, k] * (2 * t - 1)))
 
     def quantile(self, player: int, share: float) -> float:
         """Return the lowest position with this probability below it, for piecewise linear distribution functions.
@@ -198,9 +194,8 @@ class Signals:
         segments
             Indices of segments, int [...].
         """
-        k = segments
-        slope = (self.values[k + 1, 0] - self.values[k, 1]) / (self.edges[k + 1] - self.edges[k])
-        return self.values[k, 1], slope
+        rise = self.values[segments + 1, 0] - self.values[segments, 1]
+        return self.values[segments, 1], rise / (self.edges[segments + 1] - self.edges[segments])
 
     def without_ties(self) -> Signals:
         """Return signals on the same axis whose values inside an atom are distinct."""

@@ -61,20 +61,13 @@ class ActionBands:
         positions
             Positions on the axis, float64 [...].
         """
-        moves: Array = np.asarray(self.moves)[np.searchsorted(np.asarray(self.cuts), positions, side="right")]
-        return moves
+        return np.take(self.moves, np.searchsorted(self.cuts, positions, side="right"))
 
-    def merge_narrow(self, min_width: float = 0.0) -> ActionBands:
-        """Drop bands no wider than `min_width`, and merge neighbours with the same action.
-
-        Parameters
-        ----------
-        min_width
-            Largest width of a band that is dropped.
-        """
+    def merge_narrow(self) -> ActionBands:
+        """Drop bands without width, and merge neighbours with the same action."""
         moves, cuts = [self.moves[0]], list[float]()
         for cut, move in zip(self.cuts, self.moves[1:], strict=True):
-            if cuts and cut - cuts[-1] <= min_width:
+            if cuts and cut <= cuts[-1]:
                 cuts.pop()
                 moves.pop()
             if move != moves[-1]:
@@ -149,16 +142,6 @@ class ThresholdProfile:
         """All thresholds, situation by situation. float64 [thresholds]"""
         return np.array([c for bands in self.bands for c in bands.cuts], float)
 
-    def with_cuts(self, cuts: Array) -> ThresholdProfile:
-        """Return the same bands with other thresholds.
-
-        Parameters
-        ----------
-        cuts
-            Thresholds, situation by situation, float64 [thresholds].
-        """
-        return QualitativeModel("", tuple(bands.moves for bands in self.bands)).profile(self.game, cuts)
-
     def thresholds(self) -> Iterator[tuple[int, int, float]]:
         """Iterate over all thresholds: situation, index among its cuts, position."""
         for s, bands in enumerate(self.bands):
@@ -167,16 +150,16 @@ class ThresholdProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary for JSON, in the user's units, with the probability below each threshold."""
-        signals, situations = self.game.signals, {}
-        for situation, bands in zip(self.game.situations, self.bands, strict=True):
-            shares = [float(signals.cdf(situation.player, np.asarray(c))) for c in bands.cuts]
-            situations[situation.name] = {
+        signals = self.game.signals
+        return {
+            situation.name: {
                 "player": situation.player,
                 "moves": [situation.moves[m] for m in bands.moves],
                 "thresholds": [signals.value(c) for c in bands.cuts],
-                "shares": shares,
+                "shares": [float(signals.cdf(situation.player, np.asarray(c))) for c in bands.cuts],
             }
-        return situations
+            for situation, bands in zip(self.game.situations, self.bands, strict=True)
+        }
 
 
 def _entries_by_situation(
@@ -377,8 +360,7 @@ class QualitativeModel:
         cuts
             Thresholds, situation by situation, float64 [thresholds].
         """
-        names = self.thresholds
-        return tuple(names[k] for k in np.argsort(cuts, kind="stable"))
+        return tuple(self.thresholds[k] for k in np.argsort(cuts, kind="stable"))
 
     def profile(self, game: ContinuousGame, cuts: Array) -> ThresholdProfile:
         """Return the profile with the thresholds at these positions.

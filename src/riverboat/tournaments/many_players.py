@@ -121,8 +121,7 @@ class ManyPlayerPushFold:
 
         add_folds(FOLD * self.spot.players, self._walk_payoffs)
         for terminal, seats in self._all_in_sets.items():
-            showdown = self._showdowns.get(terminal)
-            orders, overall = showdown or self._order_probabilities(terminal, seats, strategy)
+            orders, overall = self._showdowns.get(terminal) or self._order_probabilities(terminal, seats, strategy)
             for at, player in enumerate(seats):
                 values = orders[at] @ self._payoffs[terminal][:, player]
                 reach = self._line_probability(terminal, jam_probability, player)
@@ -157,8 +156,7 @@ class ManyPlayerPushFold:
         float64 [classes, orders] each, float64 [orders]
         """
         ranges = [strategy[self.lines[end[:player]]] for player in all_in]
-        shares = []
-        overall = np.zeros(0)
+        shares, overall = [], np.zeros(0)
         for at, own in enumerate(ranges):
             weight = self._order_weights(at, [other for j, other in enumerate(ranges) if j != at])
             total = weight.sum(axis=1, keepdims=True)
@@ -175,11 +173,10 @@ class ManyPlayerPushFold:
 
         float64 [classes, orders]
         """
-        tables = self.tables
         if not others:
             return np.ones((self.classes, 1))
         if len(others) < 3:
-            return tables.order_probabilities(seat, others, MIN_CLASS_FREQUENCY)
+            return self.tables.order_probabilities(seat, others, MIN_CLASS_FREQUENCY)
         weights = np.ones((4, self.classes), np.float32)
         weights[[j for j in range(4) if j != seat]] = others
         out = np.zeros((self.classes, len(FOUR_ORDERS)))

@@ -39,11 +39,10 @@ class PushFoldStage:
         self.tables = starting_hands(spot.players) if tables is None else tables
         self.classes = self.tables.classes
         self.lines = {line: k for k, line in enumerate(spot.lines)}
-        terminals: list[TerminalLine] = []
+        self.terminals: list[TerminalLine] = []
         for line in spot.terminal_lines:
-            first = terminals[-1].rows.stop if terminals else 0
-            terminals.append(TerminalLine.from_line(line, self.lines, first))
-        self.terminals = tuple(terminals)
+            first = self.terminals[-1].rows.stop if self.terminals else 0
+            self.terminals.append(TerminalLine.from_line(line, self.lines, first))
         self.outcomes = tuple((terminal.line, order) for terminal in self.terminals for order in terminal.orders)
 
     @property
@@ -199,7 +198,7 @@ class RangeShowdowns:
 
     def _two_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
         ((other, line),) = others.items()
-        seats = (seat, other) if seat < other else (other, seat)
+        seats = tuple(sorted((seat, other)))
         return seats, self.tables.order_probabilities(seats.index(seat), [self.strategy[line]])
 
     def _three_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:

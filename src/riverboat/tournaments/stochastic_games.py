@@ -154,11 +154,8 @@ class StochasticGame:
         values
             Value of each state-seat pair, float64 [pairs].
         """
-        rows = self.rewards + self.discount * (self.transitions @ values)
-        return [
-            rows[first:last].reshape(stage.seats, -1)
-            for stage, first, last in zip(self.stages, self.first_row_index, self.first_row_index[1:], strict=False)
-        ]
+        rows = np.split(self.rewards + self.discount * (self.transitions @ values), self.first_row_index[1:-1])
+        return [part.reshape(stage.seats, -1) for stage, part in zip(self.stages, rows, strict=True)]
 
     def markov_chain(self, outcome_probabilities: Sequence[Array]) -> tuple[sparse.csr_array, Array]:
         """Return the Markov chain of state-seat pairs for given outcome probabilities.
@@ -270,17 +267,14 @@ def evaluate_strategies(
     >>> evaluate_strategies(game, [stage.response_problem(pure)], [pure])
     array([ 1., -1.])
     """
-    return policy_values(
-        game, [problem.outcome_probabilities(strategy) for problem, strategy in zip(problems, strategies, strict=True)]
-    )
+    pairs = zip(problems, strategies, strict=True)
+    return policy_values(game, [problem.outcome_probabilities(strategy) for problem, strategy in pairs])
 
 
-def best_responses(
-    game: StochasticGame, problems: Sequence[ResponseProblem], values: Array, max_steps: int = MAX_POLICY_STEPS
-) -> StochasticBestResponse:
+def best_responses(game: StochasticGame, problems: Sequence[ResponseProblem], values: Array) -> StochasticBestResponse:
     """Compute the best response of every state-seat pair, the others fixed, by policy iteration from `values`.
 
-    Each step improves the policy where that gains and evaluates it exactly, until no change gains or after `max_steps`.
+    Each step improves the policy where that gains and evaluates it exactly, until no change gains or after 1,000 steps.
 
     Parameters
     ----------
@@ -290,9 +284,6 @@ def best_responses(
         Response problem of each state.
     values
         Initial values, float64 [state-seat pairs]: those of the current strategies.
-    max_steps
-        Largest number of steps.
-
     Returns
     -------
     StochasticBestResponse
@@ -308,11 +299,9 @@ def best_responses(
     """
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     policy: list[Array] = []
-    for _ in range(max_steps):
-        policy = [
-            problem.best_response(payoffs)[0]
-            for problem, payoffs in zip(problems, game.outcome_payoffs(values), strict=True)
-        ]
+    for _ in range(MAX_POLICY_STEPS):
+        payoffs = game.outcome_payoffs(values)
+        policy = [problem.best_response(pay)[0] for problem, pay in zip(problems, payoffs, strict=True)]
         policy_value = evaluate_strategies(game, problems, policy)
         gain = float((policy_value - values).max(initial=0.0))
         values = np.maximum(values, policy_value)  # decreases are rounding errors
@@ -723,10 +712,8 @@ class EquilibriumIteration:
 
     def _fictitious_play_step(self, progress: Callable[[float], None] | None) -> float:
         self.values, best = self._best_responses(progress)
-        self.strategies = [
-            mean + (response - mean) / (self.steps + 1)
-            for mean, response in zip(self.strategies, best.policy, strict=True)
-        ]
+        pairs = zip(self.strategies, best.policy, strict=True)
+        self.strategies = [mean + (response - mean) / (self.steps + 1) for mean, response in pairs]
         self._problems = None
         return float((best.values - self.values).max())
 

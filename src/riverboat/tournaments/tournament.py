@@ -84,8 +84,7 @@ class Tournament:
     def __post_init__(self) -> None:
         if self.players not in PLAYERS:
             raise InputError(f"{self.players} players: must be 2 or 3")
-        for name in ("chips", "unit"):
-            number = getattr(self, name)
+        for name, number in (("chips", self.chips), ("unit", self.unit)):
             if not isfinite(number) or number <= 0:
                 raise InputError(f"{name} = {short_repr(number)}: must be above zero")
         if abs(self.chips / self.unit - self.units) > 1e-9 * self.units or self.units < self.players:
@@ -94,8 +93,7 @@ class Tournament:
             )
         if (count := comb(self.units - 1, self.players - 1)) > MAX_STATES:
             raise InputError(f"{self.units:,} units: {count:,} states, more than {MAX_STATES:,}; use a larger unit")
-        stacks = (self.chips / self.players,) * self.players
-        PushFold(stacks, self.blinds, self.ante, self.payouts)  # checks the others
+        PushFold((self.chips / self.players,) * self.players, self.blinds, self.ante, self.payouts)  # checks the others
         if sum(self.payouts) <= 0:
             raise InputError(f"payouts {self.payouts}: at least one must be above zero")
 
@@ -171,8 +169,7 @@ class Tournament:
     @cached_property
     def game(self) -> StochasticGame:
         """The stochastic game."""
-        tables = starting_hands(self.players)
-        return self.make_game([PushFoldStage(self.spot(state), tables) for state in self.states])
+        return self.make_game([PushFoldStage(self.spot(state), starting_hands(self.players)) for state in self.states])
 
     def make_game(self, stages: list[PushFoldStage]) -> StochasticGame:
         """Build the stochastic game from stages, one for each state.
@@ -317,15 +314,10 @@ def round_stacks(stacks: list[float]) -> Iterator[tuple[float, tuple[int, ...]]]
         yield 1.0, tuple(low.tolist())
         return
     for seat, fraction in enumerate(fractions.tolist()):
-        units = low.copy()
-        if extra == 1:  # one player gets it
-            units[seat] += 1
-        else:  # all players but one get one
-            units += fractions > 1e-9
-            units[seat] -= 1
-        probability = fraction if extra == 1 else 1 - fraction
-        if probability > 1e-9 and (extra == 1 or fraction > 1e-9):
-            yield probability, tuple(units.tolist())
+        if fraction > 1e-9:
+            units = low + (0 if extra == 1 else fractions > 1e-9)  # one player gets it, or all players but one get one
+            units[seat] += 1 if extra == 1 else -1
+            yield fraction if extra == 1 else 1 - fraction, tuple(units.tolist())
 
 
 def _stack_splits(units: int, players: int) -> Iterator[tuple[int, ...]]:
