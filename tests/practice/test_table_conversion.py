@@ -49,7 +49,7 @@ def test_spot_hands_in_files(name, tmp_path, request):
     folder = request.getfixturevalue(name)
     session = sat(folder, 8, 3)
     pot, path = session.table.rules.pot, tmp_path / "evening.phhs"
-    write_hands(path, session.record())
+    write_hands(path, session.finished.record())
     read = read_hands_in_file_units(path).hands
     assert read.scale == (100 if pot % 2 else 1)
     # Another program reads the same chips and the same winner from the file.
@@ -57,7 +57,7 @@ def test_spot_hands_in_files(name, tmp_path, request):
         *_, end = pokerkit.HandHistory.loads(section)
         ends = (read.stacks[i] + read.won[i]) / read.scale
         assert [float(chips) for chips in end.stacks] == pytest.approx(ends.tolist())
-        kept = session.played()[i]
+        kept = session.finished.played()[i]
         assert ends[kept.seat] == pytest.approx(kept.won + session.table.rules.stacks[kept.seat])
     # The solution gives the same reviews for the file as for the session.
     judge = make_evaluator(make_agent(folder))

@@ -26,6 +26,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -36,23 +37,11 @@ from riverboat.cards.deck import card_name
 from riverboat.cards.ranking import rank_batch
 from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.formats.acpc_log import (
-    ChipPair,
-    PlayerNames,
-    check_names,
-    format_header,
-    format_score_line,
-    format_state_line,
-)
+from riverboat.formats import acpc_log
+from riverboat.formats.acpc_log import ChipPair, PlayerNames
+from riverboat.games.holdem import match_state
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.match_state import (
-    MAX_HAND_NUMBER,
-    BettingNode,
-    BettingNodeCache,
-    format_board,
-    format_match_state,
-    payoffs_of_result,
-)
+from riverboat.games.holdem.match_state import BettingNode, BettingNodeCache, format_match_state
 from riverboat.games.holdem.rules import PokerRules
 
 LOOPBACK = "127.0.0.1"
@@ -168,8 +157,7 @@ class DealerMatchResult:
     @property
     def score(self) -> ChipPair:
         """Chips won by each player."""
-        total = sum(self.won)
-        return total, -total
+        return sum(self.won), -sum(self.won)
 
 
 # --- Cards ---
@@ -225,22 +213,20 @@ def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iter
     True
     """
     names = [card_name(card) for card in range(52)]
-    count, hole = 2 * rules.hole + sum(rules.board), rules.hole
-    block = 0
-    while True:
+    hole = rules.hole
+    for block in count():
         packs = np.tile(rules.deck.cards, (_DEAL_BLOCK, 1))
-        cards = np.random.default_rng((seed, block)).permuted(packs, axis=1)[:, :count]
+        cards = np.random.default_rng((seed, block)).permuted(packs, axis=1)[:, : 2 * hole + sum(rules.board)]
         board = cards[:, 2 * hole :]
         holes = cards[:, :hole], cards[:, hole : 2 * hole]
         first, second = (rank_batch(np.hstack([x, board]), check=False).astype(np.int64) for x in holes)
         for row, better in zip(cards.tolist(), np.sign(first - second).tolist(), strict=True):
             texts = [names[card] for card in row]
-            boards = [format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
+            boards = [match_state.format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
             deal = DealtHand(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
             yield deal
             if duplicate:
                 yield deal
-        block += 1
 
 
 # --- Actions ---
@@ -484,10 +470,10 @@ def run_match(
     >>> result.complete, result.faults[0].kind
     (False, 'absent')
     """
-    check_names(players)
+    acpc_log.check_names(players)
     rules.require_zero_sum("matches are played")
-    if not 1 <= hands <= MAX_HAND_NUMBER:
-        raise InputError(f"{hands} hands: must be 1 to {MAX_HAND_NUMBER}")
+    if not 1 <= hands <= match_state.MAX_HAND_NUMBER:
+        raise InputError(f"{hands} hands: must be 1 to {match_state.MAX_HAND_NUMBER}")
     if seed < 0:
         raise InputError(f"seed {seed}: must not be negative")
     result = DealerMatchResult(players)
@@ -497,7 +483,7 @@ def run_match(
     with _open_log(log) as file:
         table = _DealerTable(BettingNodeCache(rules), limits, limits.average * hands, file, result, warn, forfeit)
         milliseconds = round(1000 * limits.answer), round(1000 * limits.hand), round(1000 * limits.average)
-        table.write_log(format_header(name, rules.name, hands, seed, milliseconds))
+        table.write_log(acpc_log.format_header(name, rules.name, hands, seed, milliseconds))
         try:
             sockets = _connect_players(listeners, limits, is_alive)
             start = clock.monotonic()
@@ -516,7 +502,7 @@ def run_match(
                 listener.close()
         result.complete = len(result.won) == hands  # leaving after the last hand does not matter
         if result.complete:
-            table.write_log(f"{format_score_line(result.score, players)}\n")
+            table.write_log(f"{acpc_log.format_score_line(result.score, players)}\n")
     return result
 
 
@@ -546,11 +532,6 @@ class _DealerTable:
     sockets: list[LineSocket | None] = field(default_factory=list)  # None: the player has left
     hand_seconds_used: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by player
 
-    @property
-    def players(self) -> PlayerNames:
-        """Names of both players."""
-        return self.result.players
-
     def play_hand(self, hand: int, deal: DealtHand) -> None:
         """Play one hand and record it in the log and in the result."""
         first = hand % 2  # the player in seat 0
@@ -560,32 +541,28 @@ class _DealerTable:
         node = self.lines.start
         try:
             while node.actor >= 0:
-                node = self._play_turn(hand, node, seen, deal.boards[node.betting.street], order)
+                actor, line, board = node.actor, node.betting.line, deal.boards[node.betting.street]
+                messages = [format_match_state(seat, hand, line, seen[seat] + board).encode() for seat in (0, 1)]
+                for seat in (actor, 1 - actor):
+                    self._send(order[seat], messages[seat] + b"\r\n")
+                node = self._read_move(order[actor], node, messages[actor], clock.monotonic())
         except _MatchAborted:
             open_cards = f"{deal.hole_cards[0]}|{deal.hole_cards[1]}{deal.boards[node.betting.street]}"
             self.write_log(f"# not finished: {hand}:{node.betting.line}:{open_cards}\n")
             raise
         self._finish_hand(hand, node, deal, seen, order)
 
-    def _play_turn(self, hand: int, point: BettingNode, seen: _BySeat, board: str, order: ChipPair) -> BettingNode:
-        """Send the state to both players and read the action of the player to act."""
-        actor, line = point.actor, point.betting.line
-        messages = [format_match_state(seat, hand, line, seen[seat] + board).encode() for seat in (0, 1)]
-        for seat in (actor, 1 - actor):
-            self._send(order[seat], messages[seat] + b"\r\n")
-        return self._read_move(order[actor], point, messages[actor], clock.monotonic())
-
     def _finish_hand(self, hand: int, point: BettingNode, deal: DealtHand, seen: _BySeat, order: ChipPair) -> None:
         betting = point.betting
         board, shown = deal.boards[betting.street], "|".join(deal.hole_cards)
         if betting.folded is None:
-            won, seen = payoffs_of_result(betting, deal.showdown_sign), (shown, shown)
+            won, seen = match_state.payoffs_of_result(betting, deal.showdown_sign), (shown, shown)
         else:
-            won = payoffs_of_result(betting, 2 * betting.folded - 1)
+            won = match_state.payoffs_of_result(betting, 2 * betting.folded - 1)
         self.result.won.append(won[order[0]])
         if self.log is not None:
-            names = self.players[order[0]], self.players[order[1]]
-            self.write_log(f"{format_state_line(hand, betting.line, shown + board, won, names)}\n")
+            names = self.result.players[order[0]], self.result.players[order[1]]
+            self.write_log(f"{acpc_log.format_state_line(hand, betting.line, shown + board, won, names)}\n")
         left: _MatchAborted | None = None
         for seat, player in enumerate(order):
             try:
@@ -605,8 +582,8 @@ class _DealerTable:
     def record_fault(self, fault: PlayerFault) -> None:
         """Record a player's fault in the result and the log."""
         self.result.faults.append(fault)
-        self.write_log(f"# player {fault.player + 1} ({self.players[fault.player]}) {fault.reason}\n")
-        self.warn(f"{self.players[fault.player]} {fault.reason}")
+        self.write_log(f"# player {fault.player + 1} ({self.result.players[fault.player]}) {fault.reason}\n")
+        self.warn(f"{self.result.players[fault.player]} {fault.reason}")
 
     def _drop_player(self, player: int, kind: str, reason: str) -> None:
         if not self.forfeit:
@@ -656,7 +633,7 @@ class _DealerTable:
         move, problem = correct_move(point.betting, answer)
         if problem is not None:
             self.result.replaced[player] += 1
-            self.warn(f"{self.players[player]} at {point.betting.line!r}: {problem}")
+            self.warn(f"{self.result.players[player]} at {point.betting.line!r}: {problem}")
             if self.limits.invalid is not None and self.result.replaced[player] > self.limits.invalid:
                 self._drop_player(player, "invalid", f"made more than {self.limits.invalid} illegal moves")
         return self.lines.node_after(point, move)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from riverboat.continuous.game import JOINER, ContinuousGame, ContinuousTree, DecisionNode, Leaf, nodes_with_lines
+from riverboat.continuous.game import JOINER, ContinuousGame, DecisionNode, Leaf, nodes_with_lines
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Outcome, Payoff, PrivateDeal
@@ -102,60 +103,26 @@ def _regret_matching(regret: Array) -> Array:
     return np.where(total > 0, regret / np.where(total > 0, total, 1.0), 1.0 / len(regret))
 
 
-@dataclass(frozen=True, eq=False)
 class DiscretizedGame:
     """A two-player continuous game with signals grouped into steps; a public game of `riverboat.games.base`."""
 
-    game: ContinuousGame
-    steps: int
+    joiner = JOINER
 
-    def __post_init__(self) -> None:
-        _ = self._partition  # raises if there are too few steps
-        if not has_linear_program(self.game):
+    def __init__(self, game: ContinuousGame, steps: int) -> None:
+        self.edges, self.weights = _partition_signals(game, steps)  # float64 [steps + 1], float64 [2, steps]
+        if not has_linear_program(game):
             raise InputError(
-                f"{self.game.name}: a discretized game has a linear program only for two players with public actions and "
+                f"{game.name}: a discretized game has a linear program only for two players with public actions and "
                 "constant-sum payoffs; use CFR+ on steps instead"
             )
-
-    @property
-    def name(self) -> str:
-        """Name of the continuous game and number of steps."""
-        return f"{self.game.name} in {self.steps} steps"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the payoffs."""
-        return self.game.unit
-
-    @property
-    def joiner(self) -> str:
-        """Separator between actions of a line."""
-        return JOINER
-
-    @cached_property
-    def _partition(self) -> tuple[Array, Array]:
-        return _partition_signals(self.game, self.steps)
-
-    @property
-    def edges(self) -> Array:
-        """Edges of the steps. float64 [steps + 1]"""
-        return self._partition[0]
-
-    @cached_property
-    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the hands of both players: the indices of the steps."""
-        names = tuple(f"{k}" for k in range(self.steps))
-        return names, names
-
-    @property
-    def weights(self) -> Array:
-        """Probability of each step, for each player. float64 [2, steps]"""
-        return self._partition[1]
-
-    @cached_property
-    def deal(self) -> PrivateDeal:
-        """The deal as independent steps; the payoffs carry any correlation as a likelihood ratio."""
-        return PrivateDeal.independent(list(self.weights[0]), list(self.weights[1]))
+        self.game, self.steps = game, steps
+        self.name, self.unit = f"{game.name} in {steps} steps", game.unit
+        names = tuple(map(str, range(steps)))
+        self.hands = names, names
+        # steps are dealt independently; the payoffs carry any correlation as a likelihood ratio
+        self.deal = PrivateDeal.independent(*map(list, self.weights))
+        # by name of the situation, in the notation of the finite game
+        self.lines = dict(zip((s.name for s in game.situations), _decision_lines(game), strict=True))
 
     @cached_property
     def _likelihood_ratio(self) -> Array | None:
@@ -179,8 +146,7 @@ class DiscretizedGame:
 
     def payoff(self, leaf: Leaf) -> Payoff:
         """Return the payoff of a leaf, less half of the constant sum for each player."""
-        half = (self.game.constant_sum or 0.0) / 2
-        base = tuple(b - half for b in leaf.base)
+        base = tuple(b - (self.game.constant_sum or 0.0) / 2 for b in leaf.base)
         if leaf.prize and len(leaf.contenders) == 1:
             raise InputError(f"{self.game.name}: a prize with a single contender")
         if self._likelihood_ratio is not None:
@@ -197,12 +163,6 @@ class DiscretizedGame:
         won = np.where(order[:, None] > order, 1.0, np.where(order[:, None] == order, 0.5, 0.0))
         first, second = (((b + prize * share) * ratio).tolist() for b, share in zip(base, (won, 1 - won), strict=True))
         return MatrixPayoff((tuple(map(tuple, first)), tuple(map(tuple, second))))
-
-    @cached_property
-    def lines(self) -> dict[str, str]:
-        """Line of each situation, by its name, in the notation of the finite game."""
-        names = (situation.name for situation in self.game.situations)
-        return dict(zip(names, _decision_lines(self.game), strict=True))
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Return the probability of each action at each step, by situation. float64 [moves, steps] each
@@ -232,23 +192,20 @@ def _decision_lines(game: ContinuousGame) -> list[str]:
 @dataclass(frozen=True, eq=False)
 class _DiscretizedState:
     game: DiscretizedGame
-    tree: ContinuousTree
+    tree: Any  # ContinuousTree
 
     @property
     def actor(self) -> int:
         return TERMINAL if isinstance(self.tree, Leaf) else self.tree.player
 
     def actions(self) -> tuple[str, ...]:
-        assert isinstance(self.tree, DecisionNode)
         return tuple(label for label, _ in self.tree.moves)
 
     def outcomes(self) -> tuple[Outcome, ...]:
         return ()
 
     def child(self, index: int) -> _DiscretizedState:
-        assert isinstance(self.tree, DecisionNode)
         return _DiscretizedState(self.game, self.tree.moves[index][1])
 
     def payoff(self) -> Payoff:
-        assert isinstance(self.tree, Leaf)
         return self.game.payoff(self.tree)

@@ -120,19 +120,16 @@ class RiverThresholdPlayer:
     Best responses of the ranks select the model. All loops are compiled.
     """
 
-    def __init__(
-        self, betting: RiverBetting, models: Sequence[tuple[QualitativeModel, Array]], stages: int = 10
-    ) -> None:
+    def __init__(self, betting: RiverBetting, models: Sequence[tuple[QualitativeModel, Array]]) -> None:
         """Prepare models; each comes with its thresholds for uniform signals."""
-        self.betting, self.stages = betting, stages
+        self.betting = betting
         self.models = tuple(model for model, _ in models)
         self.game_arrays = _game_arrays(betting.game(uniform()))
         self._starts = [np.asarray(start, float) for _, start in models]
         self._bands = [_band_arrays(model) for model in self.models]
 
-    def find_thresholds(self, ranks: RankDistribution, model_index: int, stages: int | None = None) -> RiverThresholds:
+    def find_thresholds(self, ranks: RankDistribution, model_index: int, stages: int = 10) -> RiverThresholds:
         """Find the thresholds of one model by Newton's method in stages."""
-        stages = stages or self.stages
         signals, bands, model = ranks.signals, self._bands[model_index], self.models[model_index]
         edges, count = signals.edges, len(model.thresholds)
         mean_cdf = signals.cdf_at_edges.mean(axis=0)
@@ -202,7 +199,8 @@ class RiverSolution:
 
     def threshold_hands(self) -> dict[str, list[str]]:
         """Describe the rank at each threshold, by situation, with the share of a split rank below it."""
-        signals, names = self.ranks.signals, {}
+        signals = self.ranks.signals
+        names: dict[str, list[str]] = {}
         for situation, bands in zip(self.profile.game.situations, self.profile.bands, strict=True):
             names[situation.name] = []
             for cut in bands.cuts:

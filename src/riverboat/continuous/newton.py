@@ -35,8 +35,7 @@ def polish(profile: ThresholdProfile) -> ThresholdProfile:
     inner = profile.game.signals.edges[1:-1]
     best, least_epsilon = profile, certify(profile).epsilon
     while free.any() and len(inner) and residual > _RESIDUAL_TOLERANCE * profile.game.scale:
-        distance = np.where(free, np.abs(profile.cuts[:, None] - inner).min(axis=1), np.inf)
-        j = int(np.argmin(distance))
+        j = int(np.argmin(np.where(free, np.abs(profile.cuts[:, None] - inner).min(axis=1), np.inf)))
         free[j] = False
         cuts = profile.cuts
         cuts[j] = inner[np.abs(cuts[j] - inner).argmin()]
@@ -101,8 +100,7 @@ class ThresholdFinder:
         low, high = signals.low, signals.high
         cuts, best, least_residual, damp = start, start, np.inf, 1.0
         for _ in range(steps):
-            order = self.model.order_of(cuts)
-            forms = self.linear_forms(order)
+            forms = self.linear_forms(self.model.order_of(cuts))
             sorted_cuts = np.sort(cuts)
             ends = np.concatenate([[low], sorted_cuts, [high]])
             mass = np.stack([np.diff(signals.cdf(p, ends)) for p in (0, 1)])

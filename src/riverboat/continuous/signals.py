@@ -411,13 +411,11 @@ def from_densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
                 f"signals of player {p}: densities {y}: must not be negative, and at least one must be above zero"
             )
         heights = np.interp(marks, x, y, left=0.0, right=0.0)
-        left, right = heights[:-1].copy(), heights[1:].copy()
-        outside = (marks[1:] <= x[0]) | (marks[:-1] >= x[-1])
-        left[outside] = right[outside] = 0.0
+        inside = (marks[1:] > x[0]) & (marks[:-1] < x[-1])
+        left, right = np.where(inside, heights[:-1], 0.0), np.where(inside, heights[1:], 0.0)
         mass[p] = (left + right) / 2 * np.diff(marks)
-        both = np.where(left + right > 0, left + right, 1.0)
-        tilt[p] = (right - left) / both
         mass[p] /= mass[p].sum()
+        tilt[p] = (right - left) / np.where(left + right > 0, left + right, 1.0)
     return Signals(marks, mass, np.zeros(len(marks) - 1, bool), np.stack([marks, marks], axis=1), tilt)
 
 
@@ -435,9 +433,5 @@ def _validate_cdf(points: Sequence[tuple[float, float]], where: str) -> list[tup
 
 def _cdf_jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
     """Return the distribution function just below and at a signal."""
-    probabilities = [p for at, p in points if at == x]
-    if probabilities:
-        return probabilities[0], probabilities[-1]
-    xs, ps = zip(*points, strict=True)
-    value = float(np.interp(x, xs, ps))
-    return value, value
+    probabilities = [p for at, p in points if at == x] or [float(np.interp(x, *zip(*points, strict=True)))]
+    return probabilities[0], probabilities[-1]

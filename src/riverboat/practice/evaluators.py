@@ -298,10 +298,10 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
     """
     rules = end.rules
     scale = 1 + rules.pot % 2
-    ante, stacks = rules.pot * scale // 2, rules.stacks
-    assert stacks is not None  # spots have some
+    ante = rules.pot * scale // 2
+    stacks = tuple(stack * scale + ante for stack in rules.stacks or ())
     whole_rules = replace(
-        rules, blinds=(0, 0), ante=ante, pot=0, stacks=(stacks[0] * scale + ante, stacks[1] * scale + ante), begins=0,
+        rules, blinds=(0, 0), ante=ante, pot=0, stacks=stacks, begins=0,
         raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
         first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
     )  # fmt: skip
@@ -549,10 +549,8 @@ class TableEvaluator:
         policy = self._translated_blueprint
         if policy is None:
             return converted
-        dealt = tuple(int(card) for card in board)
-        live = [card for card in converted.rules.deck.cards.tolist() if card not in dealt]
-        hole = tuple(live[: converted.rules.hole])
-        decisions = policy.decide(Observations.from_betting([converted], [hole], [dealt]))
+        live = [card for card in converted.rules.deck.cards.tolist() if card not in board]
+        decisions = policy.decide(Observations.from_betting([converted], [live[: converted.rules.hole]], [board]))
         node = int(decisions.node[0])
         if node < 0 or decisions.tree_status[0]:
             return converted
@@ -574,18 +572,17 @@ class TableEvaluator:
         """
         spot = self.spot(state, board, action)
         key = f"{state.line} {state.rules.stacks} {format_cards(board)} {spot.menu}".encode()
-        solved = self._solution_cache.get(key)
-        if solved is None:
-            (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)
-            self._solution_cache.put(key, solved)
-        return spot, solved
+
+        def solve() -> Solution:
+            return solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)[0]
+
+        return spot, self._solution_cache.get_or_compute(key, solve)
 
     def _agent_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict:
         """Return the agent's own action probabilities with a hand, without EVs."""
         policy = self.agent if isinstance(self.agent, PublicPolicy) else self.base
         batch = policy.strategies(PublicStates.from_betting([state], [tuple(board)]))
-        deck = state.rules.deck
-        hand = int(deck.hand_indices(np.array([hole]))[0])
+        hand = int(state.rules.deck.hand_indices(np.array([hole]))[0])
         row = zip(batch.labels(0), batch.probabilities[0, hand].tolist(), strict=False)
         options = tuple(VerdictOption(label, p, None) for label, p in row if p > 0 or label in ("f", "c"))
         return DecisionVerdict(options, "none: the agent has no values", float(state.pot))
@@ -614,8 +611,7 @@ class TableEvaluator:
         node, tree = int(decisions.node[0]), policy.strategy.tree
         if node < 0 or decisions.tree_status[0] or tree.actor[node] != state.turn:
             return None
-        cards = np.array([[*hole, *board]], np.uint8)
-        bucket = int(policy.strategy.cards.buckets(cards, check=False)[0, 0, -1])
+        bucket = int(policy.strategy.cards.buckets(np.array([[*hole, *board]], np.uint8), check=False)[0, 0, -1])
         probabilities: dict[int, float] = {}
         values: dict[int, tuple[float, float]] = {}  # merged actions take the EV of the most frequent
         raises = 2
@@ -641,5 +637,4 @@ class TableEvaluator:
         assert self.values is not None
         row, street, seat = int(self.values.after_row[child]), state.street, state.turn
         after = state.apply_action(move, check=False)
-        share = float(self.values.after[street][seat, row, bucket])
-        return share * after.pot - (after.spent[seat] - state.spent[seat])
+        return float(self.values.after[street][seat, row, bucket]) * after.pot - (after.spent[seat] - state.spent[seat])

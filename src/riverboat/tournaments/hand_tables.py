@@ -290,8 +290,7 @@ def _make_three_way(total: tuple[Array, ...], classes: int, boards: int) -> Thre
         axis=1,
     )  # fmt: skip
     deals = counts.sum(axis=1)
-    shares = counts / np.maximum(deals, 1)[:, None]
-    return ThreeWayShowdowns(classes, shares.astype(np.float32), deals // boards)
+    return ThreeWayShowdowns(classes, (counts / np.maximum(deals, 1)[:, None]).astype(np.float32), deals // boards)
 
 
 @cache

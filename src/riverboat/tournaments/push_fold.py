@@ -190,8 +190,8 @@ def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> l
         payers = [i for i, chips in enumerate(contributions) if chips >= high]
         eligible = [i for i in payers if ranks[i] is not None]
         if not eligible:  # only folded players paid this level: the largest contributors at showdown take it
-            most = max(contributions[i] for i in range(len(contributions)) if ranks[i] is not None)
-            eligible = [i for i in range(len(contributions)) if ranks[i] is not None and contributions[i] == most]
+            shown = [i for i, rank in enumerate(ranks) if rank is not None]
+            eligible = [i for i in shown if contributions[i] == max(contributions[other] for other in shown)]
         best = min(ranks[i] for i in eligible)  # type: ignore[type-var]
         winners = [i for i in eligible if ranks[i] == best]
         for i in winners:
@@ -202,8 +202,7 @@ def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> l
 
 def _icm_payoffs(stacks: Array, before: tuple[float, ...], payouts: tuple[float, ...]) -> Array:
     """Return prizes of eliminated players, ranked by their initial stacks, and ICM values of the others."""
-    players = len(before)
-    prizes = np.array((*payouts, *[0.0] * (players - len(payouts))))
+    prizes = np.array((*payouts, *[0.0] * (len(before) - len(payouts))))
     out = np.zeros(stacks.shape)
     alive = stacks > 1e-9
     for pattern in np.unique(alive, axis=0):

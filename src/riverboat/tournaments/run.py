@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -151,10 +152,10 @@ class SolvedTournament:
 
     def _arrays(self) -> dict[str, Array]:
         """Return the strategies by number of players, float64 [states, lines, classes], values and gains."""
-        groups: dict[str, list[Array]] = {}
-        for strategy in self.strategies:
-            groups.setdefault(f"strategies_{2 if len(strategy) == 2 else 3}", []).append(strategy)
-        strategies = {name: np.array(group) for name, group in groups.items()}
+        strategies = {
+            f"strategies_{players}": np.array(list(group))
+            for players, group in groupby(self.strategies, lambda strategy: 2 if len(strategy) == 2 else 3)
+        }
         return {**strategies, "values": self.values, "gains": self.gains}
 
 

@@ -215,8 +215,7 @@ class RangeShowdowns:
         # The big blind first: by the classes of the folded player and of the opponent.
         by_two = self._sum_over_line(second, self.tables.folded_orders_with_range)
         dead = 1 if second == BB_JF else 0
-        shares = np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T
-        return (1 - dead, 2), shares[:, [1, 0, 2]]
+        return (1 - dead, 2), np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T[:, [1, 0, 2]]
 
     def _sum_over_line(self, line: int, make: Callable[[Array], Array]) -> Array:
         if line not in self._sums:

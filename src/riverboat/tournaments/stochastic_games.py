@@ -25,8 +25,9 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, NumericalError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, NumericalError, check_threads
 from riverboat.core.parallel import map_in_order
+from riverboat.core.validation import check_name
 
 PROBABILITY_TOLERANCE = 1e-12  # smaller probabilities are rounding errors
 MAX_POLICY_STEPS = 1000  # of policy iteration, which converges in finitely many steps
@@ -144,7 +145,12 @@ class StochasticGame:
     @cached_property
     def first_row_index(self) -> Array:
         """Index of the first row of each state, and the number of rows. int64 [states + 1]"""
-        return np.cumsum([0, *(stage.seats * len(stage.outcomes) for stage in self.stages)])
+        return self.first_row_of_pair[self.first_seat_index]
+
+    @cached_property
+    def first_row_of_pair(self) -> Array:
+        """Index of the first row of each state-seat pair, and the number of rows. int64 [state-seat pairs + 1]"""
+        return np.cumsum([0, *(len(stage.outcomes) for stage in self.stages for _ in range(stage.seats))])
 
     def outcome_payoffs(self, values: Array) -> list[Array]:
         """Return rewards plus continuation values of outcomes. float64 [seats, outcomes] for each state
@@ -168,10 +174,9 @@ class StochasticGame:
             Probabilities [seats, outcomes] for each state.
         """
         weights = [np.ascontiguousarray(x).ravel() for x in outcome_probabilities]
-        lengths = [len(stage.outcomes) for stage in self.stages for _ in range(stage.seats)]
-        ends = np.concatenate([[0], np.cumsum(lengths)])
         rows = int(self.first_row_index[-1])
-        averaging = sparse.csr_array((np.concatenate(weights), np.arange(rows), ends), (len(lengths), rows))
+        shape = len(self.first_row_of_pair) - 1, rows
+        averaging = sparse.csr_array((np.concatenate(weights), np.arange(rows), self.first_row_of_pair), shape)
         return sparse.csr_array(averaging @ self.transitions), averaging @ self.rewards
 
 
@@ -229,8 +234,7 @@ def _can_terminate(game: StochasticGame, outcome_probabilities: Sequence[Array],
     end_probability = np.maximum(1 - game.transitions.sum(axis=1), 0.0)
     end_probability *= end_probability > PROBABILITY_TOLERANCE
     parts = np.concatenate([np.ravel(x) for x in outcome_probabilities]) * end_probability
-    lengths = np.array([len(stage.outcomes) for stage in game.stages for _ in range(stage.seats)])
-    ending: Array = np.add.reduceat(parts, np.cumsum(lengths) - lengths) > PROBABILITY_TOLERANCE
+    ending: Array = np.add.reduceat(parts, game.first_row_of_pair[:-1]) > PROBABILITY_TOLERANCE
     while True:
         reachable = ending | ((matrix > PROBABILITY_TOLERANCE).astype(np.float64) @ ending > 0)
         if (reachable == ending).all():
@@ -639,8 +643,7 @@ class EquilibriumIteration:
         threads: int = 1,
         workers: StageWorkers | None = None,
     ) -> None:
-        if method not in METHODS:
-            raise unknown_name_error("method", method, METHODS)
+        check_name("method", method, METHODS)
         if iterations < 1:
             raise InputError(f"iterations={iterations}: must be at least 1")
         check_threads(threads)

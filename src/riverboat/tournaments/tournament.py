@@ -24,7 +24,8 @@ from scipy import sparse
 
 from riverboat.core import files
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr
+from riverboat.core.validation import check_name
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.push_fold import PushFold, elimination_prize
@@ -272,8 +273,7 @@ class Tournament:
         """
         parameters: dict[str, Any] = {}
         for key, value in table.items():
-            if key not in (names := [field.name for field in fields(Tournament)]):
-                raise unknown_name_error("entry", key, names)
+            check_name("entry", key, [field.name for field in fields(Tournament)])
             if key in ("blinds", "payouts"):
                 if not isinstance(value, list) or not value or not all(_is_number(number) for number in value):
                     raise InputError(f"{key} = {short_repr(value)}: give a list of numbers")

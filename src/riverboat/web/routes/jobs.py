@@ -85,10 +85,13 @@ def job_routes(server: Server) -> APIRouter:
         text, job = await server.compute_from(job_request.agent, lambda: make_job(job_request, server))
         return job_response(server.jobs.submit(text, job), server)
 
+    def all_jobs() -> list[models.JobResponse]:
+        return [job_response(job, server) for job in server.jobs.list_jobs()]
+
     @router.get("/jobs")
     async def jobs() -> list[models.JobResponse]:
         """Return all jobs, the newest first."""
-        return [job_response(job, server) for job in server.jobs.list_jobs()]
+        return all_jobs()
 
     @router.get("/jobs/{name}")
     async def job(name: str) -> models.JobResponse:
@@ -127,12 +130,9 @@ def job_routes(server: Server) -> APIRouter:
                     value = read()
                     body = encode_json(value)
                     silent += POLL_SECONDS
-                    if body != before:
-                        yield b"data: " + body + b"\n\n"
+                    if body != before or silent >= PING_SECONDS:
+                        yield b"data: " + body + b"\n\n" if body != before else b": alive\n\n"
                         before, silent = body, 0.0
-                    elif silent >= PING_SECONDS:
-                        yield b": alive\n\n"
-                        silent = 0.0
                     if is_over(value):
                         return
                     await asyncio.sleep(POLL_SECONDS)
@@ -152,9 +152,7 @@ def job_routes(server: Server) -> APIRouter:
     @router.get("/events", response_class=StreamingResponse)
     async def all_events(request: Request) -> StreamingResponse:
         """Stream all jobs as server-sent events whenever one changes."""
-        return stream(
-            request, lambda: [job_response(job, server) for job in server.jobs.list_jobs()], lambda jobs: False
-        )
+        return stream(request, all_jobs, lambda jobs: False)
 
     return router
 

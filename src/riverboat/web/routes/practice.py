@@ -81,10 +81,8 @@ def chart_routes(server: Server) -> APIRouter:
             with tempfile.TemporaryDirectory() as folder:
                 return save_sheet(selected, Path(folder) / f"charts.{kind}").read_bytes()
 
-        body = await server.compute(work)
-        return Response(
-            body, media_type=MEDIA_TYPES[kind], headers={"content-disposition": f'inline; filename="charts.{kind}"'}
-        )
+        headers = {"content-disposition": f'inline; filename="charts.{kind}"'}
+        return Response(await server.compute(work), media_type=MEDIA_TYPES[kind], headers=headers)
 
     return router
 
@@ -147,12 +145,11 @@ def _next_question(drill: OpenDrill) -> dict[str, Any]:
 
 def _drill_to_dict(drill: OpenDrill) -> dict[str, Any]:
     grades, question = tuple(drill.drill.grades), drill.drill.question  # copies, because the drill may continue
-    percent = [grade.percent for grade in grades]
     return {
         "name": drill.name,
         "source": drill.agent,
         "answers": len(grades),
         "total": sum(grade.ev_lost for grade in grades),
-        "percent": sum(percent) / len(percent) if percent else None,
+        "percent": sum(grade.percent for grade in grades) / len(grades) if grades else None,
         "question": None if question is None else question.to_dict(),
     }
