@@ -24,7 +24,7 @@ import socket
 import time as clock
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -506,16 +506,12 @@ def run_match(
     return result
 
 
-@contextmanager
-def _open_log(path: Path | None) -> Iterator[IO[str] | None]:
+def _open_log(path: Path | None) -> AbstractContextManager[IO[str] | None]:
     if path is None:
-        yield None
-        return
+        return nullcontext()
     with files.disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", newline="\n")  # not atomic: the log can be read during the match
-    with file:
-        yield file
+        return path.open("w", encoding="utf-8", newline="\n")  # not atomic: the log can be read during the match
 
 
 @dataclass

@@ -50,8 +50,7 @@ def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[i
         raise InputError(f"{game.name}: CFR+ on steps needs independent signals")
     edges, weights = _partition_signals(game, steps)
     value = np.array([game.signals.value(float(x)) for x in (edges[:-1] + edges[1:]) / 2])
-    regret = [np.zeros((len(s.moves), steps)) for s in game.situations]
-    sums = [np.zeros((len(s.moves), steps)) for s in game.situations]
+    regret, sums = ([np.zeros((len(s.moves), steps)) for s in game.situations] for _ in range(2))
     for iteration in range(1, CFR_ITERATIONS + 1):
         for me in range(game.players):
             strategy = [_regret_matching(r) for r in regret]
@@ -149,20 +148,19 @@ class DiscretizedGame:
         base = tuple(b - (self.game.constant_sum or 0.0) / 2 for b in leaf.base)
         if leaf.prize and len(leaf.contenders) == 1:
             raise InputError(f"{self.game.name}: a prize with a single contender")
-        if self._likelihood_ratio is not None:
-            return self._matrix(base, leaf.prize, self._likelihood_ratio)
+        ratio = self._likelihood_ratio
+        if ratio is not None:
+            order = np.arange(self.steps)
+            won = (1 + np.sign(order[:, None] - order)) / 2  # share of the prize
+            first = (base[0] + leaf.prize * won) * ratio
+            second = (base[1] + leaf.prize * (1 - won)) * ratio
+            return MatrixPayoff((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
         if not leaf.prize:
             return ConstantPayoff((base[0], base[1]))
         strengths = tuple(range(self.steps))
         win = (base[0] + leaf.prize, base[1])
         tie = (base[0] + leaf.prize / 2, base[1] + leaf.prize / 2)
         return ComparisonPayoff((strengths, strengths), win, tie, (base[0], base[1] + leaf.prize))
-
-    def _matrix(self, base: tuple[float, ...], prize: float, ratio: Array) -> MatrixPayoff:
-        order = np.arange(self.steps)
-        won = np.where(order[:, None] > order, 1.0, np.where(order[:, None] == order, 0.5, 0.0))
-        first, second = (((b + prize * share) * ratio).tolist() for b, share in zip(base, (won, 1 - won), strict=True))
-        return MatrixPayoff((tuple(map(tuple, first)), tuple(map(tuple, second))))
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Return the probability of each action at each step, by situation. float64 [moves, steps] each

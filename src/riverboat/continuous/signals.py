@@ -433,5 +433,5 @@ def _validate_cdf(points: Sequence[tuple[float, float]], where: str) -> list[tup
 
 def _cdf_jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
     """Return the distribution function just below and at a signal."""
-    probabilities = [p for at, p in points if at == x] or [float(np.interp(x, *zip(*points, strict=True)))]
+    probabilities = [p for at, p in points if at == x] or [float(np.interp(x, *np.transpose(points)))]
     return probabilities[0], probabilities[-1]

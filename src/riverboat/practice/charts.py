@@ -82,8 +82,8 @@ class PushTable:
     Examples
     --------
     >>> table = push_table("push:10,10")
-    >>> table.lines, table.position_at("J"), table.pot("J")
-    (('', 'J'), 'BB', 11.0)
+    >>> table.lines, table.pot("J")
+    (('', 'J'), 11.0)
     """
 
     name: str
@@ -99,16 +99,6 @@ class PushTable:
     def lines(self) -> tuple[str, ...]:
         """Lines at which a player decides."""
         return tuple(self.line_numbers)
-
-    def position_at(self, line: str) -> str:
-        """Return the position that decides at a line.
-
-        Parameters
-        ----------
-        line
-            J and F by player.
-        """
-        return self.spot.positions[len(line)]
 
     def line_number(self, line: str) -> int:
         """Return the index of a line.
@@ -460,7 +450,7 @@ def push_book(table: PushTable) -> ChartBook:
     """
     charts = []
     for line in table.lines:
-        square, position = table.strategy[table.line_number(line)].reshape(13, 13), table.position_at(line)
+        square, position = table.strategy[table.line_number(line)].reshape(13, 13), table.spot.positions[len(line)]
         stacks, jams = f"stacks {table.state}: " if table.state else "", line.count("J")
         action = f"behind {jams} all-in{'s' * (jams > 1)} ({line})" if jams else "first in"
         title = f"{stacks}{position}, {action}"

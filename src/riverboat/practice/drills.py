@@ -139,10 +139,8 @@ class DrillRecord:
         """
         record = DrillRecord(path)
         if Path(path).exists():
-            lines = read_text(path, "record of drills", MAX_BYTES).splitlines()
-            record.answers = [
-                _parse_answer(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()
-            ]
+            for number, line in enumerate(read_text(path, "record of drills", MAX_BYTES).splitlines(), 1):
+                record.answers += [_parse_answer(line, f"{path}, line {number}")] if line.strip() else []
         return record
 
     def snapshot(self) -> DrillRecord:

@@ -12,7 +12,7 @@ stacks, or between a spot and whole hands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
@@ -299,9 +299,9 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
     rules = end.rules
     scale = 1 + rules.pot % 2
     ante = rules.pot * scale // 2
-    stacks = tuple(stack * scale + ante for stack in rules.stacks or ())
+    first, second = (stack * scale + ante for stack in rules.stacks or ())
     whole_rules = replace(
-        rules, blinds=(0, 0), ante=ante, pot=0, stacks=stacks, begins=0,
+        rules, blinds=(0, 0), ante=ante, pot=0, stacks=(first, second), begins=0,
         raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
         first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
     )  # fmt: skip
@@ -465,11 +465,10 @@ class TableEvaluator:
     agent: Agent
     base: PublicPolicy  # its strategy gives the ranges: the agent itself, or its blueprint if it searches
     solves: bool = True  # False: use the blueprint's values on all streets
-    _solution_cache: PublicStateCache[Solution] = field(
-        default_factory=lambda: PublicStateCache(CACHE_BYTES, lambda solution: int(solution.table.nbytes)),
-        init=False,
-        repr=False,
-    )
+
+    @cached_property
+    def _solution_cache(self) -> PublicStateCache[Solution]:
+        return PublicStateCache(CACHE_BYTES, lambda solution: int(solution.table.nbytes))
 
     def verdict(self, state: BettingState, board: Cards, hole: Cards, action: int | None = None) -> DecisionVerdict:
         """Return the verdict by solving from the turn on, and by the blueprint's values before it.
@@ -623,7 +622,11 @@ class TableEvaluator:
             probabilities[move] = probabilities.get(move, 0.0) + p
             if kind == FOLD_KIND and move != FOLD:
                 continue  # no bet to call in the real game: a fold of the tree is a check here
-            ev = 0.0 if move == FOLD else self._action_value(state, move, child, bucket)
+            tables, ev = self.values, 0.0
+            if move != FOLD and tables is not None:  # share of the pot after the action, less its chips
+                after = state.apply_action(move, check=False)
+                share = float(tables.after[state.street][state.turn, tables.after_row[child], bucket])
+                ev = share * after.pot - (after.spent[state.turn] - state.spent[state.turn])
             if move not in values or p > values[move][0]:
                 values[move] = p, ev
         options = tuple(
@@ -631,10 +634,3 @@ class TableEvaluator:
             for m in sorted(probabilities)
         )
         return DecisionVerdict(options, "the blueprint's values", float(state.pot), MIN_PROBABILITY)
-
-    def _action_value(self, state: BettingState, move: int, child: int, bucket: int) -> float:
-        """Return the EV of a bucket after an action, in chips, from its pot share in the value tables."""
-        assert self.values is not None
-        row, street, seat = int(self.values.after_row[child]), state.street, state.turn
-        after = state.apply_action(move, check=False)
-        return float(self.values.after[street][seat, row, bucket]) * after.pot - (after.spent[seat] - state.spent[seat])

@@ -379,6 +379,6 @@ class ChartSource:
         moves, spot = verdict.moves, self.table.spot
         kinds = {"line": line or "first in", "board": "before the flop", "hand": hand_class(hole, ())}
         yield DrillQuestion(
-            format_cards(hole), "", line, self.table.position_at(line), "preflop", self.table.pot(line),
+            format_cards(hole), "", line, spot.positions[len(line)], "preflop", self.table.pot(line),
             spot.stacks[len(line)], 0.0, moves, moves, int(rng.integers(100)), verdict, kinds,
         )  # fmt: skip

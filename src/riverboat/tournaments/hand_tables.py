@@ -190,16 +190,14 @@ def _pad_to_vector(count: int) -> int:
 
 
 def _make_workspace(hands: order_kernels.DeckHandArrays, classes: int) -> order_kernels.OrderWorkspace:
-    most, wide, f = hands.member.shape[1], _pad_to_vector(classes), np.float32
-    return order_kernels.OrderWorkspace(
-        every=np.zeros((2, wide), f),
-        every_by=np.zeros((2, 52, most), f),
-        counts=np.zeros((3, wide), f),
-        counts_by=np.zeros((3, 52, most), f),
-        tied=np.zeros(len(hands.cards), np.int16),
-        place=np.zeros(classes, np.int64),
-        mark=np.zeros(1 + classes, np.int64),
+    most, wide = hands.member.shape[1], _pad_to_vector(classes)
+    shapes = (2, wide), (2, 52, most), (3, wide), (3, 52, most)
+    tied, place, mark = (
+        np.zeros(len(hands.cards), np.int16),
+        np.zeros(classes, np.int64),
+        np.zeros(1 + classes, np.int64),
     )
+    return order_kernels.OrderWorkspace(*(np.zeros(shape, np.float32) for shape in shapes), tied, place, mark)
 
 
 class _TripleCounter:

@@ -190,16 +190,15 @@ class RangeShowdowns:
         """
         key = seat, *others.values()
         if key not in self._cache:
-            compute = self._three_way_orders if len(others) == 2 else self._two_way_orders
-            seats, probabilities = compute(seat, others)
+            if len(others) == 2:
+                seats, probabilities = self._three_way_orders(seat, others)
+            else:
+                ((other, line),) = others.items()
+                seats = tuple(sorted((seat, other)))
+                probabilities = self.tables.order_probabilities(seats.index(seat), [self.strategy[line]])
             self._cache[key] = seats, probabilities.astype(np.float64)
         seats, probabilities = self._cache[key]
         return probabilities @ map_orders(seats, all_in_seats)
-
-    def _two_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
-        ((other, line),) = others.items()
-        seats = tuple(sorted((seat, other)))
-        return seats, self.tables.order_probabilities(seats.index(seat), [self.strategy[line]])
 
     def _three_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
         """Return the seats in the orders, and the probabilities of orders by class. float32 [classes, orders]"""

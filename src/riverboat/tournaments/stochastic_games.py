@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -417,18 +417,11 @@ class MatrixResponseProblem:
     stage: MatrixStage
     strategy: Array
 
-    def _others_probabilities(self, seat: int) -> Array:
-        """Return the probability of each profile if the seat itself plays to it. float64 [profile]"""
-        probabilities = np.ones(self.stage.num_actions)
-        for other in range(self.stage.seats):
-            if other != seat:
-                probabilities = probabilities * self._along_profiles(self.strategy, other)
-        return probabilities
-
-    def _along_profiles(self, strategy: Array, seat: int) -> Array:
-        """Return a seat's action probabilities along its axis of the profiles. float64 [profile], with axes of length 1"""
-        count = self.stage.num_actions[seat]
-        return strategy[seat, :count].reshape([count if other == seat else 1 for other in range(self.stage.seats)])
+    def _profile_probabilities(self, seat: int, own: Array) -> Array:
+        """Return the probability of each profile if one seat plays `own` and the others their strategy. float64 [profile]"""
+        counts = enumerate(self.stage.num_actions)
+        rows = [own if other == seat else self.strategy[other, :count] for other, count in counts]
+        return np.asarray(reduce(np.multiply.outer, rows))
 
     def best_response(self, payoffs: Array) -> tuple[Array, Array]:
         """Return each seat's best response to the others, and its gain.
@@ -441,7 +434,8 @@ class MatrixResponseProblem:
         best, gains = np.zeros_like(self.strategy), np.zeros(self.stage.seats)
         for seat, count in enumerate(self.stage.num_actions):
             axes = tuple(other for other in range(self.stage.seats) if other != seat)
-            values = (payoffs[seat].reshape(self.stage.num_actions) * self._others_probabilities(seat)).sum(axis=axes)
+            others = self._profile_probabilities(seat, np.ones(count))
+            values = (payoffs[seat].reshape(self.stage.num_actions) * others).sum(axis=axes)
             best[seat, int(values.argmax())] = 1.0
             gains[seat] = values.max() - values @ self.strategy[seat, :count]
         return best, gains
@@ -454,9 +448,8 @@ class MatrixResponseProblem:
         strategy
             Probabilities, float64 [seats, actions].
         """
-        seats = range(self.stage.seats)
-        profiles = [self._others_probabilities(seat) * self._along_profiles(strategy, seat) for seat in seats]
-        return np.array(profiles).reshape(len(profiles), -1)
+        counts = enumerate(self.stage.num_actions)
+        return np.array([self._profile_probabilities(seat, strategy[seat, :count]).ravel() for seat, count in counts])
 
 
 # --- Equilibria by fictitious play and dynamic programming ---

@@ -468,9 +468,13 @@ class SeriesResponse(BaseModel):
     name: str
     rows: list[dict[str, Any]]
     units: dict[str, str]
-    memory: int | None = Field(None, description="resident memory of its process in bytes, if the system reports it")
+    memory: int | None = Field(
+        default=None, description="resident memory of its process in bytes, if the system reports it"
+    )
     seconds_left: float | None
-    snapshots: list[str] = Field([], description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER")
+    snapshots: list[str] = Field(
+        default=[], description="snapshots of a training run; each is a run, NAME/snapshots/NUMBER"
+    )
 
 
 # --- Spots: estimates ---

@@ -161,10 +161,3 @@ def resident_bytes(pid: int | None) -> int | None:
     """Return the resident memory of a process, rounded to MiB; None if the system does not report it."""
     resident = None if pid is None else resident_memory(pid)
     return None if resident is None else resident >> 20 << 20
-
-
-def solved_boards(folder: Path) -> tuple[list[dict[str, Any]], str]:
-    """Return the solved boards of a run, and the line that they report."""
-    rows = read_rows(folder / BOARDS_FILE)
-    line = rows[0].get("node", {}).get("line", "") if rows else ""
-    return rows, str(line)

@@ -263,7 +263,7 @@ class JobQueue:
         words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
         for name, value in options.items():
-            words += [f"--{name}"] if value is True else [f"--{name}={value}"]
+            words.append(f"--{name}" if value is True else f"--{name}={value}")
         return words
 
     def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
@@ -307,11 +307,11 @@ class JobQueue:
                 self.data.path(job.name)
                 check_options(job.options, job.kind, self.data)
             except RiverboatError as error:  # a foreign folder or another release: shown, but never started
-                jobs[job.name] = replace(job, state=FAILED, message=f"{file.name}: {error}")
-                continue
-            was_active = job.state in ACTIVE_STATES
-            message = "the server stopped; resume continues from the last checkpoint" if was_active else job.message
-            jobs[job.name] = replace(job, state=STOPPED if was_active else job.state, message=message)
+                job = replace(job, state=FAILED, message=f"{file.name}: {error}")
+            if job.state in ACTIVE_STATES:
+                message = "the server stopped; resume continues from the last checkpoint"
+                job = replace(job, state=STOPPED, message=message)
+            jobs[job.name] = job
         return jobs
 
 

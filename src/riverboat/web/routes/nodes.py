@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from riverboat.api import boards as many_boards
+from riverboat.api.artifacts import BOARDS_FILE
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
 from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
 from riverboat.strategies.reports.comparison import compare_nodes
-from riverboat.web import models, runs
+from riverboat.web import models
 from riverboat.web.data_folder import MissingError
+from riverboat.web.log_files import read_rows
 from riverboat.web.server import Server
 from riverboat.web.solutions import json_response
 from riverboat.web.specs import require_cheap
@@ -179,9 +181,10 @@ def node_routes(server: Server) -> APIRouter:
         """Return one spot on many boards: a row per solved board, and their means; at any line if solutions were saved."""
 
         def work() -> models.TableResponse:
-            rows, reported = runs.solved_boards(server.data.run_folder(run))
+            rows = read_rows(server.data.run_folder(run) / BOARDS_FILE)
             if not rows:
                 raise InputError(f"run {run!r}: no board is solved yet")
+            reported = str(rows[0].get("node", {}).get("line", ""))
             report_line = reported if line is None else line
             if report_line != reported:
                 rows = [row | {"node": at_line(run, str(row["board"]), report_line)} for row in rows]

@@ -277,8 +277,8 @@ def history_rows(table: PlayTable) -> list[dict[str, Any]]:
     """Return the public events of the current hand."""
     rows: list[dict[str, Any]] = []
     for event in table.events:
-        street, state = table.rules.streets[event.state.street], event.state
-        row: dict[str, Any] = {"kind": event.kind, "street": street, "pot": state.pot}
+        state = event.state
+        row: dict[str, Any] = {"kind": event.kind, "street": table.rules.streets[state.street], "pot": state.pot}
         if event.kind == "move":
             row |= {"you": event.who == table.seat, "move": event.move, "words": describe_action(event.move, state)}
         elif event.kind == "won":
