@@ -50,6 +50,7 @@ _MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
 _DEAL_BLOCK = 1024  # hands dealt per block
 _LINGER_SECONDS = 0.5  # seconds for a player to read the last message
 _BySeat = tuple[str, str]
+PlayerCheck = Callable[[int], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,7 +352,7 @@ class _MatchAborted(Exception):
 
 
 def _connect_players(
-    listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: Callable[[int], bool]
+    listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: PlayerCheck
 ) -> list[LineSocket]:
     """Wait until both players have connected and sent a supported version."""
     until = None if limits.start is None else clock.monotonic() + limits.start
@@ -368,9 +369,7 @@ def _connect_players(
     return sockets
 
 
-def _accept_player(
-    player: int, listener: socket.socket, until: float | None, is_alive: Callable[[int], bool]
-) -> LineSocket:
+def _accept_player(player: int, listener: socket.socket, until: float | None, is_alive: PlayerCheck) -> LineSocket:
     while True:
         listener.settimeout(0.1 if until is None else min(0.1, max(1e-3, until - clock.monotonic())))
         try:
@@ -416,7 +415,7 @@ def run_match(
     forfeit: bool = False,
     warn: Callable[[str], None] = lambda _: None,
     progress: Callable[[DealerMatchResult], None] | None = None,
-    is_alive: Callable[[int], bool] = lambda _: True,
+    is_alive: PlayerCheck = lambda _: True,
 ) -> DealerMatchResult:
     """Play a match and close the sockets; faults of players are part of the result.
 

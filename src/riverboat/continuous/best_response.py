@@ -99,17 +99,12 @@ def certify(profile: ThresholdProfile) -> EquilibriumCertificate:
     >>> [round(gain, 4) for gain in certify(honest).gains]
     [0.01, 0.1013]
     """
-    evaluation = ProfileEvaluation(profile)
-    game = profile.game
-    values, best = [], []
-    responses: dict[int, ActionBands] = {}
-    for player in range(game.players):
-        values.append(evaluation.expected_value(player))
-        value, bands = evaluation.best_response(player)
-        best.append(value)
-        responses |= bands
-    ordered = tuple(responses[s] for s in range(len(game.situations)))
-    return EquilibriumCertificate(game, tuple(values), tuple(best), ordered)
+    evaluation, players = ProfileEvaluation(profile), range(profile.game.players)
+    values = tuple(evaluation.expected_value(player) for player in players)
+    best, bands = zip(*(evaluation.best_response(player) for player in players), strict=True)
+    responses = {s: response for own in bands for s, response in own.items()}
+    ordered = tuple(responses[s] for s in range(len(responses)))
+    return EquilibriumCertificate(profile.game, values, best, ordered)
 
 
 class ProfileEvaluation:

@@ -150,18 +150,17 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
         nodes = [node for node, _ in nodes_with_lines(tree)]
         players = max(len(node.base) if isinstance(node, Leaf) else 1 + node.player for node in nodes)
         signals = _signals(_table(table.get("signals", {}), "signals"), max(players, 2))
-        return ContinuousGame(
-            name, signals, tree, _number(table.get("scale", 1.0), "scale"), _text(table, "unit", "chips")
-        )
-    maker = GAME_MAKERS[kind]
-    allowed = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
-    check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
-    options = dict(options_table)
-    players = _integer(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MAX_PLAYERS)
-    try:
-        game = maker(_signals(_table(table.get("signals", {}), "signals"), players), **options)
-    except TypeError as error:
-        raise InputError(f"{kind}: {error}") from None
+        game = ContinuousGame(name, signals, tree)
+    else:
+        maker = GAME_MAKERS[kind]
+        allowed = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
+        check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
+        options = dict(options_table)
+        players = _integer(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MAX_PLAYERS)
+        try:
+            game = maker(_signals(_table(table.get("signals", {}), "signals"), players), **options)
+        except TypeError as error:
+            raise InputError(f"{kind}: {error}") from None
     scale, unit = _number(table.get("scale", game.scale), "scale"), _text(table, "unit", game.unit)
     return ContinuousGame(name, game.signals, game.tree, scale, unit)
 

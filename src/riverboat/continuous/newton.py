@@ -48,8 +48,7 @@ def polish(profile: ThresholdProfile) -> ThresholdProfile:
 
 def _newton_steps(profile: ThresholdProfile, free: Array) -> tuple[ThresholdProfile, float]:
     """Run Newton steps on the free thresholds; return the best profile and its largest residual."""
-    game = profile.game
-    low, high = game.signals.low, game.signals.high
+    game, low, high = profile.game, profile.game.signals.low, profile.game.signals.high
     small = _DERIVATIVE_STEP * (high - low)
     cuts, situations = profile.cuts, [s for s, _, _ in profile.thresholds()]
     if not free.any():

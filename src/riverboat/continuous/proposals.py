@@ -111,9 +111,8 @@ def propose_models(game: ContinuousGame, steps: int = 60) -> list[ModelProposal]
     candidates = river_models(game)
     for model in candidates if len(candidates) <= MAX_KNOWN_MODELS else []:
         proposals.setdefault(model.bands, fit_thresholds(discretized, model))
-    return sorted(
-        [_propose_by_mass(discretized), *proposals.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit
-    )
+    every = [_propose_by_mass(discretized), *proposals.values()]
+    return sorted(every, key=lambda proposal: 0.005 * len(proposal.model.thresholds) - proposal.fit)
 
 
 def _propose_by_penalty(discretized: DiscretizedSolution, penalty: float) -> ModelProposal:

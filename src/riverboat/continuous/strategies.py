@@ -131,11 +131,9 @@ class ThresholdProfile:
         InputError
             If a situation is missing or unknown, or a move is unknown.
         """
-        profile_bands = []
-        for situation, (words, cuts) in _entries_by_situation(game, bands, f"{game.name}: no bands"):
-            moves = parse_moves(words, situation.moves, situation.name)
-            profile_bands.append(ActionBands(moves, tuple(map(float, cuts))))
-        return ThresholdProfile(game, tuple(profile_bands))
+        entries = _entries_by_situation(game, bands, f"{game.name}: no bands")
+        parsed = [(parse_moves(words, s.moves, s.name), tuple(map(float, cuts))) for s, (words, cuts) in entries]
+        return ThresholdProfile(game, tuple(ActionBands(moves, cuts) for moves, cuts in parsed))
 
     @property
     def cuts(self) -> Array:
@@ -383,10 +381,8 @@ class QualitativeModel:
         game
             The game.
         """
-        return {
-            situation.name: " ".join(situation.moves[m] for m in moves)
-            for situation, moves in zip(game.situations, self.bands, strict=True)
-        }
+        pairs = zip(game.situations, self.bands, strict=True)
+        return {situation.name: " ".join(situation.moves[m] for m in moves) for situation, moves in pairs}
 
     def order_words(self, game: ContinuousGame) -> str | None:
         """Return the order as words, or None.
@@ -469,10 +465,8 @@ def enumerate_models(game: ContinuousGame, choices: Mapping[str, Iterable[str]])
         if situation.name not in choices:
             raise InputError(f"{game.name}: no lists of moves for situation {situation.name!r}")
         lists.append([(situation.name, words) for words in choices[situation.name]])
-    return [
-        QualitativeModel.from_words(game, dict(combination), name=f"model {n}")
-        for n, combination in enumerate(product(*lists), start=1)
-    ]
+    combinations = enumerate(product(*lists), start=1)
+    return [QualitativeModel.from_words(game, dict(words), name=f"model {number}") for number, words in combinations]
 
 
 def _parse_order(game: ContinuousGame, model: QualitativeModel, words: str) -> ThresholdOrder:

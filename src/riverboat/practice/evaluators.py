@@ -629,8 +629,6 @@ class TableEvaluator:
                 ev = share * after.pot - (after.spent[state.turn] - state.spent[state.turn])
             if move not in values or p > values[move][0]:
                 values[move] = p, ev
-        options = tuple(
-            VerdictOption(format_action(m, state.rules), probabilities[m], values[m][1] if m in values else None)
-            for m in sorted(probabilities)
-        )
+        rows = sorted((move, p, values.get(move, (0.0, None))[1]) for move, p in probabilities.items())
+        options = tuple(VerdictOption(format_action(move, state.rules), p, ev) for move, p, ev in rows)
         return DecisionVerdict(options, "the blueprint's values", float(state.pot), MIN_PROBABILITY)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -49,6 +49,7 @@ FORMAT_VERSION = 1
 HUMAN_NAME = "you"
 LATE_STREETS = ("turn", "river")  # streets whose first subgames are solved within a second
 MAX_BYTES = 64 << 20  # of a file
+Progress: TypeAlias = Callable[[float], None]  # function of the completed share
 
 
 @dataclass(frozen=True)
@@ -491,9 +492,7 @@ class SessionResults:
         return {**results, "why_no_aivat": self.no_aivat_reason or None}
 
 
-def session_results(
-    finished: FinishedHands, agent: Agent | None, progress: Callable[[float], None] | None = None
-) -> SessionResults:
+def session_results(finished: FinishedHands, agent: Agent | None, progress: Progress | None = None) -> SessionResults:
     """Compute the results of finished hands, with AIVAT if their agent is given.
 
     Parameters
@@ -530,9 +529,8 @@ def session_results(
     estimate, reason = None, "it was not requested"
     if agent is not None:
         estimate, reason = _aivat_interval(finished, agent, progress)
-    return SessionResults(
-        len(won), float(won.sum()), scale, unit, _mean_interval(won), _mean_interval(adjusted), estimate, reason
-    )
+    raw, all_in = _mean_interval(won), _mean_interval(adjusted)
+    return SessionResults(len(won), float(won.sum()), scale, unit, raw, all_in, estimate, reason)
 
 
 def _mean_interval(samples: Array) -> ConfidenceInterval | None:
@@ -554,7 +552,7 @@ def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> floa
 
 
 def _aivat_interval(
-    finished: FinishedHands, agent: Agent, progress: Callable[[float], None] | None
+    finished: FinishedHands, agent: Agent, progress: Progress | None
 ) -> tuple[ConfidenceInterval | None, str]:
     rules = finished.start.rules
     if rules.begins or not has_strategies(agent, rules):

@@ -81,9 +81,8 @@ def _check_states(inspector: _GameInspector, limit: int, seed: int) -> tuple[int
         for k in reversed(range(len(snapshot.labels))):
             with report_location(f"{where}: child({k})"):
                 child, twin = state.child(k), state.child(k)
-            stack.append(
-                (child, twin, (*line, snapshot.labels[k]), inspector.child_context(snapshot, k, context), None)
-            )
+            below = inspector.child_context(snapshot, k, context)
+            stack.append((child, twin, (*line, snapshot.labels[k]), below, None))
     if not complete:
         states += _random_lines(inspector, Random(seed))
     return states, complete
@@ -168,9 +167,8 @@ class _HistoryInspector:
         if snapshot.actor == CHANCE:
             _check_numbers(snapshot.data, where, "probabilities")
             if len(snapshot.data) != len(snapshot.labels) or min(snapshot.data) < 0:
-                fail(
-                    where, f"probabilities {snapshot.data}", f"one of at least 0 for each outcome of {snapshot.labels}"
-                )
+                expected = f"one of at least 0 for each outcome of {snapshot.labels}"
+                fail(where, f"probabilities {snapshot.data}", expected)
             if abs(sum(snapshot.data) - 1) > TOLERANCE:
                 fail(where, f"probabilities {snapshot.data}, which sum to {sum(snapshot.data):g}", "a sum of one")
         else:

@@ -127,7 +127,6 @@ def count_three_way(
     """Count showdowns of three hands for any deck of two hole cards and any classes that ignore suits."""
     hands, classes = _deck_arrays(deck, group), int(group.max()) + 1
     boards, times = canonical_boards(board, deck)
-
     check_threads(threads)
     counters = [_TripleCounter(deck, hands, classes) for _ in range(threads)]
 

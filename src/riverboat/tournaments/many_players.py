@@ -150,8 +150,7 @@ class ManyPlayerPushFold:
         shares, overall = [], np.zeros(0)
         for at, own in enumerate(ranges):
             weight = self._order_weights(at, [other for j, other in enumerate(ranges) if j != at])
-            total = weight.sum(axis=1, keepdims=True)
-            marginal = weight.sum(axis=0)
+            total, marginal = weight.sum(axis=1, keepdims=True), weight.sum(axis=0)
             marginal = marginal / marginal.sum() if marginal.sum() > 0 else np.full(len(marginal), 1 / len(marginal))
             shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), marginal))
             if at == 0:

@@ -233,9 +233,8 @@ def cached_solution(tournament: Tournament, method: str = "pi-fp", threads: int 
     arrays = cached_arrays(name, make)
     strategies = [row for n in range(2, tournament.players + 1) for row in arrays[f"strategies_{n}"]]
     steps, seconds = arrays["numbers"]
-    return SolvedTournament(
-        tournament, method, int(steps), strategies, arrays["values"], arrays["gains"], float(seconds)
-    )
+    values, gains = arrays["values"], arrays["gains"]
+    return SolvedTournament(tournament, method, int(steps), strategies, values, gains, float(seconds))
 
 
 def solve_tournament(

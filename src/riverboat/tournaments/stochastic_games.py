@@ -458,6 +458,7 @@ METHODS = ("vi-fp", "pi-fp", "fp-mdp")
 STAGE_ITERATIONS = 200  # iterations of fictitious play in a state, at each step
 MEMORY = 16  # weight of the previous step's strategy, in iterations
 _A = TypeVar("_A")
+Progress: TypeAlias = Callable[[float], None]  # function of the completed share
 
 
 # (stage, strategy, payoffs, memory, iterations, until) -> (strategy, largest remaining gain), as `fictitious_play`.
@@ -648,7 +649,7 @@ class EquilibriumIteration:
         self.steps = 0
         self._problems: list[ResponseProblem] | None = None  # of the current strategies
 
-    def response_problems(self, progress: Callable[[float], None] | None = None) -> list[ResponseProblem]:
+    def response_problems(self, progress: Progress | None = None) -> list[ResponseProblem]:
         """Return the response problems of the current strategies.
 
         Parameters
@@ -662,7 +663,7 @@ class EquilibriumIteration:
             self._problems = list(self._report_progress(problems, len(pairs), progress))
         return self._problems
 
-    def step(self, progress: Callable[[float], None] | None = None) -> IterationStep:
+    def step(self, progress: Progress | None = None) -> IterationStep:
         """Run one outer step.
 
         Parameters
@@ -680,7 +681,7 @@ class EquilibriumIteration:
         strategy, gain = self.stage_solver(stage, job.strategy, job.payoffs, job.memory, job.iterations, job.until)
         return strategy, gain, stage.response_problem(strategy)
 
-    def _solve_stages(self, progress: Callable[[float], None] | None) -> float:
+    def _solve_stages(self, progress: Progress | None) -> float:
         memory = 0 if self.steps == 1 else MEMORY
         payoffs = self.game.outcome_payoffs(self.values)
         results: dict[int, StageResult] = {}  # states whose strategies are still within `until` need no work
@@ -706,14 +707,14 @@ class EquilibriumIteration:
             self.values = np.concatenate(values)
         return max(gain for _, gain, _ in solved)
 
-    def _fictitious_play_step(self, progress: Callable[[float], None] | None) -> float:
+    def _fictitious_play_step(self, progress: Progress | None) -> float:
         self.values, best = self._best_responses(progress)
         pairs = zip(self.strategies, best.policy, strict=True)
         self.strategies = [mean + (response - mean) / (self.steps + 1) for mean, response in pairs]
         self._problems = None
         return float((best.values - self.values).max())
 
-    def check(self, progress: Callable[[float], None] | None = None) -> EquilibriumCheck:
+    def check(self, progress: Progress | None = None) -> EquilibriumCheck:
         """Compute exactly each player's largest gain by deviating while the others keep their strategies.
 
         Parameters
@@ -724,15 +725,13 @@ class EquilibriumIteration:
         values, best = self._best_responses(progress)
         return EquilibriumCheck(values, best.values - values)
 
-    def _best_responses(self, progress: Callable[[float], None] | None) -> tuple[Array, StochasticBestResponse]:
+    def _best_responses(self, progress: Progress | None) -> tuple[Array, StochasticBestResponse]:
         """Return the values of the current strategies, and best responses to them."""
         problems = self.response_problems(progress)
         values = evaluate_strategies(self.game, problems, self.strategies)
         return values, best_responses(self.game, problems, values)
 
-    def _report_progress(
-        self, results: Iterable[_A], count: int, progress: Callable[[float], None] | None
-    ) -> Iterator[_A]:
+    def _report_progress(self, results: Iterable[_A], count: int, progress: Progress | None) -> Iterator[_A]:
         for number, result in enumerate(results, 1):
             yield result
             if progress is not None:

@@ -13,11 +13,11 @@ chips, blinds 300 and 600, prizes 50, 30 and 20, with 946 states of three player
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import comb, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,8 @@ from riverboat.tournaments.stochastic_games import StochasticGame
 MAX_STATES = 20_000
 NUM_ENTRANTS = 10  # of a sit-and-go that pays three places: the entry fee is a tenth of the prizes
 SMALL_UNIT = 900  # chips per unit of the small version: 91 states of three players
+State: TypeAlias = tuple[int, ...]  # stacks in units, in the order of action
+SeatResult: TypeAlias = float | tuple[State, int]  # a prize, or the next state and seat
 
 
 @dataclass(frozen=True)
@@ -119,12 +121,12 @@ class Tournament:
         return (*self.payouts, *[0.0] * (self.players - len(self.payouts)))
 
     @cached_property
-    def states(self) -> tuple[tuple[int, ...], ...]:
+    def states(self) -> tuple[State, ...]:
         """Stacks in units, in the order of action; heads-up states first."""
         return tuple(state for players in range(2, self.players + 1) for state in _stack_splits(self.units, players))
 
     @cached_property
-    def state_index(self) -> dict[tuple[int, ...], int]:
+    def state_index(self) -> dict[State, int]:
         """Index of each state."""
         return {state: n for n, state in enumerate(self.states)}
 
@@ -133,7 +135,7 @@ class Tournament:
         """Index of the first state-seat pair of each state, and the number of pairs. int64 [states + 1]"""
         return np.cumsum([0, *map(len, self.states)])
 
-    def seat_index(self, state: tuple[int, ...], seat: int) -> int:
+    def seat_index(self, state: State, seat: int) -> int:
         """Return the index of a state-seat pair.
 
         Parameters
@@ -152,7 +154,7 @@ class Tournament:
             raise InputError(f"stacks {state}: must be {len(state)} positive whole numbers with sum {self.units}")
         return int(self.first_seat_index[self.state_index[state]]) + seat
 
-    def spot(self, state: tuple[int, ...]) -> PushFold:
+    def spot(self, state: State) -> PushFold:
         """Return the hand of a state, with payoffs in chips.
 
         Parameters
@@ -203,9 +205,7 @@ class Tournament:
         transitions.sum_duplicates()
         return StochasticGame(stages, np.array(rewards), transitions)
 
-    def successors(
-        self, state: tuple[int, ...], stacks: tuple[float, ...]
-    ) -> Iterator[tuple[float, list[float | tuple[tuple[int, ...], int]]]]:
+    def successors(self, state: State, stacks: tuple[float, ...]) -> Iterator[tuple[float, list[SeatResult]]]:
         """Iterate over the successors of a hand of a state that ends with these chips.
 
         Yields a probability, and for each seat a prize or its next state and seat.
@@ -221,23 +221,18 @@ class Tournament:
             remaining = [seat for seat in range(len(state)) if units[seat] > 0]
             order = remaining[1:] + remaining[:1]  # the button moves to the next remaining seat
             next_state = tuple(units[seat] for seat in order)
-            results: list[float | tuple[tuple[int, ...], int]] = []
             eliminated = [seat for seat in range(len(state)) if units[seat] == 0]
+            results: list[SeatResult] = []
             for seat in range(len(state)):
                 if seat in eliminated:
                     results.append(elimination_prize(self.prizes, state, eliminated, seat))
-                elif len(remaining) == 1:
-                    results.append(self.prizes[0])
                 else:
-                    results.append((next_state, order.index(seat)))
+                    results.append((next_state, order.index(seat)) if len(remaining) > 1 else self.prizes[0])
             yield probability, results
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary for files and JSON."""
-        return {
-            field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
-            for field in fields(self)
-        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @staticmethod
     def load(path: Path) -> Tournament:

@@ -181,9 +181,8 @@ class OpenSession:
     name: str
     agent: str  # as named in the request
     session: PracticeSession
-    state: dict[str, Any] = field(
-        default_factory=dict
-    )  # shown to the player; replaced after every step, never modified
+    # shown to the player; replaced after every step, never modified
+    state: dict[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -268,10 +267,9 @@ class PracticeService:
             return session
         file = self._session_file(name)
         summary = PracticeSession.read_summary(file)
-        agent: str = summary["agent"]
-        player = self.agent(agent, summary["seed"])
+        player = self.agent(summary["agent"], summary["seed"])
         with hold_solution_lock(player):
-            session = OpenSession(name, agent, PracticeSession.open(file, player))
+            session = OpenSession(name, summary["agent"], PracticeSession.open(file, player))
         with self._lock:
             return self._sessions.get_or_compute(name, lambda: session)
 

@@ -63,9 +63,7 @@ class PriorityGate:
 class QueuedTask:
     """A task in a queue: its result is a `Future`, and `cancel` stops it at any stage."""
 
-    def __init__(
-        self, work: Callable[[], Any], gate: PriorityGate | None = None, *, uninterruptible: bool = False
-    ) -> None:
+    def __init__(self, work: Callable[[], Any], gate: PriorityGate | None, *, uninterruptible: bool) -> None:
         self.work, self.gate, self.uninterruptible = work, gate, uninterruptible
         self.future: Future[Any] = Future()
         self.cancelled = threading.Event()

@@ -268,12 +268,10 @@ class JobQueue:
 
     def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
         """Wait for a job's process, record its end, and start the next job."""
-        code = process.wait()
+        with process:  # closes its pipe
+            code = process.wait()
         with self._lock:
             self._processes.pop(name, None)
-            if process.stdin is not None:
-                with suppress(OSError):
-                    process.stdin.close()
             job = self._jobs.get(name)
             if job is not None:
                 state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPT_CODES else FAILED

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from riverboat.api.estimate import estimate
@@ -111,10 +111,9 @@ def job_routes(server: Server) -> APIRouter:
         return job_response(server.jobs.resume(name, limits.model_dump(exclude_none=True)), server)
 
     @router.delete("/jobs/{name}", status_code=204)
-    async def remove(name: str) -> Response:
+    async def remove(name: str) -> None:
         """Delete a job and its run."""
         server.jobs.remove(name)
-        return Response(status_code=204)
 
     def stream(request: Request, read: Callable[[], Any], is_over: Callable[[Any], bool]) -> StreamingResponse:
         nonlocal streams

@@ -117,10 +117,8 @@ def node_routes(server: Server) -> APIRouter:
         """Return the equity graphs of both players: points (share of the range with less equity, equity)."""
 
         def make(solved: Solution) -> dict[str, Any]:
-            graphs = {
-                name: node_report.equity_graph(solved[line], player)
-                for player, name in enumerate(node_report.player_names(solved.tree.game))
-            }
+            names = node_report.player_names(solved.tree.game)
+            graphs = {name: node_report.equity_graph(solved[line], player) for player, name in enumerate(names)}
             return {name: [[round_or_none(x, 4) for x in point] for point in graph] for name, graph in graphs.items()}
 
         return await answer(run, "graph", line, make=make)

@@ -267,10 +267,8 @@ def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, 
     for total, name in ((span.least, "min"), *by_share, (span.most, "all-in")):
         legal_total = min(max(total, span.least), span.most)
         names.setdefault(legal_total, "all-in" if legal_total == span.most else name)
-    return [
-        {"move": f"r{total}", "name": name, "words": describe_action(f"r{total}", state)}
-        for total, name in names.items()
-    ]
+    moves = {f"r{total}": name for total, name in names.items()}
+    return [{"move": move, "name": name, "words": describe_action(move, state)} for move, name in moves.items()]
 
 
 def history_rows(table: PlayTable) -> list[dict[str, Any]]:

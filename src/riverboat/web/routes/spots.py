@@ -50,9 +50,8 @@ def proposal_response(
 ) -> models.ProposalResponse:
     """Return a proposal for the page."""
     spot = spot_with_notes.spot
-    candidates = [
-        models.CandidateResponse(**vars(each) | {"spot": spot_file.to_table(each.spot)}) for each in proposal.candidates
-    ]
+    entries = [vars(each) | {"spot": spot_file.to_table(each.spot)} for each in proposal.candidates]
+    candidates = [models.CandidateResponse(**each) for each in entries]
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
     chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
     return models.ProposalResponse(
