@@ -352,21 +352,14 @@ class _MatchAborted(Exception):
 
 
 def _connect_players(
-    listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: PlayerCheck
-) -> list[LineSocket]:
-    """Wait until both players have connected and sent a supported version."""
+    sockets: list[LineSocket], listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: PlayerCheck
+) -> None:
+    """Append the sockets of both players, who connect and send a supported version."""
     until = None if limits.start is None else clock.monotonic() + limits.start
-    sockets: list[LineSocket] = []
-    try:
-        for player, listener in enumerate(listeners):
-            sockets.append(_accept_player(player, listener, until, is_alive))
-        for player, peer in enumerate(sockets):
-            _check_version(player, peer, until)
-    except _MatchAborted:
-        for peer in sockets:
-            peer.close()
-        raise
-    return sockets
+    for player, listener in enumerate(listeners):
+        sockets.append(_accept_player(player, listener, until, is_alive))
+    for player, peer in enumerate(sockets):
+        _check_version(player, peer, until)
 
 
 def _accept_player(player: int, listener: socket.socket, until: float | None, is_alive: PlayerCheck) -> LineSocket:
@@ -484,7 +477,7 @@ def run_match(
         milliseconds = round(1000 * limits.answer), round(1000 * limits.hand), round(1000 * limits.average)
         table.write_log(acpc_log.format_header(name, rules.name, hands, seed, milliseconds))
         try:
-            sockets = _connect_players(listeners, limits, is_alive)
+            _connect_players(sockets, listeners, limits, is_alive)
             start = clock.monotonic()
             table.sockets = [*sockets]
             for hand, deal in zip(range(hands), deal_hands(rules, seed, duplicate=duplicate), strict=False):

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,11 +60,7 @@ def host_match(
     listeners = open_listeners(list(ports), host)
     used = [listening_port(listener) for listener in listeners]
     on_listening(used)
-    with (
-        closing(listeners[0]),
-        closing(listeners[1]),
-        _start_programs(zip(commands, used, strict=False), host) as programs,
-    ):
+    with listeners[0], listeners[1], _start_programs(zip(commands, used, strict=False), host) as programs:
         result = run_match(
             rules,
             hands,
@@ -110,12 +106,7 @@ def match_programs(
     listeners = open_listeners()
     ports = [listening_port(listener) for listener in listeners]
     started = [(command, port) for command, port in zip(commands, ports, strict=True) if command is not None]
-    with (
-        closing(listeners[0]),
-        closing(listeners[1]),
-        ThreadPoolExecutor(2) as seats,
-        _start_programs(started, LOOPBACK) as programs,
-    ):
+    with listeners[0], listeners[1], ThreadPoolExecutor(2) as seats, _start_programs(started, LOOPBACK) as programs:
         for agent, port in zip(agents, ports, strict=True):
             if agent is not None:
                 seats.submit(play_client, LOOPBACK, port, rules, partial(act_on_match_state, agent))

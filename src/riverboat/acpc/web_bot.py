@@ -311,9 +311,8 @@ def http_exchange(url: str, timeout: float = 30.0, pause: float = 0.0) -> Exchan
         if pause:
             clock.sleep(pause)
         try:
-            request = urllib.request.Request(
-                f"{url.rstrip('/')}/{endpoint}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
-            )
+            address, content = f"{url.rstrip('/')}/{endpoint}", json.dumps(dict(body)).encode()
+            request = urllib.request.Request(address, content, {"Content-Type": "application/json"})
             with urllib.request.urlopen(request, timeout=timeout) as response:
                 text = response.read(MAX_REPLY_BYTES).decode("utf-8", "replace")
         except HTTPException as error:  # the response is not valid HTTP

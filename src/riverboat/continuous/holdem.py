@@ -166,7 +166,7 @@ class RiverThresholdPlayer:
         """
         mass = ranks.signals.mass
         size = (len(self.game_arrays.player), int(self.game_arrays.width.max()), mass.shape[1])
-        regret, sums, strategy = np.zeros(size), np.zeros(size), np.zeros(size)
+        regret, sums, strategy = (np.zeros(size) for _ in range(3))
         action_values = np.zeros((size[0] + 1, *size[1:]))
         kernels.cfr_plus(self.game_arrays, mass, iterations, regret, sums, strategy, action_values)
         total = sums.sum(axis=1, keepdims=True)

@@ -246,11 +246,8 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
     earlier = state.history[: deals[rules.begins - 1] + 1]
     root = _replay(state.rules, earlier)
     scale = spot.rules.pot / root.pot
-    behind = [scale * chips for chips in root.behind]
-    if tuple(board[: len(spot.board)]) != spot.board or any(
-        abs(stack - spot_stack) > STACK_TOLERANCE * spot.rules.pot
-        for stack, spot_stack in zip(behind, rules.stacks or (), strict=True)
-    ):
+    gaps = [abs(scale * chips - stack) for chips, stack in zip(root.behind, rules.stacks or (), strict=True)]
+    if tuple(board[: len(spot.board)]) != spot.board or max(gaps) > STACK_TOLERANCE * spot.rules.pot:
         raise InputError(f"agent {agent.name!r}: its spot has another board, or other stacks behind its pot")
     converted, before = BettingState.start(rules), root.committed_before_street
     for action in state.history[len(earlier) :]:
@@ -263,10 +260,11 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
             raises = [move for move in moves if move > CALL]
             nearest = min(raises, key=lambda move: abs(move - total), default=None)
             if nearest is None or (not rules.limit and abs(nearest - total) > STACK_TOLERANCE * spot.rules.pot):
-                label, tree_labels = format_action(action, state.rules), [format_action(move, rules) for move in moves]
-                raise InputError(
-                    f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {', '.join(tree_labels)}"
+                label, known = (
+                    format_action(action, state.rules),
+                    ", ".join(format_action(move, rules) for move in moves),
                 )
+                raise InputError(f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {known}")
             action = nearest
         converted = converted.apply_action(action)
     return ConvertedState(converted, scale, before)

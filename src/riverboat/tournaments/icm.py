@@ -98,14 +98,13 @@ def _add_finish_probabilities(
         every[0] *= 1 - q
     low = rung < 0.5
     stays, goes = np.where(low, 1 - rung, np.inf), np.where(low, np.inf, rung)
-    quotient = np.zeros_like(rung)
-    for r in range(players):
-        quotient = (every[r][:, None] - rung * quotient) / stays
-        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
-    quotient = np.zeros_like(rung)
-    for r in range(players - 1, -1, -1):
-        quotient = (every[r + 1][:, None] - (1 - rung) * quotient) / goes
-        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
+    upwards = range(players), every[:-1], rung, stays
+    downwards = reversed(range(players)), every[1:], 1 - rung, goes
+    for places, products, factor, divisor in (upwards, downwards):
+        quotient = np.zeros_like(rung)
+        for r in places:
+            quotient = (products[r][:, None] - factor * quotient) / divisor
+            chances[:, r] += np.einsum("pi,pi->i", density, quotient)
 
 
 def icm_values_batch(stacks: Array, prizes: Sequence[float] | Array) -> Array:

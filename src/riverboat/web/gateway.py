@@ -70,14 +70,15 @@ class Gateway:
         headers = dict(pairs)
         path, method = scope["path"], scope["method"]
         credential = self._authenticate(pairs)
-        reason = self._rejection_reason(headers, path)
+        reason = self._rejection_reason(headers, path)  # if the headers are of another origin
+        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
         if reason is not None:
             await _send_error(send, 403, reason)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
             await self._set_token_cookie(send, query)
         elif credential is None:
             await self._send_unauthorized(send, path)
-        elif credential == "cookie" and method not in ("GET", "HEAD") and not _is_same_origin(headers):
+        elif credential == "cookie" and method not in ("GET", "HEAD") and not from_page:
             reason = f"{method} with a cookie but without an Origin: scripts must send 'Authorization: Bearer TOKEN'"
             await _send_error(send, 403, reason)
         elif path.startswith("/api/"):
@@ -215,11 +216,6 @@ async def _wait_for_disconnect(receive: Receive) -> None:
     """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Return whether the page itself sent a request; headers of other origins are rejected before."""
-    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 
 # --- Responses ---

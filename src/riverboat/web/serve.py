@@ -102,32 +102,28 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
     memory_limit = None if memory is None else parse_byte_size(memory)
     is_local = is_loopback_host(host)
-    bound = bind_socket(host, port)  # bind first: an invalid address leaves no folder behind
-    try:
+    with bind_socket(host, port) as bound:  # bind first: an invalid address leaves no folder behind
         with files.disk_errors(data):
             data.mkdir(parents=True, exist_ok=True)
-    except Exception:
-        bound.close()
-        raise
-    plugins.forbid_imports("the server")
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    application = LazyApplication(data, jobs, memory_limit)
-    gateway = Gateway(application, token, allowed_hosts(host, port), port)
-    shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
-    link = f"http://{shown_host}:{port}/?token={token}"
-    print(f"Riverboat: {link}", flush=True)
-    say(f"data folder: {data}; stop with Ctrl-C")
-    if not is_local:
-        say(
-            f"--host {host}: anybody who can reach this address and has the link can solve and read the data folder; "
-            "nothing is encrypted, so use it only in a trusted network"
-        )
-    if open_browser:
-        threading.Timer(0.3, webbrowser.open, (link,)).start()
-    try:
-        make_server(gateway, application.stop).run(sockets=[bound])
-    finally:
-        say("stopping: jobs write a checkpoint")
-        if not application.close() and isinstance(sys.exc_info()[1], KeyboardInterrupt):
-            termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit
+        plugins.forbid_imports("the server")
+        port = bound.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        application = LazyApplication(data, jobs, memory_limit)
+        gateway = Gateway(application, token, allowed_hosts(host, port), port)
+        shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
+        link = f"http://{shown_host}:{port}/?token={token}"
+        print(f"Riverboat: {link}", flush=True)
+        say(f"data folder: {data}; stop with Ctrl-C")
+        if not is_local:
+            say(
+                f"--host {host}: anybody who can reach this address and has the link can solve and read the data folder; "
+                "nothing is encrypted, so use it only in a trusted network"
+            )
+        if open_browser:
+            threading.Timer(0.3, webbrowser.open, (link,)).start()
+        try:
+            make_server(gateway, application.stop).run(sockets=[bound])
+        finally:
+            say("stopping: jobs write a checkpoint")
+            if not application.close() and isinstance(sys.exc_info()[1], KeyboardInterrupt):
+                termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit

@@ -262,9 +262,7 @@ class JobQueue:
         notes, options = self.data.job_folder(job.name), job.options
         words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
-        for name, value in options.items():
-            words.append(f"--{name}" if value is True else f"--{name}={value}")
-        return words
+        return words + [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items()]
 
     def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
         """Wait for a job's process, record its end, and start the next job."""

@@ -15,7 +15,7 @@ from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.web import models, runs, spot_sources
 from riverboat.web.jobs.queue import ACTIVE_STATES, SolveJob, check_boards, check_options
-from riverboat.web.log_files import last_line, last_row, read_result
+from riverboat.web.log_files import MAX_TAIL_BYTES, last_line, read_result, read_rows
 from riverboat.web.server import Server
 from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
@@ -53,7 +53,8 @@ def make_job(request: models.JobRequest, server: Server) -> tuple[str, SolveJob]
 def job_response(job: SolveJob, server: Server) -> models.JobResponse:
     """Return a job with its command line, last check and result."""
     notes = server.data.job_folder(job.name)
-    last = last_row(notes / "log.jsonl") if job.kind == "spot" else None
+    rows = read_rows(notes / "log.jsonl", MAX_TAIL_BYTES) if job.kind == "spot" else []
+    last = rows[-1] if rows else None
     said = last_line(notes / "said.txt") if job.state in ACTIVE_STATES else ""
     command = ["riverboat", *server.jobs.command_line(job)]
     memory = runs.resident_bytes(server.jobs.process_id(job.name))

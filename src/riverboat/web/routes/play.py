@@ -151,7 +151,7 @@ def play_routes(server: Server) -> APIRouter:
     async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
         practice.session_agent(name)  # raises if there is none
-        return server.reviews.status(_session_owner(name), hand)
+        return server.reviews.status(f"sitting/{name}", hand)
 
     @router.post("/sittings/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: models.HandRequest) -> dict[str, Any]:
@@ -159,12 +159,12 @@ def play_routes(server: Server) -> APIRouter:
         session = await opened(name, cheap=False)
         hand = session.session.finished.hand(body.hand)  # an immutable value, unaffected by play
         work = partial(review_by_agent, practice, hand, session.agent)
-        return server.reviews.request(_session_owner(name), body.hand, work)
+        return server.reviews.request(f"sitting/{name}", body.hand, work)
 
     @router.delete("/sittings/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
         """Cancel pending reviews, because the player has left the table."""
-        server.reviews.cancel(_session_owner(name))
+        server.reviews.cancel(f"sitting/{name}")
 
     @router.get("/sittings/{name}/hands.phhs", response_class=Response)
     async def hands(name: str) -> Response:
@@ -178,7 +178,7 @@ def play_routes(server: Server) -> APIRouter:
     async def leave(name: str) -> None:
         """Delete a session and cancel its reviews."""
         await server.play(lambda: practice.delete_session(name))
-        server.reviews.forget(_session_owner(name))
+        server.reviews.forget(f"sitting/{name}")
 
     return router
 
@@ -202,10 +202,6 @@ def list_opponents(server: Server) -> list[models.OpponentResponse]:
             opponents.append((run.name, run.kind, f"{'blueprint of ' * (run.kind == 'blueprint')}{run.game}"))
     opponents += [(name, "yardstick", about) for name, about in baseline_descriptions().items()]
     return [models.OpponentResponse(name=name, kind=kind, about=about) for name, kind, about in opponents]
-
-
-def _session_owner(name: str) -> str:
-    return f"sitting/{name}"
 
 
 def take_step(session: OpenSession, version: int | None, move: str | None) -> dict[str, Any]:
@@ -335,7 +331,7 @@ def history_routes(server: Server) -> APIRouter:
         name: str, player: PlayerQuery, judge: PlayerQuery, hand: Annotated[int, Query(ge=0, le=10**9)]
     ) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
-        return server.reviews.status(_history_owner(name), (player, judge, hand))
+        return server.reviews.status(f"history/{name}", (player, judge, hand))
 
     @router.post("/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: models.HistoryReviewRequest) -> dict[str, Any]:
@@ -344,21 +340,17 @@ def history_routes(server: Server) -> APIRouter:
         hand = await server.compute(lambda: histories.hand(name, body.player, body.hand))
         key = body.player, body.judge, body.hand
         work = partial(review_by_agent, practice, hand, body.judge)
-        return server.reviews.request(_history_owner(name), key, work)
+        return server.reviews.request(f"history/{name}", key, work)
 
     @router.delete("/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
         """Cancel pending reviews, because nobody looks at these hands any more."""
-        server.reviews.cancel(_history_owner(name))
+        server.reviews.cancel(f"history/{name}")
 
     @router.delete("/{name}", status_code=204)
     async def remove(name: str) -> None:
         """Delete a file of hand histories and cancel its reviews."""
         await server.write(lambda: histories.remove(name))
-        server.reviews.forget(_history_owner(name))
+        server.reviews.forget(f"history/{name}")
 
     return router
-
-
-def _history_owner(name: str) -> str:
-    return f"history/{name}"

@@ -64,9 +64,11 @@ def chart_routes(server: Server) -> APIRouter:
     async def compared(source: SourceQuery, against: SourceQuery, line: LineQuery = "") -> dict[str, Any]:
         """Return the difference of two charts at a line: the second source minus the first."""
         require_cheap(practice.data, source, against)
-        return await server.compute(
-            lambda: compare_charts(practice.chart_book(source, line)[line], practice.chart_book(against, line)[line])
-        )
+
+        def work() -> dict[str, Any]:
+            return compare_charts(*(practice.chart_book(name, line)[line] for name in (source, against)))
+
+        return await server.compute(work)
 
     @router.get("/picture", response_class=Response)
     async def picture(
