@@ -257,8 +257,7 @@ def play_client(
     node_cache = BettingNodeCache(rules)
     with connect_context or nullcontext():
         wire = LineSocket(_connect_to_dealer(host, port, connect_seconds))
-    hands = decisions = ignored = 0
-    in_hand = False
+    hands, decisions, ignored, in_hand = 0, 0, 0, False
     try:
         wire.send(f"{VERSION}\r\n".encode(), line_timeout)
         while True:

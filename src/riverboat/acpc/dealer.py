@@ -49,7 +49,6 @@ _VERSION_PATTERN = re.compile(rb"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 _MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
 _DEAL_BLOCK = 1024  # hands dealt per block
 _LINGER_SECONDS = 0.5  # seconds for a player to read the last message
-_BySeat = tuple[str, str]
 PlayerCheck = Callable[[int], bool]
 
 
@@ -225,9 +224,7 @@ def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iter
             texts = [names[card] for card in row]
             boards = [match_state.format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
             deal = DealtHand(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
-            yield deal
-            if duplicate:
-                yield deal
+            yield from (deal, deal) if duplicate else (deal,)
 
 
 # --- Actions ---
@@ -522,8 +519,7 @@ class _DealerTable:
 
     def play_hand(self, hand: int, deal: DealtHand) -> None:
         """Play one hand and record it in the log and in the result."""
-        first = hand % 2  # the player in seat 0
-        order = (first, 1 - first)
+        order = (hand % 2, 1 - hand % 2)  # the players in seats 0 and 1
         self.hand_seconds_used = [0.0, 0.0]
         seen = (f"{deal.hole_cards[0]}|", f"|{deal.hole_cards[1]}")  # hole cards as each seat sees them
         node = self.lines.start
@@ -540,7 +536,9 @@ class _DealerTable:
             raise
         self._finish_hand(hand, node, deal, seen, order)
 
-    def _finish_hand(self, hand: int, point: BettingNode, deal: DealtHand, seen: _BySeat, order: ChipPair) -> None:
+    def _finish_hand(
+        self, hand: int, point: BettingNode, deal: DealtHand, seen: tuple[str, str], order: ChipPair
+    ) -> None:
         betting = point.betting
         board, shown = deal.boards[betting.street], "|".join(deal.hole_cards)
         if betting.folded is None:

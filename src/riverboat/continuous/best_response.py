@@ -206,8 +206,9 @@ class ProfileEvaluation:
         """
         game = self.game
         against = {p: self._opponent_probabilities(me, p) for p in range(game.players) if p != me}
-        start, slope = game.signals.value_and_slope(self.segment)
-        start = start + slope * (self.breaks[:-1] - game.signals.edges[self.segment])
+        signals, k = game.signals, self.segment
+        slope = (signals.values[k + 1, 0] - signals.values[k, 1]) / (signals.edges[k + 1] - signals.edges[k])
+        start = signals.values[k, 1] + slope * (self.breaks[:-1] - signals.edges[k])
         value = np.stack([start, slope], axis=-1)
         rows = []
         for z, path in enumerate(game.leaf_paths):

@@ -234,9 +234,8 @@ def dumps_models(models: list[QualitativeModel], game: ContinuousGame) -> str:
     """
     lines = []
     for model in models:
-        lines += ["[[model]]", f'name = "{model.name}"']
         bands = ", ".join(f'"{name}" = "{words}"' for name, words in model.band_words(game).items())
-        lines.append(f"bands = {{ {bands} }}")
+        lines += ["[[model]]", f'name = "{model.name}"', f"bands = {{ {bands} }}"]
         if model.order is not None:
             lines.append(f'order = "{model.order_words(game)}"')
     return "\n".join(lines) + "\n"

@@ -186,17 +186,6 @@ class Signals:
         k, share = self.share_of_segment(np.asarray(place))
         return float(self.values[k, 1] + share * (self.values[k + 1, 0] - self.values[k, 1]))
 
-    def value_and_slope(self, segments: Array) -> tuple[Array, Array]:
-        """Return the signal at the start of segments in the user's units, and its slope along the axis.
-
-        Parameters
-        ----------
-        segments
-            Indices of segments, int [...].
-        """
-        rise = self.values[segments + 1, 0] - self.values[segments, 1]
-        return self.values[segments, 1], rise / (self.edges[segments + 1] - self.edges[segments])
-
     def without_ties(self) -> Signals:
         """Return signals on the same axis whose values inside an atom are distinct."""
         return replace(self, tied=np.zeros_like(self.tied))

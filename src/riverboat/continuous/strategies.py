@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -344,10 +344,8 @@ class QualitativeModel:
         thresholds = tuple(order)
         if sorted(thresholds) != sorted(self.thresholds):
             raise InputError(f"model {self.name!r}: the order must name each of {len(self.thresholds)} thresholds once")
-        for s in range(len(self.bands)):
-            own = [k for situation, k in thresholds if situation == s]
-            if own != sorted(own):
-                raise InputError(f"model {self.name!r}: the order swaps thresholds of one situation")
+        if any(a == b and j > k for (a, j), (b, k) in combinations(thresholds, 2)):
+            raise InputError(f"model {self.name!r}: the order swaps thresholds of one situation")
         return QualitativeModel(self.name, self.bands, thresholds)
 
     def order_of(self, cuts: Array) -> ThresholdOrder:

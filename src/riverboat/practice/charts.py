@@ -381,15 +381,12 @@ class ChartBook:
     states: tuple[str, ...] = ()  # of a tournament: each has a book, NAME?state=5,5,5
     state: str = ""  # of this book
 
-    @cached_property
-    def _by_line(self) -> dict[str, Chart]:
-        return {chart.line: chart for chart in self.charts}
-
     def __getitem__(self, line: str) -> Chart:
-        if line not in self._by_line:
-            examples = ", ".join(map(short_repr, list(self._by_line)[:8]))
-            raise InputError(f"line {short_repr(line)}: {self.name} has no chart of it; it has {examples}")
-        return self._by_line[line]
+        for chart in self.charts:
+            if chart.line == line:
+                return chart
+        examples = ", ".join(short_repr(chart.line) for chart in self.charts[:8])
+        raise InputError(f"line {short_repr(line)}: {self.name} has no chart of it; it has {examples}")
 
 
 def load_charts(source: str | Agent, line: str = "") -> ChartBook:

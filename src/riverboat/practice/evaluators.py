@@ -239,9 +239,8 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
     if state.rules == rules:
         return ConvertedState(state)
     if state.street < rules.begins:
-        raise InputError(
-            f"line {short_repr(state.line)}: before the {rules.streets[rules.begins]}, where the spot begins"
-        )
+        first = rules.streets[rules.begins]
+        raise InputError(f"line {short_repr(state.line)}: before the {first}, where the spot begins")
     deals = [k for k, action in enumerate(state.history) if action == DEAL]
     earlier = state.history[: deals[rules.begins - 1] + 1]
     root = _replay(state.rules, earlier)

@@ -9,7 +9,7 @@ computed once and cached.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
@@ -408,21 +408,21 @@ class HandTables:
         Returns the probability of each of `PAIR_ORDERS` by the classes of the third and the second. float32 [3,
         classes, classes]
         """
-        if _is_mostly_full(weights):
-            return self._full_folded_orders - self.folded_orders_with_range(1 - weights)
-        out = np.zeros(self.pair_orders.shape, np.float32)
-        push_fold_kernels.sum_rows(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
-        return out
+        return self._sum_folded(push_fold_kernels.sum_rows, self._full_folded_orders, weights)
 
     def pair_orders_with_folded_range(self, weights: Array) -> Array:
         """Sum over the range of a third player who has folded.
 
         Returns the probability of each of `PAIR_ORDERS` by the classes of the other two. float32 [3, classes, classes]
         """
+        return self._sum_folded(push_fold_kernels.sum_folded, self.pair_orders.astype(np.float32), weights)
+
+    def _sum_folded(self, add: Callable[..., None], full: Array, weights: Array) -> Array:
+        """Sum the orders by the class of a folded player over a range, or subtract its complement from the full sum."""
         if _is_mostly_full(weights):
-            return self.pair_orders.astype(np.float32) - self.pair_orders_with_folded_range(1 - weights)
+            return full - self._sum_folded(add, full, 1 - weights)
         out = np.zeros(self.pair_orders.shape, np.float32)
-        push_fold_kernels.sum_folded(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
+        add(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
         return out
 
     @cached_property

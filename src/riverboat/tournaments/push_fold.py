@@ -129,7 +129,18 @@ class PushFold:
         """
         if self.payouts is None:
             return np.asarray(stacks - np.array(self.stacks))
-        return _icm_payoffs(stacks, self.stacks, self.payouts)
+        # prizes of eliminated players, ranked by their initial stacks, and ICM values of the others
+        prizes = np.array((*self.payouts, *[0.0] * (len(self.stacks) - len(self.payouts))))
+        out = np.zeros(stacks.shape)
+        alive = stacks > 1e-9
+        for pattern in np.unique(alive, axis=0):
+            rows = np.flatnonzero((alive == pattern).all(axis=1))
+            remaining = np.flatnonzero(pattern)
+            out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
+            eliminated = np.flatnonzero(~pattern).tolist()
+            for i in eliminated:
+                out[rows, i] = elimination_prize(prizes, self.stacks, eliminated, i)
+        return out
 
     @property
     def unit(self) -> str:
@@ -198,21 +209,6 @@ def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> l
             back[i] += (high - low) * len(payers) / len(winners)
         low = high
     return back
-
-
-def _icm_payoffs(stacks: Array, before: tuple[float, ...], payouts: tuple[float, ...]) -> Array:
-    """Return prizes of eliminated players, ranked by their initial stacks, and ICM values of the others."""
-    prizes = np.array((*payouts, *[0.0] * (len(before) - len(payouts))))
-    out = np.zeros(stacks.shape)
-    alive = stacks > 1e-9
-    for pattern in np.unique(alive, axis=0):
-        rows = np.flatnonzero((alive == pattern).all(axis=1))
-        remaining = np.flatnonzero(pattern)
-        out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
-        eliminated = np.flatnonzero(~pattern).tolist()
-        for i in eliminated:
-            out[rows, i] = elimination_prize(prizes, before, eliminated, i)
-    return out
 
 
 def elimination_prize(

@@ -139,13 +139,9 @@ class HandHistoryStore:
         ]
         return {"name": name, "hands": len(hands), "scale": hands.scale, "players": players[:100], "refused": rejected}
 
-    def hands(self, name: str, player: str) -> list[PlayedHand]:
-        """Return the hands in which a player's cards are known."""
-        return hands_of_player(self.read(name).hands, player)
-
     def list_hands(self, name: str, player: str) -> dict[str, Any]:
         """Return a summary of the hands in which a player's cards are known."""
-        hands = self.hands(name, player)
+        hands = hands_of_player(self.read(name).hands, player)
         rows = [
             {"hand": k, "number": one.number, "hole": format_cards(one.hole), "board": format_cards(one.dealt)}
             | {"line": one.end.line, "won": one.won, "seat": one.seat}
@@ -155,7 +151,7 @@ class HandHistoryStore:
 
     def hand(self, name: str, player: str, hand: int) -> PlayedHand:
         """Return one of the hands in which a player's cards are known."""
-        hands = self.hands(name, player)
+        hands = hands_of_player(self.read(name).hands, player)
         if not 0 <= hand < len(hands):
             raise InputError(f"hand {hand}: {player} has hands 0 to {len(hands) - 1}")
         return hands[hand]

@@ -133,9 +133,8 @@ def spot_routes(server: Server) -> APIRouter:
             resolved = spot_sources.resolve_spot(body, server.data, server.solutions)
             seconds = DEFAULT_SECONDS if body.seconds is None else body.seconds
             memory, threads = server.jobs.memory, body.threads or server.cores
-            return proposal_response(
-                resolved, propose(resolved.spot, memory=memory, seconds=seconds, threads=threads), memory, seconds
-            )
+            proposed = propose(resolved.spot, memory=memory, seconds=seconds, threads=threads)
+            return proposal_response(resolved, proposed, memory, seconds)
 
         return await server.compute(work)
 
