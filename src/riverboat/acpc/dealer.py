@@ -575,10 +575,9 @@ class _DealerTable:
         if not self.forfeit:
             raise _MatchAborted(player, kind, reason)
         self.record_fault(PlayerFault(player, kind, reason))
-        wire = self.sockets[player]
-        assert wire is not None
-        wire.close()
-        self.sockets[player] = None
+        wire, self.sockets[player] = self.sockets[player], None
+        if wire is not None:
+            wire.close()
 
     def _send(self, player: int, message: bytes) -> None:
         wire = self.sockets[player]

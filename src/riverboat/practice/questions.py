@@ -44,9 +44,7 @@ def _board_class(board: Sequence[int]) -> str:
         return "before the flop"
     ranks, suits = Counter(card >> 2 for card in board), Counter(card & 3 for card in board)
     max_suited = max(suits.values())
-    suited = SUIT_NAMES.get(max_suited, "flush board")
-    if len(board) == 3 and max_suited == 3:
-        suited = "monotone"
+    suited = "monotone" if max_suited == len(board) == 3 else SUIT_NAMES.get(max_suited, "flush board")
     high = HIGH_CARD_NAMES.get(max(ranks), "ten high or lower")
     paired = ", trips" if max(ranks.values()) > 2 else ", paired" if max(ranks.values()) == 2 else ""
     return f"{high}, {suited}{paired}"

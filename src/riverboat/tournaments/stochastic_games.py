@@ -173,10 +173,10 @@ class StochasticGame:
         outcome_probabilities
             Probabilities [seats, outcomes] for each state.
         """
-        weights = [np.ascontiguousarray(x).ravel() for x in outcome_probabilities]
+        weights = np.concatenate([np.ravel(x) for x in outcome_probabilities])
         rows = int(self.first_row_index[-1])
         shape = len(self.first_row_of_pair) - 1, rows
-        averaging = sparse.csr_array((np.concatenate(weights), np.arange(rows), self.first_row_of_pair), shape)
+        averaging = sparse.csr_array((weights, np.arange(rows), self.first_row_of_pair), shape)
         return sparse.csr_array(averaging @ self.transitions), averaging @ self.rewards
 
 

@@ -103,9 +103,7 @@ class CancellingServer(uvicorn.Server):
 
 
 def make_server(
-    application: Application,
-    stop: Callable[[], None] = lambda: None,
-    protocol: type[DeadlineProtocol] = DeadlineProtocol,
+    application: Application, stop: Callable[[], None], protocol: type[DeadlineProtocol] = DeadlineProtocol
 ) -> CancellingServer:
     """Return a server for an ASGI application; `stop` cancels its computations."""
     config = uvicorn.Config(

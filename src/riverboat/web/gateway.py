@@ -28,6 +28,7 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+ApplicationFactory: TypeAlias = Callable[[], Application]
 
 PAGE = Path(__file__).parent / "page"
 MAX_BODY_BYTES = 1 << 20  # bytes of a request
@@ -55,9 +56,7 @@ UNAUTHORIZED_PAGE = (
 class Gateway:
     """An ASGI application in front of the API, which is created on first use."""
 
-    def __init__(
-        self, make_application: Callable[[], Application], token: str, hosts: frozenset[str], port: int
-    ) -> None:
+    def __init__(self, make_application: ApplicationFactory, token: str, hosts: frozenset[str], port: int) -> None:
         if not token:
             raise ValueError("token must not be empty: anybody could use the server")
         self.make_application, self.token, self.hosts = make_application, token, hosts

@@ -56,9 +56,11 @@ def chart_routes(server: Server) -> APIRouter:
     async def chart(source: SourceQuery, line: LineQuery = "", root: LineQuery = "") -> dict[str, Any]:
         """Return one chart with its 169 cells."""
         require_cheap(practice.data, source)
-        return await server.compute(
-            lambda: {"source": source, **practice.chart_book(source, root or line)[line].to_dict()}
-        )
+
+        def work() -> dict[str, Any]:
+            return {"source": source, **practice.chart_book(source, root or line)[line].to_dict()}
+
+        return await server.compute(work)
 
     @router.get("/difference", response_model=models.ChartDifference)
     async def compared(source: SourceQuery, against: SourceQuery, line: LineQuery = "") -> dict[str, Any]:
