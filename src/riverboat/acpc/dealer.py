@@ -49,6 +49,7 @@ _VERSION_PATTERN = re.compile(rb"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 _MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
 _DEAL_BLOCK = 1024  # hands dealt per block
 _LINGER_SECONDS = 0.5  # seconds for a player to read the last message
+_BySeat = tuple[str, str]
 PlayerCheck = Callable[[int], bool]
 
 
@@ -536,9 +537,7 @@ class _DealerTable:
             raise
         self._finish_hand(hand, node, deal, seen, order)
 
-    def _finish_hand(
-        self, hand: int, point: BettingNode, deal: DealtHand, seen: tuple[str, str], order: ChipPair
-    ) -> None:
+    def _finish_hand(self, hand: int, point: BettingNode, deal: DealtHand, seen: _BySeat, order: ChipPair) -> None:
         betting = point.betting
         board, shown = deal.boards[betting.street], "|".join(deal.hole_cards)
         if betting.folded is None:

@@ -259,10 +259,8 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
             raises = [move for move in moves if move > CALL]
             nearest = min(raises, key=lambda move: abs(move - total), default=None)
             if nearest is None or (not rules.limit and abs(nearest - total) > STACK_TOLERANCE * spot.rules.pot):
-                label, known = (
-                    format_action(action, state.rules),
-                    ", ".join(format_action(move, rules) for move in moves),
-                )
+                label = format_action(action, state.rules)
+                known = ", ".join(format_action(move, rules) for move in moves)
                 raise InputError(f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {known}")
             action = nearest
         converted = converted.apply_action(action)

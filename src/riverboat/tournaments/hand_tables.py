@@ -191,12 +191,10 @@ def _pad_to_vector(count: int) -> int:
 def _make_workspace(hands: order_kernels.DeckHandArrays, classes: int) -> order_kernels.OrderWorkspace:
     most, wide = hands.member.shape[1], _pad_to_vector(classes)
     shapes = (2, wide), (2, 52, most), (3, wide), (3, 52, most)
-    tied, place, mark = (
-        np.zeros(len(hands.cards), np.int16),
-        np.zeros(classes, np.int64),
-        np.zeros(1 + classes, np.int64),
-    )
-    return order_kernels.OrderWorkspace(*(np.zeros(shape, np.float32) for shape in shapes), tied, place, mark)
+    every, every_by, counts, counts_by = (np.zeros(shape, np.float32) for shape in shapes)
+    tied, place = np.zeros(len(hands.cards), np.int16), np.zeros(classes, np.int64)
+    mark = np.zeros(1 + classes, np.int64)
+    return order_kernels.OrderWorkspace(every, every_by, counts, counts_by, tied, place, mark)
 
 
 class _TripleCounter:
