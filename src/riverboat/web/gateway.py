@@ -69,8 +69,8 @@ class Gateway:
         headers = dict(pairs)
         path, method = scope["path"], scope["method"]
         credential = self._authenticate(pairs)
-        reason = self._rejection_reason(headers, path)  # if the headers are of another origin
-        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+        reason = self._rejection_reason(headers, path)
+        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"  # others have a reason
         if reason is not None:
             await _send_error(send, 403, reason)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
