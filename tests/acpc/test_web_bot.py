@@ -129,7 +129,7 @@ class Bot(BaseHTTPRequestHandler):
                 line += web_bot.format_move("c", state)
                 state = state.apply_action(state.parse_action("c"))
         self.server.line = line  # type: ignore[attr-defined]
-        board = ["2c", "7d", "9h", "Ks", "3s"][: web_bot.BOARD_SIZES[state.street]]
+        board = ["2c", "7d", "9h", "Ks", "3s"][: RULES.board_sizes[state.street]]
         reply = {"token": "x", "client_pos": 1, "hole_cards": ["Ah", "Kd"], "board": board, "action": line}
         if state.actor == TERMINAL:
             reply["winnings"] = state.spent[0] if state.compact.turn == 0 or not line.endswith("f") else -state.spent[1]

@@ -150,7 +150,7 @@ def test_push_chart_is_an_equilibrium():
     for line, posted in (("", 0.5), ("J", 1.0)):
         jam, fold = table.evs[table.line_number(line)]
         assert fold == pytest.approx(np.full(169, -posted), abs=1e-9)  # a fold loses the blind
-        played = table.jam_probabilities(line)
+        played = table.strategy[table.line_number(line)]
         assert (jam > fold)[played > 0.99].all()
         assert (jam < fold)[played < 0.01].all()
     aces = table.verdict("J", 0)

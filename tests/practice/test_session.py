@@ -106,7 +106,7 @@ def test_invalid_files(tmp_path):
 def recounted(session, solution):
     """Return the EV lost over a session and its number of decisions, by recursion."""
     slow, agent, total, seen = SlowSpot(solution), session.table.agent, 0.0, 0
-    for hand in session.played():
+    for hand in session.finished.played():
         for state, action in hand.decisions():
             line = agent.solution_line(state, hand.board)
             evs = slow.move_evs(line, hand_index(*hand.hole), hand.seat)
@@ -145,10 +145,10 @@ def test_ev_lost_in_float64(tmp_path):
 def test_hands_of_a_file_are_judged_as_those_of_the_session(tmp_path):
     session = PracticeSession.begin(None, "rule-based", seed=6)
     play_hands(session, 6, np.random.default_rng(6))
-    write_hands(tmp_path / "evening.phhs", session.record())
+    write_hands(tmp_path / "evening.phhs", session.finished.record())
     record = read_hands(tmp_path / "evening.phhs", scale=1).hands
     judge = make_evaluator(make_agent("rule-based"))
-    first, second = hands_of_player(session.record(), "you"), hands_of_player(record, "you")
+    first, second = hands_of_player(session.finished.record(), "you"), hands_of_player(record, "you")
     assert [(h.hole, h.end.line, h.won) for h in first] == [(h.hole, h.end.line, h.won) for h in second]
     judged = [[review_hand(judge, hand) for hand in hands[:2]] for hands in (first, second)]
     assert [h.to_dict() for h in judged[0]] == [h.to_dict() for h in judged[1]]

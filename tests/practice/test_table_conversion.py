@@ -49,7 +49,7 @@ def test_spot_hands_in_files(name, tmp_path, request):
     folder = request.getfixturevalue(name)
     session = sat(folder, 8, 3)
     pot, path = session.table.rules.pot, tmp_path / "evening.phhs"
-    write_hands(path, session.record())
+    write_hands(path, session.finished.record())
     read = read_hands_in_file_units(path).hands
     assert read.scale == (100 if pot % 2 else 1)
     # Another program reads the same chips and the same winner from the file.
@@ -57,7 +57,7 @@ def test_spot_hands_in_files(name, tmp_path, request):
         *_, end = pokerkit.HandHistory.loads(section)
         ends = (read.stacks[i] + read.won[i]) / read.scale
         assert [float(chips) for chips in end.stacks] == pytest.approx(ends.tolist())
-        kept = session.played()[i]
+        kept = session.finished.played()[i]
         assert ends[kept.seat] == pytest.approx(kept.won + session.table.rules.stacks[kept.seat])
     # The solution gives the same reviews for the file as for the session.
     judge = make_evaluator(make_agent(folder))
@@ -83,10 +83,10 @@ def odd(tmp_path_factory):
 
 
 def test_hands_of_another_spot_are_not_evaluated(river, odd):
-    hands = hands_of_player(sat(odd, 3, 1).record(), "you")
+    hands = hands_of_player(sat(odd, 3, 1).finished.record(), "you")
     judge = make_evaluator(make_agent(river))
     assert {made.cost for hand in hands for made in review_hand(judge, hand).decisions} == {None}
-    foreign = hands_of_player(sat("rule-based", 3, 1).record(), "you")
+    foreign = hands_of_player(sat("rule-based", 3, 1).finished.record(), "you")
     decisions = [made for hand in foreign for made in review_hand(judge, hand).decisions]
     assert decisions
     assert all(made.unknown_reason for made in decisions)
@@ -160,7 +160,7 @@ def test_ranges_after_off_tree_bets():
 
 
 def test_text_of_a_spot_hand(river):
-    text = format_phhs(sat(river, 1, 2).record())
+    text = format_phhs(sat(river, 1, 2).finished.record())
     assert "antes = [50, 50]" in text
     assert "starting_stacks = [250, 250]" in text
     assert text.index("'p1 cc', 'p2 cc', 'd db Td9d6h'") < text.index("'d db 2s'")

@@ -232,7 +232,7 @@ def test_review_of_a_hand_history(visit: Any, data: Path) -> None:
             sitting.deal()
     page = visit("#play")
     page.get_by_label("Hand history file").set_input_files(
-        {"name": "evening.phhs", "mimeType": "text/plain", "buffer": format_phhs(sitting.record()).encode()}
+        {"name": "evening.phhs", "mimeType": "text/plain", "buffer": format_phhs(sitting.finished.record()).encode()}
     )
     expect(page.locator("h1")).to_have_text("evening")
     expect(page.locator(".numbers")).to_contain_text("3 of 3")  # with the default reference

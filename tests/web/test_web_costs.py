@@ -95,7 +95,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 sitting.act("c")
             sitting.deal()
     (practice / "histories").mkdir()
-    (practice / "histories" / "hands.phhs").write_text(format_phhs(sitting.record()))
+    (practice / "histories" / "hands.phhs").write_text(format_phhs(sitting.finished.record()))
     return folder
 
 

@@ -78,7 +78,7 @@ def raced(count: int) -> tuple[int, int, int]:
 
     def reviews(number: int) -> None:
         while done[number] < count // len(done):
-            finished, state = held.finished, held.state
+            finished, state = held.session.finished, held.state
             shown = belongs(state["hand"] - 1, "".join(state["hole"]), state["seat"], "".join(state["board"]))
             if not shown or len(finished) < state["hands"] - 1:
                 wrong.append(f"state {state}")
@@ -98,7 +98,7 @@ def raced(count: int) -> tuple[int, int, int]:
         thread.join()
     stop.set()
     dealing.join()
-    return sum(done), len(held.finished), len(wrong)
+    return sum(done), len(held.session.finished), len(wrong)
 
 
 @pytest.mark.usefixtures("quick")
@@ -121,13 +121,13 @@ def test_a_hundred_thousand_reviews_against_dealing() -> None:
 def test_finished_hands_are_immutable() -> None:
     held = session()
     take_step(held, None, "f")
-    before = held.finished
+    before = held.session.finished
     record, facts = before.record(), session_results(before, None).to_dict()
     for _ in range(3):
         take_step(held, None, None)
         take_step(held, None, "f")
     assert len(before) == 1
-    assert len(held.finished) == 4
+    assert len(held.session.finished) == 4
     assert session_results(before, None).to_dict() == facts
     assert len(before.record()) == len(record) == 1
     with pytest.raises(InputError, match="hand 2: must be 1 to 1"):

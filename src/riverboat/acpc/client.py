@@ -13,7 +13,7 @@ import struct
 import sys
 import time as clock
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NamedTuple
 
 from riverboat.core.errors import InputError, short_repr
@@ -179,12 +179,10 @@ class LineSocket:
             Seconds.
         """
         until = clock.monotonic() + linger
-        try:
+        with suppress(ConnectionLost, OSError):
             self.peer.shutdown(socket.SHUT_WR)
             while self._receive(until):
                 pass
-        except (ConnectionLost, OSError):
-            pass
         self.peer.close()
 
 
@@ -259,8 +257,7 @@ def play_client(
     node_cache = BettingNodeCache(rules)
     with connect_context or nullcontext():
         wire = LineSocket(_connect_to_dealer(host, port, connect_seconds))
-    hands = decisions = ignored = 0
-    in_hand = False
+    hands, decisions, ignored, in_hand = 0, 0, 0, False
     try:
         wire.send(f"{VERSION}\r\n".encode(), line_timeout)
         while True:
@@ -275,7 +272,10 @@ def play_client(
             if observe is not None:
                 observe(state)
             if state.acting:
-                wire.send(f"{text}:{_choose_action(decide, state)}\r\n".encode(), line_timeout)
+                action = decide(state)
+                if action not in state.node.children:
+                    _ = state.betting.parse_action(action)  # raises with the legal actions
+                wire.send(f"{text}:{action}\r\n".encode(), line_timeout)
                 decisions += 1
     except ConnectionLost as reason:
         if reason.kind == "timeout":
@@ -283,13 +283,6 @@ def play_client(
         return ClientSummary(hands, decisions, ignored, not in_hand)
     finally:
         wire.close()
-
-
-def _choose_action(decide: DecisionFunction, state: MatchState) -> str:
-    action = decide(state)
-    if action not in state.node.children:
-        _ = state.betting.parse_action(action)  # raises with the legal actions
-    return action
 
 
 def _connect_to_dealer(host: str, port: int, seconds: float) -> socket.socket:

@@ -24,8 +24,9 @@ import socket
 import time as clock
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -36,23 +37,11 @@ from riverboat.cards.deck import card_name
 from riverboat.cards.ranking import rank_batch
 from riverboat.core import files
 from riverboat.core.errors import InputError
-from riverboat.formats.acpc_log import (
-    ChipPair,
-    PlayerNames,
-    check_names,
-    format_header,
-    format_score_line,
-    format_state_line,
-)
+from riverboat.formats import acpc_log
+from riverboat.formats.acpc_log import ChipPair, PlayerNames
+from riverboat.games.holdem import match_state
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.match_state import (
-    MAX_HAND_NUMBER,
-    BettingNode,
-    BettingNodeCache,
-    format_board,
-    format_match_state,
-    payoffs_of_result,
-)
+from riverboat.games.holdem.match_state import BettingNode, BettingNodeCache, format_match_state
 from riverboat.games.holdem.rules import PokerRules
 
 LOOPBACK = "127.0.0.1"
@@ -61,6 +50,7 @@ _MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
 _DEAL_BLOCK = 1024  # hands dealt per block
 _LINGER_SECONDS = 0.5  # seconds for a player to read the last message
 _BySeat = tuple[str, str]
+PlayerCheck = Callable[[int], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +158,7 @@ class DealerMatchResult:
     @property
     def score(self) -> ChipPair:
         """Chips won by each player."""
-        total = sum(self.won)
-        return total, -total
+        return sum(self.won), -sum(self.won)
 
 
 # --- Cards ---
@@ -225,22 +214,18 @@ def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iter
     True
     """
     names = [card_name(card) for card in range(52)]
-    count, hole = 2 * rules.hole + sum(rules.board), rules.hole
-    block = 0
-    while True:
+    hole = rules.hole
+    for block in count():
         packs = np.tile(rules.deck.cards, (_DEAL_BLOCK, 1))
-        cards = np.random.default_rng((seed, block)).permuted(packs, axis=1)[:, :count]
+        cards = np.random.default_rng((seed, block)).permuted(packs, axis=1)[:, : 2 * hole + sum(rules.board)]
         board = cards[:, 2 * hole :]
         holes = cards[:, :hole], cards[:, hole : 2 * hole]
         first, second = (rank_batch(np.hstack([x, board]), check=False).astype(np.int64) for x in holes)
         for row, better in zip(cards.tolist(), np.sign(first - second).tolist(), strict=True):
             texts = [names[card] for card in row]
-            boards = [format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
+            boards = [match_state.format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
             deal = DealtHand(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
-            yield deal
-            if duplicate:
-                yield deal
-        block += 1
+            yield from (deal, deal) if duplicate else (deal,)
 
 
 # --- Actions ---
@@ -365,26 +350,17 @@ class _MatchAborted(Exception):
 
 
 def _connect_players(
-    listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: Callable[[int], bool]
-) -> list[LineSocket]:
-    """Wait until both players have connected and sent a supported version."""
+    sockets: list[LineSocket], listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: PlayerCheck
+) -> None:
+    """Append the sockets of both players, who connect and send a supported version."""
     until = None if limits.start is None else clock.monotonic() + limits.start
-    sockets: list[LineSocket] = []
-    try:
-        for player, listener in enumerate(listeners):
-            sockets.append(_accept_player(player, listener, until, is_alive))
-        for player, peer in enumerate(sockets):
-            _check_version(player, peer, until)
-    except _MatchAborted:
-        for peer in sockets:
-            peer.close()
-        raise
-    return sockets
+    for player, listener in enumerate(listeners):
+        sockets.append(_accept_player(player, listener, until, is_alive))
+    for player, peer in enumerate(sockets):
+        _check_version(player, peer, until)
 
 
-def _accept_player(
-    player: int, listener: socket.socket, until: float | None, is_alive: Callable[[int], bool]
-) -> LineSocket:
+def _accept_player(player: int, listener: socket.socket, until: float | None, is_alive: PlayerCheck) -> LineSocket:
     while True:
         listener.settimeout(0.1 if until is None else min(0.1, max(1e-3, until - clock.monotonic())))
         try:
@@ -430,7 +406,7 @@ def run_match(
     forfeit: bool = False,
     warn: Callable[[str], None] = lambda _: None,
     progress: Callable[[DealerMatchResult], None] | None = None,
-    is_alive: Callable[[int], bool] = lambda _: True,
+    is_alive: PlayerCheck = lambda _: True,
 ) -> DealerMatchResult:
     """Play a match and close the sockets; faults of players are part of the result.
 
@@ -484,10 +460,10 @@ def run_match(
     >>> result.complete, result.faults[0].kind
     (False, 'absent')
     """
-    check_names(players)
+    acpc_log.check_names(players)
     rules.require_zero_sum("matches are played")
-    if not 1 <= hands <= MAX_HAND_NUMBER:
-        raise InputError(f"{hands} hands: must be 1 to {MAX_HAND_NUMBER}")
+    if not 1 <= hands <= match_state.MAX_HAND_NUMBER:
+        raise InputError(f"{hands} hands: must be 1 to {match_state.MAX_HAND_NUMBER}")
     if seed < 0:
         raise InputError(f"seed {seed}: must not be negative")
     result = DealerMatchResult(players)
@@ -497,9 +473,9 @@ def run_match(
     with _open_log(log) as file:
         table = _DealerTable(BettingNodeCache(rules), limits, limits.average * hands, file, result, warn, forfeit)
         milliseconds = round(1000 * limits.answer), round(1000 * limits.hand), round(1000 * limits.average)
-        table.write_log(format_header(name, rules.name, hands, seed, milliseconds))
+        table.write_log(acpc_log.format_header(name, rules.name, hands, seed, milliseconds))
         try:
-            sockets = _connect_players(listeners, limits, is_alive)
+            _connect_players(sockets, listeners, limits, is_alive)
             start = clock.monotonic()
             table.sockets = [*sockets]
             for hand, deal in zip(range(hands), deal_hands(rules, seed, duplicate=duplicate), strict=False):
@@ -516,20 +492,16 @@ def run_match(
                 listener.close()
         result.complete = len(result.won) == hands  # leaving after the last hand does not matter
         if result.complete:
-            table.write_log(f"{format_score_line(result.score, players)}\n")
+            table.write_log(f"{acpc_log.format_score_line(result.score, players)}\n")
     return result
 
 
-@contextmanager
-def _open_log(path: Path | None) -> Iterator[IO[str] | None]:
+def _open_log(path: Path | None) -> AbstractContextManager[IO[str] | None]:
     if path is None:
-        yield None
-        return
+        return nullcontext()
     with files.disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", newline="\n")  # not atomic: the log can be read during the match
-    with file:
-        yield file
+        return path.open("w", encoding="utf-8", newline="\n")  # not atomic: the log can be read during the match
 
 
 @dataclass
@@ -546,46 +518,36 @@ class _DealerTable:
     sockets: list[LineSocket | None] = field(default_factory=list)  # None: the player has left
     hand_seconds_used: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by player
 
-    @property
-    def players(self) -> PlayerNames:
-        """Names of both players."""
-        return self.result.players
-
     def play_hand(self, hand: int, deal: DealtHand) -> None:
         """Play one hand and record it in the log and in the result."""
-        first = hand % 2  # the player in seat 0
-        order = (first, 1 - first)
+        order = (hand % 2, 1 - hand % 2)  # the players in seats 0 and 1
         self.hand_seconds_used = [0.0, 0.0]
         seen = (f"{deal.hole_cards[0]}|", f"|{deal.hole_cards[1]}")  # hole cards as each seat sees them
         node = self.lines.start
         try:
             while node.actor >= 0:
-                node = self._play_turn(hand, node, seen, deal.boards[node.betting.street], order)
+                actor, line, board = node.actor, node.betting.line, deal.boards[node.betting.street]
+                messages = [format_match_state(seat, hand, line, seen[seat] + board).encode() for seat in (0, 1)]
+                for seat in (actor, 1 - actor):
+                    self._send(order[seat], messages[seat] + b"\r\n")
+                node = self._read_move(order[actor], node, messages[actor], clock.monotonic())
         except _MatchAborted:
             open_cards = f"{deal.hole_cards[0]}|{deal.hole_cards[1]}{deal.boards[node.betting.street]}"
             self.write_log(f"# not finished: {hand}:{node.betting.line}:{open_cards}\n")
             raise
         self._finish_hand(hand, node, deal, seen, order)
 
-    def _play_turn(self, hand: int, point: BettingNode, seen: _BySeat, board: str, order: ChipPair) -> BettingNode:
-        """Send the state to both players and read the action of the player to act."""
-        actor, line = point.actor, point.betting.line
-        messages = [format_match_state(seat, hand, line, seen[seat] + board).encode() for seat in (0, 1)]
-        for seat in (actor, 1 - actor):
-            self._send(order[seat], messages[seat] + b"\r\n")
-        return self._read_move(order[actor], point, messages[actor], clock.monotonic())
-
     def _finish_hand(self, hand: int, point: BettingNode, deal: DealtHand, seen: _BySeat, order: ChipPair) -> None:
         betting = point.betting
         board, shown = deal.boards[betting.street], "|".join(deal.hole_cards)
         if betting.folded is None:
-            won, seen = payoffs_of_result(betting, deal.showdown_sign), (shown, shown)
+            won, seen = match_state.payoffs_of_result(betting, deal.showdown_sign), (shown, shown)
         else:
-            won = payoffs_of_result(betting, 2 * betting.folded - 1)
+            won = match_state.payoffs_of_result(betting, 2 * betting.folded - 1)
         self.result.won.append(won[order[0]])
         if self.log is not None:
-            names = self.players[order[0]], self.players[order[1]]
-            self.write_log(f"{format_state_line(hand, betting.line, shown + board, won, names)}\n")
+            names = self.result.players[order[0]], self.result.players[order[1]]
+            self.write_log(f"{acpc_log.format_state_line(hand, betting.line, shown + board, won, names)}\n")
         left: _MatchAborted | None = None
         for seat, player in enumerate(order):
             try:
@@ -605,17 +567,16 @@ class _DealerTable:
     def record_fault(self, fault: PlayerFault) -> None:
         """Record a player's fault in the result and the log."""
         self.result.faults.append(fault)
-        self.write_log(f"# player {fault.player + 1} ({self.players[fault.player]}) {fault.reason}\n")
-        self.warn(f"{self.players[fault.player]} {fault.reason}")
+        self.write_log(f"# player {fault.player + 1} ({self.result.players[fault.player]}) {fault.reason}\n")
+        self.warn(f"{self.result.players[fault.player]} {fault.reason}")
 
     def _drop_player(self, player: int, kind: str, reason: str) -> None:
         if not self.forfeit:
             raise _MatchAborted(player, kind, reason)
         self.record_fault(PlayerFault(player, kind, reason))
-        wire = self.sockets[player]
-        assert wire is not None
-        wire.close()
-        self.sockets[player] = None
+        wire, self.sockets[player] = self.sockets[player], None
+        if wire is not None:
+            wire.close()
 
     def _send(self, player: int, message: bytes) -> None:
         wire = self.sockets[player]
@@ -656,7 +617,7 @@ class _DealerTable:
         move, problem = correct_move(point.betting, answer)
         if problem is not None:
             self.result.replaced[player] += 1
-            self.warn(f"{self.players[player]} at {point.betting.line!r}: {problem}")
+            self.warn(f"{self.result.players[player]} at {point.betting.line!r}: {problem}")
             if self.limits.invalid is not None and self.result.replaced[player] > self.limits.invalid:
                 self._drop_player(player, "invalid", f"made more than {self.limits.invalid} illegal moves")
         return self.lines.node_after(point, move)

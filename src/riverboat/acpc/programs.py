@@ -9,9 +9,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from riverboat.acpc.client import ClientSummary, play_client
 from riverboat.acpc.dealer import LOOPBACK, DealerLimits, DealerMatchResult, listening_port, open_listeners, run_match
@@ -43,7 +44,7 @@ def host_match(
     forfeit: bool = False,
     warn: Callable[[str], None] = lambda text: None,
     on_listening: Callable[[list[int]], None] = lambda ports: None,
-) -> tuple[DealerMatchResult, dict[str, object]]:
+) -> tuple[DealerMatchResult, dict[str, Any]]:
     """Deal a match to two players, which connect by themselves or are started by `commands`.
 
     `on_listening` gets the ports before the players connect. Returns the match, and its report for JSON.
@@ -59,11 +60,7 @@ def host_match(
     listeners = open_listeners(list(ports), host)
     used = [listening_port(listener) for listener in listeners]
     on_listening(used)
-    with (
-        closing(listeners[0]),
-        closing(listeners[1]),
-        _start_programs(zip(commands, used, strict=False), host) as programs,
-    ):
+    with listeners[0], listeners[1], _start_programs(zip(commands, used, strict=False), host) as programs:
         result = run_match(
             rules,
             hands,
@@ -99,22 +96,17 @@ def play_at_dealer(
 
 def match_programs(
     names: Sequence[str], game: str | None, hands: int, seed: int, warn: Callable[[str], None]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Play a duplicate match over the protocol in which one player or both are programs, `acpc:COMMAND`."""
     agents = [None if name.startswith(PROGRAM_PREFIX) else make_agent(name, seed) for name in names]
     commands = [name.removeprefix(PROGRAM_PREFIX) if name.startswith(PROGRAM_PREFIX) else None for name in names]
     rules = rules_for([agent for agent in agents if agent is not None], game)
     if hands % 2:
         raise InputError(f"hands {hands}: a duplicate match needs an even number")
-    listeners = open_listeners([0, 0], LOOPBACK)
+    listeners = open_listeners()
     ports = [listening_port(listener) for listener in listeners]
     started = [(command, port) for command, port in zip(commands, ports, strict=True) if command is not None]
-    with (
-        closing(listeners[0]),
-        closing(listeners[1]),
-        ThreadPoolExecutor(2) as seats,
-        _start_programs(started, LOOPBACK) as programs,
-    ):
+    with listeners[0], listeners[1], ThreadPoolExecutor(2) as seats, _start_programs(started, LOOPBACK) as programs:
         for agent, port in zip(agents, ports, strict=True):
             if agent is not None:
                 seats.submit(play_client, LOOPBACK, port, rules, partial(act_on_match_state, agent))
@@ -127,23 +119,19 @@ def match_programs(
         raise InputError(
             f"{names[0]} against {names[1]}: the match ended after {facts['hands']} hands: {result.faults}"
         )
-    mean = facts["mbb_per_game"]
-    assert isinstance(mean, float)
-    return facts | {"players": list(names), "pairs": hands // 2, "bb_per_100": mean / 10}
+    return facts | {"players": list(names), "pairs": hands // 2, "bb_per_100": facts["mbb_per_game"] / 10}
 
 
 def dealer_match_report(
     result: DealerMatchResult, big_blind: int, hands: int, seed: int, *, duplicate: bool = False
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the first player's result in mbb/g with its interval, and how the match went."""
-    played = len(result.won)
-    mean = half_width = None
+    played, mean, half_width = len(result.won), None, None
     size = 2 if duplicate else 1  # hands per sample: hands that share their cards are not independent
     samples = [sum(result.won[k : k + size]) / size for k in range(0, played - size + 1, size)]
     if len(samples) >= 2:
-        scale = 1000 / big_blind
         chips = confidence_interval(len(samples), sum(samples), sum(won * won for won in samples))
-        mean, half_width = scale * chips.mean, scale * chips.half_width
+        mean, half_width = 1000 / big_blind * chips.mean, 1000 / big_blind * chips.half_width
     return {
         "players": list(result.players),
         "score": list(result.score),
@@ -194,11 +182,8 @@ def _start_programs(commands: Iterable[tuple[str, int]], host: str) -> Iterator[
 
 def _stop_program(program: subprocess.Popen[bytes]) -> None:
     """Stop a program: wait, then terminate, then kill."""
-    for stop in (None, program.terminate, program.kill):
-        if stop is not None:
-            stop()
-        try:
+    for stop in (program.poll, program.terminate, program.kill):
+        stop()
+        with suppress(subprocess.TimeoutExpired):
             program.wait(_EXIT_SECONDS)
             return
-        except subprocess.TimeoutExpired:
-            continue

@@ -39,7 +39,6 @@ from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules, read_game
 
 GAME = "nolimit-200bb"
-BOARD_SIZES = (0, 3, 4, 5)  # cards of the board by street
 MAX_REPLY_BYTES = 1 << 20
 _TOKEN_PATTERN = re.compile(r"[kcf/]|b\d{1,9}", re.ASCII)
 
@@ -232,7 +231,10 @@ def play_online(
         reply = _request(exchange, "new_hand", {} if token is None else {"token": token})
         token = reply.get("token", token)
         while reply.get("winnings") is None:
-            state = parse_line(_text_field(reply, "action"), rules)
+            line = reply.get("action")
+            if not isinstance(line, str):
+                raise InputError(f"the bot's reply has action = {short_repr(line)}: must be a string")
+            state = parse_line(line, rules)
             label = agent_move(agent, _observation(reply, state, number))
             reply = _request(exchange, "act", {"token": token, "incr": format_move(label, state)})
             token = reply.get("token", token)
@@ -254,23 +256,17 @@ def _request(exchange: Exchange, what: str, body: Mapping[str, Any]) -> Mapping[
     return reply
 
 
-def _text_field(reply: Mapping[str, Any], key: str) -> str:
-    value = reply.get(key)
-    if not isinstance(value, str):
-        raise InputError(f"the bot's reply has {key} = {short_repr(value)}: must be a string")
-    return value
-
-
 def _observation(reply: Mapping[str, Any], state: BettingState, number: int) -> Observations:
     """Return the observation of the agent."""
     seat, hole, board = reply.get("client_pos"), reply.get("hole_cards"), reply.get("board") or []
     if seat not in (0, 1) or not isinstance(hole, list) or not isinstance(board, list):
         raise InputError(f"the bot's reply has no seat, hole cards and board: {short_repr(dict(reply))}")
-    if len(board) != BOARD_SIZES[state.street]:
+    sizes = state.rules.board_sizes
+    if len(board) != sizes[state.street]:
         raise InputError(
-            f"the bot shows {len(board)} cards after {short_repr(state.line)}: there must be {BOARD_SIZES[state.street]}"
+            f"the bot shows {len(board)} cards after {short_repr(state.line)}: there must be {sizes[state.street]}"
         )
-    shown_streets = [board[low:high] for low, high in pairwise(BOARD_SIZES) if high <= len(board)]
+    shown_streets = [board[low:high] for low, high in pairwise(sizes) if high <= len(board)]
     cards = "".join(map(str, hole))
     text = f"MATCHSTATE:{seat}:{number}:{state.line}:{cards + '|' if seat == 0 else '|' + cards}"
     boards = "".join("/" + "".join(map(str, part)) for part in shown_streets)
@@ -315,9 +311,8 @@ def http_exchange(url: str, timeout: float = 30.0, pause: float = 0.0) -> Exchan
         if pause:
             clock.sleep(pause)
         try:
-            request = urllib.request.Request(
-                f"{url.rstrip('/')}/{endpoint}", json.dumps(dict(body)).encode(), {"Content-Type": "application/json"}
-            )
+            address, content = f"{url.rstrip('/')}/{endpoint}", json.dumps(dict(body)).encode()
+            request = urllib.request.Request(address, content, {"Content-Type": "application/json"})
             with urllib.request.urlopen(request, timeout=timeout) as response:
                 text = response.read(MAX_REPLY_BYTES).decode("utf-8", "replace")
         except HTTPException as error:  # the response is not valid HTTP
@@ -416,8 +411,7 @@ def replay_exchange(path: Path) -> Exchange:
     ...     replay_exchange(path)("new_hand", {})
     {'winnings': 50}
     """
-    lines = [_parse_reply(line, str(path)) for line in read_text(path, "record").splitlines() if line.strip()]
-    remaining = iter(lines)
+    remaining = iter([_parse_reply(line, str(path)) for line in read_text(path, "record").splitlines() if line.strip()])
 
     def replay(endpoint: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         line = next(remaining, None)

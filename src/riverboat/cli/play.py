@@ -91,7 +91,7 @@ def play(
     if resume and out is None:
         raise InputError("--resume: name the file of the session with --out FILE")
     if resume and out is not None:
-        same_agent = agent == PracticeSession.read_agent_and_seed(out)[0]  # the same spec, typed again
+        same_agent = agent == PracticeSession.read_summary(out)["agent"]  # the same spec, typed again
         session = PracticeSession.open(out, agent if same_agent else None)
         if session.table.over:
             session.deal()
@@ -121,7 +121,7 @@ def play(
     if review and table.hands:
         print_session_review(session)
     if histories is not None and table.hands:
-        write_hands(histories, session.record())
+        write_hands(histories, session.finished.record())
         print_line(f"hands: {histories}")
     return table.won
 

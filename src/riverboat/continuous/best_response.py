@@ -14,14 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.continuous import piecewise
 from riverboat.continuous.game import ContinuousGame
-from riverboat.continuous.piecewise import (
-    PiecewisePolynomial,
-    evaluate_polynomial,
-    integrate,
-    multiply_polynomials,
-    upper_envelope,
-)
+from riverboat.continuous.piecewise import PiecewisePolynomial, multiply_polynomials
 from riverboat.continuous.strategies import ActionBands, ThresholdProfile
 from riverboat.core.arrays import Array
 
@@ -104,18 +99,12 @@ def certify(profile: ThresholdProfile) -> EquilibriumCertificate:
     >>> [round(gain, 4) for gain in certify(honest).gains]
     [0.01, 0.1013]
     """
-    evaluation = ProfileEvaluation(profile)
-    game = profile.game
-    values, best = [], []
-    responses: dict[int, ActionBands] = {}
-    for player in range(game.players):
-        values.append(evaluation.expected_value(player))
-        value, bands = evaluation.best_response(player)
-        best.append(value)
-        responses |= bands
-    return EquilibriumCertificate(
-        game, tuple(values), tuple(best), tuple(responses[s] for s in range(len(game.situations)))
-    )
+    evaluation, players = ProfileEvaluation(profile), range(profile.game.players)
+    values = tuple(evaluation.expected_value(player) for player in players)
+    best, bands = zip(*(evaluation.best_response(player) for player in players), strict=True)
+    responses = {s: response for own in bands for s, response in own.items()}
+    ordered = tuple(responses[s] for s in range(len(responses)))
+    return EquilibriumCertificate(profile.game, values, best, ordered)
 
 
 class ProfileEvaluation:
@@ -157,8 +146,8 @@ class ProfileEvaluation:
     @cached_property
     def _piece_share(self) -> Array:
         """Share of each piece in its segment. float64 [players, pieces]"""
-        part: Array = self._segment_density[..., 0] * self.width + self._segment_density[..., 1] * self.width**2 / 2
-        return part
+        start, slope = np.moveaxis(self._segment_density, -1, 0)
+        return np.asarray(start * self.width + slope * self.width**2 / 2)
 
     def density(self, player: int) -> Array:
         """Return a player's density on the pieces. float64 [pieces, 2]
@@ -168,8 +157,7 @@ class ProfileEvaluation:
         player
             Player, from 0.
         """
-        densities: Array = self.game.signals.mass[player, self.segment][:, None] * self._segment_density[player]
-        return densities
+        return np.asarray(self.game.signals.mass[player, self.segment][:, None] * self._segment_density[player])
 
     @cached_property
     def _reach(self) -> Array:
@@ -189,13 +177,9 @@ class ProfileEvaluation:
         """
         signals, k = self.game.signals, self.segment
         reach, pieces = self._reach[other], np.arange(len(k))
-        if self.game.players == 2:
-            table = signals.conditional[me]
-        else:
-            table = signals.mass[other][None]
+        table = signals.conditional[me] if self.game.players == 2 else signals.mass[other][None]
         own = k if len(table) > 1 else np.zeros_like(k)  # row of the table for each own piece
-        chance = table[:, k] * self._piece_share[other]  # [rows, pieces]
-        weight = reach[:, None, :] * chance
+        weight = reach[:, None, :] * (table[:, k] * self._piece_share[other])  # [leaves, rows, pieces]
         below = np.concatenate([np.zeros((*weight.shape[:2], 1)), np.cumsum(weight, axis=2)], axis=2)
         total = below[:, own, -1]
         terms = np.zeros((len(reach), len(k), 3))
@@ -204,12 +188,10 @@ class ProfileEvaluation:
         terms[..., 1] = inside * self._segment_density[other, :, 0]
         terms[..., 2] = inside * self._segment_density[other, :, 1] / 2
         if signals.tied.any():
-            first = np.searchsorted(k, k, side="left")
-            after = np.searchsorted(k, k, side="right")
+            first, after = np.searchsorted(k, k, side="left"), np.searchsorted(k, k, side="right")
             half = (below[:, own, first] + below[:, own, after]) / 2  # equal signals split the prize
-            tied = signals.tied[k]
-            terms[:, tied] = 0.0
-            terms[:, tied, 0] = half[:, tied]
+            terms[:, signals.tied[k]] = 0.0
+            terms[..., 0] = np.where(signals.tied[k], half, terms[..., 0])
         return total, terms
 
     def leaf_values(self, me: int) -> Array:
@@ -223,29 +205,25 @@ class ProfileEvaluation:
             Player, from 0.
         """
         game = self.game
-        others = [p for p in range(game.players) if p != me]
-        against = {p: self._opponent_probabilities(me, p) for p in others}
-        start, slope = game.signals.value_and_slope(self.segment)
-        start = start + slope * (self.breaks[:-1] - game.signals.edges[self.segment])
+        against = {p: self._opponent_probabilities(me, p) for p in range(game.players) if p != me}
+        signals, k = game.signals, self.segment
+        slope = (signals.values[k + 1, 0] - signals.values[k, 1]) / (signals.edges[k + 1] - signals.edges[k])
+        start = signals.values[k, 1] + slope * (self.breaks[:-1] - signals.edges[k])
         value = np.stack([start, slope], axis=-1)
         rows = []
         for z, path in enumerate(game.leaf_paths):
             leaf = path.leaf
-            reach = np.prod([against[p][0][z] for p in others], axis=0)[:, None]
-            base = leaf.base[me] * reach
-            parts = [base]
+            reach = np.prod([total[z] for total, _ in against.values()], axis=0)[:, None]
+            parts = [leaf.base[me] * reach]
             if me in leaf.contenders:
                 prize = leaf.prize * np.ones((1, 1))
-                for p in others:
-                    prize = multiply_polynomials(
-                        prize, against[p][1][z] if p in leaf.contenders else against[p][0][z][:, None]
-                    )
+                for p, (total, lower) in against.items():
+                    prize = multiply_polynomials(prize, lower[z] if p in leaf.contenders else total[z][:, None])
                 parts.append(prize)
             if leaf.signal_weights[me]:
                 parts.append(leaf.signal_weights[me] * multiply_polynomials(reach, value))
             rows.append(parts)
-        degree = max(part.shape[-1] for parts in rows for part in parts)
-        out = np.zeros((len(rows), len(self.middle), degree))
+        out = np.zeros((len(rows), len(self.middle), max(part.shape[-1] for parts in rows for part in parts)))
         for z, parts in enumerate(rows):
             for part in parts:
                 out[z, :, : part.shape[-1]] += part
@@ -297,8 +275,7 @@ class ProfileEvaluation:
         me
             Player, from 0.
         """
-        total = self.action_values(me)[1]
-        return integrate(multiply_polynomials(total, self.density(me)), self.width)
+        return piecewise.integrate(multiply_polynomials(self.action_values(me)[1], self.density(me)), self.width)
 
     def best_response(self, me: int) -> tuple[float, dict[int, ActionBands]]:
         """Return a player's best-response value, and the response: bands for each of its situations.
@@ -313,7 +290,7 @@ class ProfileEvaluation:
         values = {s: [PiecewisePolynomial(self.breaks, row) for row in rows] for s, rows in leaf_sums.items()}
         bands: dict[int, ActionBands] = {}
         for s in reversed(self.game.own_situations(me)):
-            best, which = upper_envelope(values[s])
+            best, which = piecewise.upper_envelope(values[s])
             bands[s] = ActionBands(tuple(map(int, which)), tuple(map(float, best.breaks[1:-1]))).merge_narrow()
             parent = self.game.situations[s].parent
             if parent is None:
@@ -321,7 +298,7 @@ class ProfileEvaluation:
             else:
                 values[parent[0]][parent[1]] = values[parent[0]][parent[1]] + best
         density = PiecewisePolynomial(self.breaks, self.density(me)).refine(total.breaks)
-        return integrate(multiply_polynomials(total.coef, density.coef), np.diff(total.breaks)), bands
+        return piecewise.integrate(multiply_polynomials(total.coef, density.coef), np.diff(total.breaks)), bands
 
     def indifference_gaps(self) -> Array:
         """Return, at each threshold, the value of the action above it less that of the action below it.
@@ -333,8 +310,8 @@ class ProfileEvaluation:
             values |= self.action_values(player)[0]
         out = []
         for s, k, cut in self.profile.thresholds():
-            bands = self.profile.bands[s]
+            below, above = self.profile.bands[s].moves[k : k + 2]
             piece = int(np.clip(np.searchsorted(self.breaks, cut, side="right") - 1, 0, len(self.middle) - 1))
-            gap = values[s][bands.moves[k + 1], piece] - values[s][bands.moves[k], piece]
-            out.append(float(evaluate_polynomial(gap, np.asarray(cut - self.breaks[piece]))))
+            gap = values[s][above, piece] - values[s][below, piece]
+            out.append(float(piecewise.evaluate_polynomial(gap, np.asarray(cut - self.breaks[piece]))))
         return np.array(out)

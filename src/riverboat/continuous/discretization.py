@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from riverboat.continuous.game import JOINER, ContinuousGame, ContinuousTree, DecisionNode, Leaf, nodes_with_lines
+from riverboat.continuous.game import JOINER, ContinuousGame, DecisionNode, Leaf, nodes_with_lines
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Outcome, Payoff, PrivateDeal
 from riverboat.strategies.tabular import Strategy
 
 # --- CFR+ on steps ---
+
+CFR_ITERATIONS = 500
 
 
 def _partition_signals(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
@@ -35,11 +38,10 @@ def _partition_signals(game: ContinuousGame, steps: int) -> tuple[Array, Array]:
     edges = np.interp(np.linspace(0.0, 1.0, steps + 1), signals.cdf_at_edges.mean(axis=0), signals.edges)
     edges[0], edges[-1] = signals.low, signals.high
     edges = np.maximum.accumulate(edges)
-    weights = np.stack([np.diff(signals.cdf(p, edges)) for p in range(game.players)])
-    return edges, weights
+    return edges, np.stack([np.diff(signals.cdf(p, edges)) for p in range(game.players)])
 
 
-def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tuple[Array, Array, dict[int, Array]]:
+def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[int, Array]]:
     """Run CFR+ on the steps; return edges, probabilities of steps and average strategies.
 
     {situation: float64 [moves, steps]}
@@ -47,11 +49,9 @@ def run_cfr_plus(game: ContinuousGame, steps: int = 60, rounds: int = 500) -> tu
     if game.signals.joint is not None:
         raise InputError(f"{game.name}: CFR+ on steps needs independent signals")
     edges, weights = _partition_signals(game, steps)
-    middle = (edges[:-1] + edges[1:]) / 2
-    value = np.array([game.signals.value(float(x)) for x in middle])
-    regret = [np.zeros((len(s.moves), steps)) for s in game.situations]
-    sums = [np.zeros((len(s.moves), steps)) for s in game.situations]
-    for iteration in range(1, rounds + 1):
+    value = np.array([game.signals.value(float(x)) for x in (edges[:-1] + edges[1:]) / 2])
+    regret, sums = ([np.zeros((len(s.moves), steps)) for s in game.situations] for _ in range(2))
+    for iteration in range(1, CFR_ITERATIONS + 1):
         for me in range(game.players):
             strategy = [_regret_matching(r) for r in regret]
             values = _action_values(game, me, weights, value, strategy)
@@ -102,60 +102,26 @@ def _regret_matching(regret: Array) -> Array:
     return np.where(total > 0, regret / np.where(total > 0, total, 1.0), 1.0 / len(regret))
 
 
-@dataclass(frozen=True, eq=False)
 class DiscretizedGame:
     """A two-player continuous game with signals grouped into steps; a public game of `riverboat.games.base`."""
 
-    game: ContinuousGame
-    steps: int
+    joiner = JOINER
 
-    def __post_init__(self) -> None:
-        _ = self._partition  # raises if there are too few steps
-        if not has_linear_program(self.game):
+    def __init__(self, game: ContinuousGame, steps: int) -> None:
+        self.edges, self.weights = _partition_signals(game, steps)  # float64 [steps + 1], float64 [2, steps]
+        if not has_linear_program(game):
             raise InputError(
-                f"{self.game.name}: a discretized game has a linear program only for two players with public actions and "
+                f"{game.name}: a discretized game has a linear program only for two players with public actions and "
                 "constant-sum payoffs; use CFR+ on steps instead"
             )
-
-    @property
-    def name(self) -> str:
-        """Name of the continuous game and number of steps."""
-        return f"{self.game.name} in {self.steps} steps"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the payoffs."""
-        return self.game.unit
-
-    @property
-    def joiner(self) -> str:
-        """Separator between actions of a line."""
-        return JOINER
-
-    @cached_property
-    def _partition(self) -> tuple[Array, Array]:
-        return _partition_signals(self.game, self.steps)
-
-    @property
-    def edges(self) -> Array:
-        """Edges of the steps. float64 [steps + 1]"""
-        return self._partition[0]
-
-    @cached_property
-    def hands(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the hands of both players: the indices of the steps."""
-        names = tuple(f"{k}" for k in range(self.steps))
-        return names, names
-
-    @property
-    def weights(self) -> Array:
-        """Probability of each step, for each player. float64 [2, steps]"""
-        return self._partition[1]
-
-    @cached_property
-    def deal(self) -> PrivateDeal:
-        """The deal as independent steps; the payoffs carry any correlation as a likelihood ratio."""
-        return PrivateDeal.independent(list(self.weights[0]), list(self.weights[1]))
+        self.game, self.steps = game, steps
+        self.name, self.unit = f"{game.name} in {steps} steps", game.unit
+        names = tuple(map(str, range(steps)))
+        self.hands = names, names
+        # steps are dealt independently; the payoffs carry any correlation as a likelihood ratio
+        self.deal = PrivateDeal.independent(*map(list, self.weights))
+        # by name of the situation, in the notation of the finite game
+        self.lines = dict(zip((s.name for s in game.situations), _decision_lines(game), strict=True))
 
     @cached_property
     def _likelihood_ratio(self) -> Array | None:
@@ -171,8 +137,7 @@ class DiscretizedGame:
         part = np.maximum(ends - starts, 0.0) / np.diff(signals.edges)  # share of each segment that lies in each step
         joint = part @ signals.joint @ part.T
         both = np.outer(*self.weights)
-        ratio: Array = np.divide(joint, both, out=np.zeros_like(joint), where=both > 0)
-        return ratio
+        return np.asarray(np.divide(joint, both, out=np.zeros_like(joint), where=both > 0))
 
     def root(self) -> _DiscretizedState:
         """Return the public state after both players have seen their signals."""
@@ -180,31 +145,22 @@ class DiscretizedGame:
 
     def payoff(self, leaf: Leaf) -> Payoff:
         """Return the payoff of a leaf, less half of the constant sum for each player."""
-        half = (self.game.constant_sum or 0.0) / 2
-        base = tuple(b - half for b in leaf.base)
+        base = tuple(b - (self.game.constant_sum or 0.0) / 2 for b in leaf.base)
         if leaf.prize and len(leaf.contenders) == 1:
             raise InputError(f"{self.game.name}: a prize with a single contender")
-        if self._likelihood_ratio is not None:
-            return self._matrix(base, leaf.prize, self._likelihood_ratio)
+        ratio = self._likelihood_ratio
+        if ratio is not None:
+            order = np.arange(self.steps)
+            won = (1 + np.sign(order[:, None] - order)) / 2  # share of the prize
+            first = (base[0] + leaf.prize * won) * ratio
+            second = (base[1] + leaf.prize * (1 - won)) * ratio
+            return MatrixPayoff((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
         if not leaf.prize:
             return ConstantPayoff((base[0], base[1]))
         strengths = tuple(range(self.steps))
         win = (base[0] + leaf.prize, base[1])
         tie = (base[0] + leaf.prize / 2, base[1] + leaf.prize / 2)
         return ComparisonPayoff((strengths, strengths), win, tie, (base[0], base[1] + leaf.prize))
-
-    def _matrix(self, base: tuple[float, ...], prize: float, ratio: Array) -> MatrixPayoff:
-        order = np.arange(self.steps)
-        won = np.where(order[:, None] > order, 1.0, np.where(order[:, None] == order, 0.5, 0.0))
-        first = (base[0] + prize * won) * ratio
-        second = (base[1] + prize * (1 - won)) * ratio
-        return MatrixPayoff((tuple(map(tuple, first.tolist())), tuple(map(tuple, second.tolist()))))
-
-    @cached_property
-    def lines(self) -> dict[str, str]:
-        """Line of each situation, by its name, in the notation of the finite game."""
-        lines = _decision_lines(self.game)
-        return {situation.name: line for situation, line in zip(self.game.situations, lines, strict=True)}
 
     def frequencies(self, strategy: Strategy) -> dict[int, Array]:
         """Return the probability of each action at each step, by situation. float64 [moves, steps] each
@@ -234,23 +190,20 @@ def _decision_lines(game: ContinuousGame) -> list[str]:
 @dataclass(frozen=True, eq=False)
 class _DiscretizedState:
     game: DiscretizedGame
-    tree: ContinuousTree
+    tree: Any  # ContinuousTree
 
     @property
     def actor(self) -> int:
         return TERMINAL if isinstance(self.tree, Leaf) else self.tree.player
 
     def actions(self) -> tuple[str, ...]:
-        assert isinstance(self.tree, DecisionNode)
         return tuple(label for label, _ in self.tree.moves)
 
     def outcomes(self) -> tuple[Outcome, ...]:
         return ()
 
     def child(self, index: int) -> _DiscretizedState:
-        assert isinstance(self.tree, DecisionNode)
         return _DiscretizedState(self.game, self.tree.moves[index][1])
 
     def payoff(self) -> Payoff:
-        assert isinstance(self.tree, Leaf)
         return self.game.payoff(self.tree)

@@ -176,12 +176,9 @@ def auction(
     labels = tuple(f"{bid:g}" for bid in bids)
 
     def sold(given: tuple[float, ...]) -> Leaf:
-        best = max(given)
-        winners = [p for p, bid in enumerate(given) if bid == best]
-        others = sorted(given)[-2]
-        paid = best if price == "first" else others
-        share = [1 / len(winners) if p in winners else 0.0 for p in range(players)]
-        return Leaf(tuple(-s * paid for s in share), signal_weights=tuple(share))
+        second, best = sorted(given)[-2:]
+        share = tuple(1 / given.count(best) if bid == best else 0.0 for bid in given)
+        return Leaf(tuple(-s * (best if price == "first" else second) for s in share), signal_weights=share)
 
     def bidding(given: tuple[float, ...]) -> ContinuousTree:
         if len(given) == players:

@@ -233,11 +233,10 @@ class ContinuousGame:
         InputError
             If there is no such situation.
         """
-        for index, situation in enumerate(self.situations):
-            if situation.name == name:
-                return index
-        names = ", ".join(s.name for s in self.situations)
-        raise InputError(f"{self.name}: unknown situation {name!r}; use one of {names}")
+        names = [situation.name for situation in self.situations]
+        if name not in names:
+            raise InputError(f"{self.name}: unknown situation {name!r}; use one of {', '.join(names)}")
+        return names.index(name)
 
     def own_situations(self, player: int) -> list[int]:
         """Return the indices of a player's situations, parents before children.
@@ -258,35 +257,30 @@ class ContinuousGame:
 
     @cached_property
     def _situations_and_leaves(self) -> tuple[tuple[ContinuousSituation, ...], tuple[LeafPath, ...]]:
-        situations: list[ContinuousSituation] = []
+        situations: dict[str, ContinuousSituation] = {}  # by name
         paths: list[LeafPath] = []
-        index: dict[str, int] = {}
 
         def visit(tree: ContinuousTree, line: str, choices: tuple[tuple[Choice, ...], ...]) -> None:
             if isinstance(tree, Leaf):
                 if len(paths) == MAX_LEAVES:
                     raise InputError(f"{self.name}: more than {MAX_LEAVES} leaves; use fewer sizes, raises or bids")
-                paths.append(
-                    LeafPath(_validate_leaf(tree, self.players, f"{self.name}: {line or ROOT}"), line, choices)
-                )
+                leaf = _validate_leaf(tree, self.players, f"{self.name}: {line or ROOT}")
+                paths.append(LeafPath(leaf, line, choices))
                 return
             name = tree.situation or line or ROOT
             where = f"{self.name}: {name}"
             if not 0 <= tree.player < self.players:
                 raise InputError(f"{where}: player {tree.player}: must be 0 to {self.players - 1}")
             moves = tuple(label for label, _ in tree.moves)
-            if len(moves) < 1 or len(set(moves)) < len(moves):
+            if not moves or len(set(moves)) < len(moves):
                 raise InputError(f"{where}: moves {moves}: must be one or more, without duplicates")
             own_choices = choices[tree.player]
             situation = ContinuousSituation(name, tree.player, moves, own_choices[-1] if own_choices else None)
-            if name not in index:
-                index[name] = len(situations)
-                situations.append(situation)
-            s = index[name]
-            if situations[s] != situation:
+            if situations.setdefault(name, situation) != situation:
                 raise RecallError(
                     f"{where}: nodes of one situation differ in player, moves, or the player's earlier moves"
                 )
+            s = list(situations).index(name)
             for k, (label, child) in enumerate(tree.moves):
                 after = tuple((*c, (s, k)) if p == tree.player else c for p, c in enumerate(choices))
                 visit(child, f"{line}{JOINER}{label}" if line else label, after)
@@ -294,7 +288,7 @@ class ContinuousGame:
         visit(self.tree, "", ((),) * self.players)
         if not situations:
             raise InputError(f"{self.name}: the tree has no decision")
-        return tuple(situations), tuple(paths)
+        return tuple(situations.values()), tuple(paths)
 
 
 def _validate_leaf(leaf: Leaf, players: int, where: str) -> Leaf:

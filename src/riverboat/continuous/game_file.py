@@ -150,18 +150,17 @@ def loads(text: str, name: str = "game") -> ContinuousGame:
         nodes = [node for node, _ in nodes_with_lines(tree)]
         players = max(len(node.base) if isinstance(node, Leaf) else 1 + node.player for node in nodes)
         signals = _signals(_table(table.get("signals", {}), "signals"), max(players, 2))
-        return ContinuousGame(
-            name, signals, tree, _number(table.get("scale", 1.0), "scale"), _text(table, "unit", "chips")
-        )
-    maker = GAME_MAKERS[kind]
-    allowed = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
-    check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
-    options = dict(options_table)
-    players = _integer(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MAX_PLAYERS)
-    try:
-        game = maker(_signals(_table(table.get("signals", {}), "signals"), players), **options)
-    except TypeError as error:
-        raise InputError(f"{kind}: {error}") from None
+        game = ContinuousGame(name, signals, tree)
+    else:
+        maker = GAME_MAKERS[kind]
+        allowed = [key for key in inspect.signature(maker).parameters if key not in ("signals", "name")]
+        check_keys(options_table, tuple(allowed) + (("players",) if kind == "auction" else ()), kind)
+        options = dict(options_table)
+        players = _integer(options.pop("players", 3 if kind == "three-way" else 2), f"{kind}: players", 2, MAX_PLAYERS)
+        try:
+            game = maker(_signals(_table(table.get("signals", {}), "signals"), players), **options)
+        except TypeError as error:
+            raise InputError(f"{kind}: {error}") from None
     scale, unit = _number(table.get("scale", game.scale), "scale"), _text(table, "unit", game.unit)
     return ContinuousGame(name, game.signals, game.tree, scale, unit)
 
@@ -235,9 +234,8 @@ def dumps_models(models: list[QualitativeModel], game: ContinuousGame) -> str:
     """
     lines = []
     for model in models:
-        lines += ["[[model]]", f'name = "{model.name}"']
         bands = ", ".join(f'"{name}" = "{words}"' for name, words in model.band_words(game).items())
-        lines.append(f"bands = {{ {bands} }}")
+        lines += ["[[model]]", f'name = "{model.name}"', f"bands = {{ {bands} }}"]
         if model.order is not None:
             lines.append(f'order = "{model.order_words(game)}"')
     return "\n".join(lines) + "\n"
@@ -333,8 +331,8 @@ def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
         contenders = table.get("contenders", [])
         if not isinstance(contenders, list):
             raise InputError(f"{where}.contenders = {short_repr(contenders)}: must be a list of players")
-        contender_seats = tuple(_integer(p, f"{where}.contenders", 0, MAX_PLAYERS - 1) for p in contenders)
-        return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), contender_seats, signal_weights)
+        seats = tuple(_integer(p, f"{where}.contenders", 0, MAX_PLAYERS - 1) for p in contenders)
+        return Leaf(pay, _number(table.get("prize", 0.0), f"{where}.prize"), seats, signal_weights)
     check_keys(table, ("player", "moves", "situation"), where)
     moves = _table(table.get("moves", {}), f"{where}.moves")
     if "player" not in table or not moves:
@@ -343,5 +341,4 @@ def _tree(table: Mapping[str, Any], where: str) -> ContinuousTree:
     below = tuple(
         (label, _tree(_table(child, f"{where}.{label}"), f"{where}.{label}")) for label, child in moves.items()
     )
-    situation = _text(table, "situation", "", where) or None
-    return DecisionNode(player, below, situation)
+    return DecisionNode(player, below, _text(table, "situation", "", where) or None)

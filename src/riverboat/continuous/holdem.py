@@ -31,6 +31,8 @@ from riverboat.games.spots.spot import Spot
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
+GOOD_EPSILON = 1e-3  # share of the pot at which no further models are tried
+
 
 @dataclass(frozen=True, eq=False)
 class RankDistribution:
@@ -118,19 +120,16 @@ class RiverThresholdPlayer:
     Best responses of the ranks select the model. All loops are compiled.
     """
 
-    def __init__(
-        self, betting: RiverBetting, models: Sequence[tuple[QualitativeModel, Array]], stages: int = 10
-    ) -> None:
+    def __init__(self, betting: RiverBetting, models: Sequence[tuple[QualitativeModel, Array]]) -> None:
         """Prepare models; each comes with its thresholds for uniform signals."""
-        self.betting, self.stages = betting, stages
+        self.betting = betting
         self.models = tuple(model for model, _ in models)
         self.game_arrays = _game_arrays(betting.game(uniform()))
         self._starts = [np.asarray(start, float) for _, start in models]
         self._bands = [_band_arrays(model) for model in self.models]
 
-    def find_thresholds(self, ranks: RankDistribution, model_index: int, stages: int | None = None) -> RiverThresholds:
+    def find_thresholds(self, ranks: RankDistribution, model_index: int, stages: int = 10) -> RiverThresholds:
         """Find the thresholds of one model by Newton's method in stages."""
-        stages = stages or self.stages
         signals, bands, model = ranks.signals, self._bands[model_index], self.models[model_index]
         edges, count = signals.edges, len(model.thresholds)
         mean_cdf = signals.cdf_at_edges.mean(axis=0)
@@ -151,17 +150,14 @@ class RiverThresholdPlayer:
         epsilon = float((values[:, 1] - values[:, 0]).max()) / self.betting.pot
         return RiverThresholds(model, cuts, strategy, residual / self.betting.pot, epsilon)
 
-    def best_thresholds(self, ranks: RankDistribution, epsilon: float = 1e-3) -> RiverThresholds:
-        """Return the first model within `epsilon`, else the best one."""
-        best: RiverThresholds | None = None
+    def best_thresholds(self, ranks: RankDistribution) -> RiverThresholds:
+        """Return the first model within `GOOD_EPSILON`, else the best one."""
+        found: list[RiverThresholds] = []
         for index in range(len(self.models)):
-            thresholds = self.find_thresholds(ranks, index)
-            if best is None or thresholds.epsilon < best.epsilon:
-                best = thresholds
-            if thresholds.epsilon <= epsilon:
+            found.append(self.find_thresholds(ranks, index))
+            if found[-1].epsilon <= GOOD_EPSILON:
                 break
-        assert best is not None
-        return best
+        return min(found, key=lambda thresholds: thresholds.epsilon)
 
     def cfr_plus_frequencies(self, ranks: RankDistribution, iterations: int) -> Array:
         """Run CFR+ with each rank as its own bucket and return its average strategy.
@@ -170,7 +166,7 @@ class RiverThresholdPlayer:
         """
         mass = ranks.signals.mass
         size = (len(self.game_arrays.player), int(self.game_arrays.width.max()), mass.shape[1])
-        regret, sums, strategy = np.zeros(size), np.zeros(size), np.zeros(size)
+        regret, sums, strategy = (np.zeros(size) for _ in range(3))
         action_values = np.zeros((size[0] + 1, *size[1:]))
         kernels.cfr_plus(self.game_arrays, mass, iterations, regret, sums, strategy, action_values)
         total = sums.sum(axis=1, keepdims=True)
@@ -203,14 +199,14 @@ class RiverSolution:
 
     def threshold_hands(self) -> dict[str, list[str]]:
         """Describe the rank at each threshold, by situation, with the share of a split rank below it."""
-        signals, names = self.ranks.signals, {}
+        signals = self.ranks.signals
+        names: dict[str, list[str]] = {}
         for situation, bands in zip(self.profile.game.situations, self.profile.bands, strict=True):
-            descriptions = []
+            names[situation.name] = []
             for cut in bands.cuts:
                 k, part = signals.share_of_segment(np.asarray(cut))
                 split = f" ({100 * part:.0f} % below)" if 0.005 < part < 0.995 else ""
-                descriptions.append(describe(int(signals.values[k, 1])) + split)
-            names[situation.name] = descriptions
+                names[situation.name].append(describe(int(signals.values[k, 1])) + split)
         return names
 
 
@@ -228,17 +224,13 @@ def solve_river(spot: Spot, steps: int = 60) -> RiverSolution:
 def _game_arrays(game: ContinuousGame) -> kernels.ContinuousGameArrays:
     situations, paths = game.situations, game.leaf_paths
     longest = max(len(c) for e in paths for c in e.choices)
-    choice = np.full((len(paths), 2, longest, 2), -1, np.int64)
-    for z, path in enumerate(paths):
-        for p, choices in enumerate(path.choices):
-            for n, pair in enumerate(choices):
-                choice[z, p, n] = pair
+    choice = [[[*c, *[(-1, -1)] * (longest - len(c))] for c in e.choices] for e in paths]
     return kernels.ContinuousGameArrays(
         np.array([s.player for s in situations], np.int64),
         np.array([s.parent or (-1, -1) for s in situations], np.int64),
         np.array([len(s.moves) for s in situations], np.int64),
         np.array([[len(c) for c in e.choices] for e in paths], np.int64),
-        choice,
+        np.array(choice, np.int64),
         np.array([e.leaf.base for e in paths]),
         np.array([e.leaf.prize for e in paths]),
     )

@@ -21,42 +21,40 @@ _RESIDUAL_TOLERANCE = 1e-9  # share of the pot below which an equation counts as
 _DERIVATIVE_STEP = 1e-7  # step of a numerical derivative, as a share of the axis
 
 
-def polish(profile: ThresholdProfile, steps: int = _MAX_STEPS) -> ThresholdProfile:
+def polish(profile: ThresholdProfile) -> ThresholdProfile:
     """Move thresholds to nearby points of indifference, with numerical derivatives; works for any game.
 
     A threshold that no equation depends on stays unchanged. With correlated signals, action values jump at the edges of
     the axis, and a threshold may lie at a jump without indifference. Then the threshold nearest to an edge is fixed
     there, one after the other, until the remaining equations are solved.
     """
-    profile, residual = _newton_steps(profile, np.ones(len(profile.cuts), bool), steps)
+    free = np.ones(len(profile.cuts), bool)
+    profile, residual = _newton_steps(profile, free)
     if profile.game.signals.joint is None or residual <= _RESIDUAL_TOLERANCE * profile.game.scale:
         return profile
     inner = profile.game.signals.edges[1:-1]
-    free = np.ones(len(profile.cuts), bool)
     best, least_epsilon = profile, certify(profile).epsilon
     while free.any() and len(inner) and residual > _RESIDUAL_TOLERANCE * profile.game.scale:
-        distance = np.where(free, np.abs(profile.cuts[:, None] - inner).min(axis=1), np.inf)
-        j = int(np.argmin(distance))
+        j = int(np.argmin(np.where(free, np.abs(profile.cuts[:, None] - inner).min(axis=1), np.inf)))
         free[j] = False
         cuts = profile.cuts
         cuts[j] = inner[np.abs(cuts[j] - inner).argmin()]
-        profile, residual = _newton_steps(_with_sorted_cuts(profile, cuts), free, steps)
+        profile, residual = _newton_steps(_with_sorted_cuts(profile, cuts), free)
         epsilon = certify(profile).epsilon
         if epsilon < least_epsilon:
             best, least_epsilon = profile, epsilon
     return best
 
 
-def _newton_steps(profile: ThresholdProfile, free: Array, steps: int) -> tuple[ThresholdProfile, float]:
+def _newton_steps(profile: ThresholdProfile, free: Array) -> tuple[ThresholdProfile, float]:
     """Run Newton steps on the free thresholds; return the best profile and its largest residual."""
-    game = profile.game
-    low, high = game.signals.low, game.signals.high
+    game, low, high = profile.game, profile.game.signals.low, profile.game.signals.high
     small = _DERIVATIVE_STEP * (high - low)
     cuts, situations = profile.cuts, [s for s, _, _ in profile.thresholds()]
     if not free.any():
         return profile, 0.0
     gap = np.where(free, ProfileEvaluation(profile).indifference_gaps(), 0.0)
-    for _ in range(steps):
+    for _ in range(_MAX_STEPS):
         if np.abs(gap).max() <= 1e-15 * game.scale:
             break
         slope = np.zeros((len(cuts), len(cuts)))
@@ -81,7 +79,8 @@ def _newton_steps(profile: ThresholdProfile, free: Array, steps: int) -> tuple[T
 
 
 def _with_sorted_cuts(profile: ThresholdProfile, cuts: Array) -> ThresholdProfile:
-    return profile.with_cuts(sort_cuts([bands.moves for bands in profile.bands], cuts))
+    model = QualitativeModel("", tuple(bands.moves for bands in profile.bands))
+    return model.profile(profile.game, sort_cuts(model.bands, cuts))
 
 
 class ThresholdFinder:
@@ -98,11 +97,9 @@ class ThresholdFinder:
         """Find thresholds for the distributions of a game with the same tree; return them and the largest residual."""
         signals = game.signals
         low, high = signals.low, signals.high
-        cuts, best, least_residual = start.copy(), start, np.inf
-        damp = 1.0
+        cuts, best, least_residual, damp = start, start, np.inf, 1.0
         for _ in range(steps):
-            order = self.model.order_of(cuts)
-            forms = self.linear_forms(order)
+            forms = self.linear_forms(self.model.order_of(cuts))
             sorted_cuts = np.sort(cuts)
             ends = np.concatenate([[low], sorted_cuts, [high]])
             mass = np.stack([np.diff(signals.cdf(p, ends)) for p in (0, 1)])

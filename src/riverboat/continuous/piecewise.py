@@ -69,8 +69,7 @@ def _shift_polynomial(coef: Array, by: Array) -> Array:
 
 def multiply_polynomials(a: Array, b: Array) -> Array:
     """Return the coefficients of a product."""
-    shape = (*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), a.shape[-1] + b.shape[-1] - 1)
-    out = np.zeros(shape)
+    out = np.zeros((*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), a.shape[-1] + b.shape[-1] - 1))
     for k in range(a.shape[-1]):
         out[..., k : k + b.shape[-1]] += a[..., k : k + 1] * b
     return out

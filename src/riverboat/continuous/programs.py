@@ -92,7 +92,7 @@ def build_linear_forms(
             for s, move in path.choices[1 - me]:
                 reach = reach * (acts[s] == move)
             pay = path.leaf.base[me] + (path.leaf.prize * lower if me in path.leaf.contenders else 0.0)
-            values[path.choices[me][-1]] += np.broadcast_to(pay * reach, lower.shape)
+            values[path.choices[me][-1]] += pay * reach
         chosen: dict[int, Array] = {}  # by situation: value of the model's action
         immediate = {choice: row.copy() for choice, row in values.items()}  # leaves right after the action
         for s in reversed(own):
@@ -222,8 +222,7 @@ def _minimize_slack(
     optimum = milp(np.append(np.zeros(len(upper)), 1.0), constraints=constraints, bounds=bounds, **options)
     if optimum.x is None:
         raise RiverboatError(f"{game.name}: HiGHS stopped: {optimum.message}")
-    variables: Array = optimum.x
-    return variables
+    return np.asarray(optimum.x)
 
 
 SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = {

@@ -111,9 +111,8 @@ def propose_models(game: ContinuousGame, steps: int = 60) -> list[ModelProposal]
     candidates = river_models(game)
     for model in candidates if len(candidates) <= MAX_KNOWN_MODELS else []:
         proposals.setdefault(model.bands, fit_thresholds(discretized, model))
-    return sorted(
-        [_propose_by_mass(discretized), *proposals.values()], key=lambda p: 0.005 * len(p.model.thresholds) - p.fit
-    )
+    every = [_propose_by_mass(discretized), *proposals.values()]
+    return sorted(every, key=lambda proposal: 0.005 * len(proposal.model.thresholds) - proposal.fit)
 
 
 def _propose_by_penalty(discretized: DiscretizedSolution, penalty: float) -> ModelProposal:
@@ -172,9 +171,8 @@ def profile_of_atoms(discretized: DiscretizedSolution) -> ThresholdProfile:
             frequencies = discretized.frequencies[s][:, k]
             actions = np.flatnonzero(frequencies > _LP_NOISE).tolist() if dealt[k] > 0 and high > low else [last]
             inside = sorted(actions, key=lambda move: move != last)  # the previous action first, to merge bands
-            ends = low + (high - low) * np.cumsum(frequencies[inside]) / max(
-                float(frequencies[inside].sum()), _LP_NOISE
-            )
+            total = max(float(frequencies[inside].sum()), _LP_NOISE)
+            ends = low + (high - low) * np.cumsum(frequencies[inside]) / total
             for move, begin, end in zip(inside, [low, *ends[:-1]], ends, strict=True):
                 parts[s, move, k] = float(begin), float(end)
             moves += inside
@@ -191,8 +189,7 @@ def _band_runs(frequencies: Array) -> tuple[list[int], list[float]]:
     """
     steps = frequencies.shape[1]
     best = np.argmax(frequencies, axis=0)
-    borders = [0, *(np.flatnonzero(np.diff(best)) + 1), steps]
-    runs = [(int(best[a]), a, b) for a, b in pairwise(borders)]
+    runs = [(int(best[a]), a, b) for a, b in pairwise([0, *(np.flatnonzero(np.diff(best)) + 1), steps])]
     extra_width = np.zeros(len(runs))  # width that each run gains from its neighbours
     pieces: list[list[tuple[float, int, float]]] = [[] for _ in runs]  # bands inside: center, action, width
     for n, (move, low, high) in enumerate(runs):
@@ -211,8 +208,7 @@ def _band_runs(frequencies: Array) -> tuple[list[int], list[float]]:
                 else:
                     centre = float((frequencies[other, a:b] * (np.arange(a, b) + 0.5)).sum() / width)
                     pieces[n].append((centre, other, width))
-    moves: list[int] = []
-    widths: list[float] = []
+    moves, widths = list[int](), list[float]()
     for (move, low, high), extra, inner in zip(runs, extra_width, pieces, strict=True):
         remaining = max(high - low + extra, 0.0)
         taken = 0.0
@@ -260,10 +256,9 @@ def _best_cuts(weights: Array, edges: Array, moves: tuple[int, ...]) -> tuple[Ac
     back = []
     for move in moves[1:]:
         gain = score - total[move]
-        top = np.maximum.accumulate(gain)
         at = np.array([int(np.argmax(gain[: k + 1])) for k in range(len(gain))])
         back.append(at)
-        score = top + total[move]
+        score = gain[at] + total[move]
     k, cuts = len(edges) - 1, []
     for at in reversed(back):
         k = int(at[k])
@@ -301,9 +296,8 @@ def add_raise(model: QualitativeModel, smaller: ContinuousGame, larger: Continuo
         if situation.name not in old:
             bands.append(tuple(range(len(situation.moves))))  # fold, call, and every raise once
             continue
-        s = old[situation.name]
-        words = [smaller.situations[s].moves[m] for m in model.bands[s]]
-        new = [m for m in situation.moves if m not in smaller.situations[s].moves]
-        moves = [situation.moves.index(word) for word in words]
-        bands.append((situation.moves.index(new[0]), *moves, situation.moves.index(new[0])) if new else tuple(moves))
+        known = smaller.situations[old[situation.name]].moves
+        moves = [situation.moves.index(known[m]) for m in model.bands[old[situation.name]]]
+        new = [m for m, label in enumerate(situation.moves) if label not in known][:1]
+        bands.append((*new, *moves, *new))
     return QualitativeModel(f"{model.name}, one raise more", tuple(bands))

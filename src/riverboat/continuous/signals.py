@@ -87,8 +87,7 @@ class Signals:
     @cached_property
     def cdf_at_edges(self) -> Array:
         """Distribution function of each player at the edges. float64 [players, segments + 1]"""
-        zero = np.zeros((self.players, 1))
-        return np.concatenate([zero, np.cumsum(self.mass, axis=1)], axis=1)
+        return np.pad(np.cumsum(self.mass, axis=1), ((0, 0), (1, 0)))
 
     @cached_property
     def conditional(self) -> tuple[Array, Array]:
@@ -120,8 +119,7 @@ class Signals:
         place
             Positions on the axis, float64 [...].
         """
-        numbers: Array = np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2)
-        return numbers
+        return np.asarray(np.clip(np.searchsorted(self.edges, place, side="right") - 1, 0, len(self.edges) - 2))
 
     def share_of_segment(self, place: Array) -> tuple[Array, Array]:
         """Return the segment of a position, and the share of the segment below it. int [...], float64 [...]
@@ -145,8 +143,8 @@ class Signals:
             Positions on the axis, float64 [...].
         """
         k, t = self.share_of_segment(np.clip(np.asarray(place, float), self.low, self.high))
-        below: Array = self.cdf_at_edges[player, k] + self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
-        return below
+        inside = self.mass[player, k] * (t + self.tilt[player, k] * (t * t - t))
+        return np.asarray(self.cdf_at_edges[player, k] + inside)
 
     def density(self, player: int, place: Array) -> Array:
         """Return the density at a position. float64 [...]
@@ -159,10 +157,8 @@ class Signals:
             Positions on the axis, float64 [...].
         """
         k, t = self.share_of_segment(np.asarray(place, float))
-        heights: Array = (
-            self.mass[player, k] / (self.edges[k + 1] - self.edges[k]) * (1 + self.tilt[player, k] * (2 * t - 1))
-        )
-        return heights
+        mean = self.mass[player, k] / (self.edges[k + 1] - self.edges[k])
+        return np.asarray(mean * (1 + self.tilt[player, k] * (2 * t - 1)))
 
     def quantile(self, player: int, share: float) -> float:
         """Return the lowest position with this probability below it, for piecewise linear distribution functions.
@@ -189,18 +185,6 @@ class Signals:
         """
         k, share = self.share_of_segment(np.asarray(place))
         return float(self.values[k, 1] + share * (self.values[k + 1, 0] - self.values[k, 1]))
-
-    def value_and_slope(self, segments: Array) -> tuple[Array, Array]:
-        """Return the signal at the start of segments in the user's units, and its slope along the axis.
-
-        Parameters
-        ----------
-        segments
-            Indices of segments, int [...].
-        """
-        k = segments
-        slope = (self.values[k + 1, 0] - self.values[k, 1]) / (self.edges[k + 1] - self.edges[k])
-        return self.values[k, 1], slope
 
     def without_ties(self) -> Signals:
         """Return signals on the same axis whose values inside an atom are distinct."""
@@ -416,13 +400,11 @@ def from_densities(points: Sequence[Sequence[tuple[float, float]]]) -> Signals:
                 f"signals of player {p}: densities {y}: must not be negative, and at least one must be above zero"
             )
         heights = np.interp(marks, x, y, left=0.0, right=0.0)
-        left, right = heights[:-1].copy(), heights[1:].copy()
-        outside = (marks[1:] <= x[0]) | (marks[:-1] >= x[-1])
-        left[outside] = right[outside] = 0.0
+        inside = (marks[1:] > x[0]) & (marks[:-1] < x[-1])
+        left, right = np.where(inside, heights[:-1], 0.0), np.where(inside, heights[1:], 0.0)
         mass[p] = (left + right) / 2 * np.diff(marks)
-        both = np.where(left + right > 0, left + right, 1.0)
-        tilt[p] = (right - left) / both
         mass[p] /= mass[p].sum()
+        tilt[p] = (right - left) / np.where(left + right > 0, left + right, 1.0)
     return Signals(marks, mass, np.zeros(len(marks) - 1, bool), np.stack([marks, marks], axis=1), tilt)
 
 
@@ -440,9 +422,5 @@ def _validate_cdf(points: Sequence[tuple[float, float]], where: str) -> list[tup
 
 def _cdf_jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
     """Return the distribution function just below and at a signal."""
-    probabilities = [p for at, p in points if at == x]
-    if probabilities:
-        return probabilities[0], probabilities[-1]
-    xs, ps = zip(*points, strict=True)
-    value = float(np.interp(x, xs, ps))
-    return value, value
+    probabilities = [p for at, p in points if at == x] or [float(np.interp(x, *np.transpose(points)))]
+    return probabilities[0], probabilities[-1]

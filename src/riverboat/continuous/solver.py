@@ -8,22 +8,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from riverboat.continuous import proposals
 from riverboat.continuous.best_response import EquilibriumCertificate, ProfileEvaluation, certify
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder, polish
 from riverboat.continuous.piecewise import evaluate_polynomial
 from riverboat.continuous.programs import SOLVERS, ThresholdOptimum, build_linear_forms, has_linear_forms
-from riverboat.continuous.proposals import (
-    DiscretizedSolution,
-    fit_thresholds,
-    profile_of_atoms,
-    propose_models,
-    solve_discretized,
-)
+from riverboat.continuous.proposals import DiscretizedSolution, solve_discretized
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile, sort_cuts
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -149,7 +145,7 @@ def solve_model(
     reason, residual = "", None  # residual of the indifference equations
     if method == "newton":
         if start is None:
-            start = fit_thresholds(discretized or solve_discretized(game), model).profile.cuts
+            start = proposals.fit_thresholds(discretized or solve_discretized(game), model).profile.cuts
         cuts = np.asarray(start, float)
         if has_linear_forms(game):
             cuts, residual = ThresholdFinder(game, model).find(game, cuts)
@@ -210,9 +206,8 @@ def solve_models(
     discretized = None
     if any(_choose_method(game, model) == "newton" for model in models) or method == "newton":
         discretized = solve_discretized(game, steps)
-    return sorted(
-        (solve_model(game, model, method, discretized=discretized) for model in models), key=lambda a: a.epsilon_share
-    )
+    solutions = [solve_model(game, model, method, discretized=discretized) for model in models]
+    return sorted(solutions, key=lambda a: a.epsilon_share)
 
 
 def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
@@ -244,12 +239,13 @@ def solve(game: ContinuousGame, steps: int = 60) -> list[ModelSolution]:
     solutions: list[ModelSolution] = []
     if game.signals.tied.all():
         start_time = time.perf_counter()
-        profile = profile_of_atoms(solve_discretized(game))
+        profile = proposals.profile_of_atoms(solve_discretized(game))
         solutions.append(_certified_solution(model_of_profile(profile, "values"), "steps", profile, start_time))
         if solutions[0].solved:
             return solutions
     counts = (steps, max(steps // 2, 2), 4 * steps // 3, 2 * steps)
-    for proposal in (proposal for count in counts for proposal in propose_models(game, count)[:MAX_PROPOSALS]):
+    candidates = (proposals.propose_models(game, count)[:MAX_PROPOSALS] for count in counts)
+    for proposal in chain.from_iterable(candidates):
         solutions.append(solve_model(game, proposal.model, "newton", proposal.profile.cuts))
         if solutions[-1].solved:
             break
@@ -285,15 +281,14 @@ def _deviation_reason(profile: ThresholdProfile, certificate: EquilibriumCertifi
     me = int(np.argmax(certificate.gains))
     evaluation = ProfileEvaluation(profile)
     action_values, _ = evaluation.action_values(me)
-    best = (0.0, 0, 0, 0)
+    best = [(0.0, 0, 0, 0)]
     density = evaluate_polynomial(evaluation.density(me), evaluation.width / 2) * evaluation.width
     for s, rows in action_values.items():
         values = evaluate_polynomial(rows, evaluation.width / 2)
         gain = (values.max(axis=0) - values[evaluation.choice[s], np.arange(values.shape[1])]) * density
         k = int(np.argmax(gain))
-        if gain[k] > best[0]:
-            best = (float(gain[k]), s, k, int(values[:, k].argmax()))
-    _, s, k, move = best
+        best.append((float(gain[k]), s, k, int(values[:, k].argmax())))
+    _, s, k, move = max(best, key=lambda entry: entry[0])
     low, high = (game.signals.value(float(x)) for x in evaluation.breaks[k : k + 2])
     situation = game.situations[s]
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -61,20 +61,13 @@ class ActionBands:
         positions
             Positions on the axis, float64 [...].
         """
-        moves: Array = np.asarray(self.moves)[np.searchsorted(np.asarray(self.cuts), positions, side="right")]
-        return moves
+        return np.take(self.moves, np.searchsorted(self.cuts, positions, side="right"))
 
-    def merge_narrow(self, min_width: float = 0.0) -> ActionBands:
-        """Drop bands no wider than `min_width`, and merge neighbours with the same action.
-
-        Parameters
-        ----------
-        min_width
-            Largest width of a band that is dropped.
-        """
+    def merge_narrow(self) -> ActionBands:
+        """Drop bands without width, and merge neighbours with the same action."""
         moves, cuts = [self.moves[0]], list[float]()
         for cut, move in zip(self.cuts, self.moves[1:], strict=True):
-            if cuts and cut - cuts[-1] <= min_width:
+            if cuts and cut <= cuts[-1]:
                 cuts.pop()
                 moves.pop()
             if move != moves[-1]:
@@ -138,26 +131,14 @@ class ThresholdProfile:
         InputError
             If a situation is missing or unknown, or a move is unknown.
         """
-        profile_bands = []
-        for situation, (words, cuts) in _entries_by_situation(game, bands, f"{game.name}: no bands"):
-            moves = parse_moves(words, situation.moves, situation.name)
-            profile_bands.append(ActionBands(moves, tuple(map(float, cuts))))
-        return ThresholdProfile(game, tuple(profile_bands))
+        entries = _entries_by_situation(game, bands, f"{game.name}: no bands")
+        parsed = [(parse_moves(words, s.moves, s.name), tuple(map(float, cuts))) for s, (words, cuts) in entries]
+        return ThresholdProfile(game, tuple(ActionBands(moves, cuts) for moves, cuts in parsed))
 
     @property
     def cuts(self) -> Array:
         """All thresholds, situation by situation. float64 [thresholds]"""
         return np.array([c for bands in self.bands for c in bands.cuts], float)
-
-    def with_cuts(self, cuts: Array) -> ThresholdProfile:
-        """Return the same bands with other thresholds.
-
-        Parameters
-        ----------
-        cuts
-            Thresholds, situation by situation, float64 [thresholds].
-        """
-        return QualitativeModel("", tuple(bands.moves for bands in self.bands)).profile(self.game, cuts)
 
     def thresholds(self) -> Iterator[tuple[int, int, float]]:
         """Iterate over all thresholds: situation, index among its cuts, position."""
@@ -167,16 +148,16 @@ class ThresholdProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary for JSON, in the user's units, with the probability below each threshold."""
-        signals, situations = self.game.signals, {}
-        for situation, bands in zip(self.game.situations, self.bands, strict=True):
-            shares = [float(signals.cdf(situation.player, np.asarray(c))) for c in bands.cuts]
-            situations[situation.name] = {
+        signals = self.game.signals
+        return {
+            situation.name: {
                 "player": situation.player,
                 "moves": [situation.moves[m] for m in bands.moves],
                 "thresholds": [signals.value(c) for c in bands.cuts],
-                "shares": shares,
+                "shares": [float(signals.cdf(situation.player, np.asarray(c))) for c in bands.cuts],
             }
-        return situations
+            for situation, bands in zip(self.game.situations, self.bands, strict=True)
+        }
 
 
 def _entries_by_situation(
@@ -363,10 +344,8 @@ class QualitativeModel:
         thresholds = tuple(order)
         if sorted(thresholds) != sorted(self.thresholds):
             raise InputError(f"model {self.name!r}: the order must name each of {len(self.thresholds)} thresholds once")
-        for s in range(len(self.bands)):
-            own = [k for situation, k in thresholds if situation == s]
-            if own != sorted(own):
-                raise InputError(f"model {self.name!r}: the order swaps thresholds of one situation")
+        if any(a == b and j > k for (a, j), (b, k) in combinations(thresholds, 2)):
+            raise InputError(f"model {self.name!r}: the order swaps thresholds of one situation")
         return QualitativeModel(self.name, self.bands, thresholds)
 
     def order_of(self, cuts: Array) -> ThresholdOrder:
@@ -377,8 +356,7 @@ class QualitativeModel:
         cuts
             Thresholds, situation by situation, float64 [thresholds].
         """
-        names = self.thresholds
-        return tuple(names[k] for k in np.argsort(cuts, kind="stable"))
+        return tuple(self.thresholds[k] for k in np.argsort(cuts, kind="stable"))
 
     def profile(self, game: ContinuousGame, cuts: Array) -> ThresholdProfile:
         """Return the profile with the thresholds at these positions.
@@ -401,10 +379,8 @@ class QualitativeModel:
         game
             The game.
         """
-        return {
-            situation.name: " ".join(situation.moves[m] for m in moves)
-            for situation, moves in zip(game.situations, self.bands, strict=True)
-        }
+        pairs = zip(game.situations, self.bands, strict=True)
+        return {situation.name: " ".join(situation.moves[m] for m in moves) for situation, moves in pairs}
 
     def order_words(self, game: ContinuousGame) -> str | None:
         """Return the order as words, or None.
@@ -487,10 +463,8 @@ def enumerate_models(game: ContinuousGame, choices: Mapping[str, Iterable[str]])
         if situation.name not in choices:
             raise InputError(f"{game.name}: no lists of moves for situation {situation.name!r}")
         lists.append([(situation.name, words) for words in choices[situation.name]])
-    return [
-        QualitativeModel.from_words(game, dict(combination), name=f"model {n}")
-        for n, combination in enumerate(product(*lists), start=1)
-    ]
+    combinations = enumerate(product(*lists), start=1)
+    return [QualitativeModel.from_words(game, dict(words), name=f"model {number}") for number, words in combinations]
 
 
 def _parse_order(game: ContinuousGame, model: QualitativeModel, words: str) -> ThresholdOrder:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -81,8 +82,8 @@ class PushTable:
     Examples
     --------
     >>> table = push_table("push:10,10")
-    >>> table.lines, table.position_at("J"), table.pot("J")
-    (('', 'J'), 'BB', 11.0)
+    >>> table.lines, table.pot("J")
+    (('', 'J'), 11.0)
     """
 
     name: str
@@ -99,26 +100,6 @@ class PushTable:
         """Lines at which a player decides."""
         return tuple(self.line_numbers)
 
-    def position_at(self, line: str) -> str:
-        """Return the position that decides at a line.
-
-        Parameters
-        ----------
-        line
-            J and F by player.
-        """
-        return self.spot.positions[len(line)]
-
-    def jam_probabilities(self, line: str) -> Array:
-        """Return the probability of going all-in with each class. float64 [169]
-
-        Parameters
-        ----------
-        line
-            J and F by player.
-        """
-        return np.asarray(self.strategy[self.line_number(line)])
-
     def line_number(self, line: str) -> int:
         """Return the index of a line.
 
@@ -133,7 +114,7 @@ class PushTable:
             If no player decides there.
         """
         if line not in self.line_numbers:
-            examples = ", ".join(short_repr(other) for other in self.lines[:6])
+            examples = ", ".join(map(short_repr, self.lines[:6]))
             raise InputError(
                 f"line {short_repr(line)}: no player decides there; lines are J and F by player, such as {examples}"
             )
@@ -155,7 +136,7 @@ class PushTable:
             J and F by player.
         """
         jammed = [self.spot.stacks[i] for i, move in enumerate(line) if move == "J"]
-        rest = [self.spot.posted[i] for i in range(self.spot.players) if i >= len(line) or line[i] != "J"]
+        rest = [self.spot.posted[i] for i in range(self.spot.players) if line[i : i + 1] != "J"]
         return float(sum(jammed) + sum(rest))
 
     def verdict(self, line: str, group: int) -> DecisionVerdict:
@@ -196,12 +177,10 @@ def is_push_source(text: str) -> bool:
     (True, False)
     """
     folder = Path(text.partition("?")[0])
-    if text.startswith(PREFIX) or not folder.is_dir():
-        return text.startswith(PREFIX)
-    try:
-        return artifacts.read_manifest(strategy_files.latest_artifact(folder)).text("kind") == ARTIFACT_KIND
-    except RiverboatError:
-        return False
+    if not text.startswith(PREFIX) and folder.is_dir():
+        with suppress(RiverboatError):
+            return artifacts.read_manifest(strategy_files.latest_artifact(folder)).text("kind") == ARTIFACT_KIND
+    return text.startswith(PREFIX)
 
 
 def push_table(text: str) -> PushTable:
@@ -262,7 +241,8 @@ def _tournament_table(text: str) -> PushTable:
     key, _, value = tail.partition("=")
     if tail and key != "state":
         raise InputError(f"chart {short_repr(text)}: {unknown_name_error('option', key, ('state',))}")
-    state = _parse_state(tournament, value, text) if tail else _even_state(tournament)
+    most_equal = min(tournament.states, key=lambda state: (-len(state), max(state) - min(state), state))
+    state = _parse_state(tournament, value, text) if tail else most_equal
     spot = tournament.spot(state)
     strategy = solved.strategy(state)
 
@@ -275,12 +255,6 @@ def _tournament_table(text: str) -> PushTable:
     states = tuple(",".join(map(str, stacks)) for stacks in tournament.states)
     name = states[tournament.state_index[state]]
     return PushTable(text, spot, strategy, numbers, action_values, sum(tournament.payouts), states, name)
-
-
-def _even_state(played: Tournament) -> tuple[int, ...]:
-    """Return the state with the most equal stacks."""
-    states = (state for state in played.states if len(state) == played.players)
-    return min(states, key=lambda state: (max(state) - min(state), state))
 
 
 def _parse_state(played: Tournament, value: str, text: str) -> tuple[int, ...]:
@@ -308,9 +282,8 @@ def _solve_table(text: str) -> PushTable:
     payouts = _parse_numbers(options["payouts"], text) if "payouts" in options else None
     spot = PushFold(_parse_numbers(stacks, text), (blinds[0], blinds[1]), ante, payouts)
     scale = sum(payouts) if payouts is not None else blinds[1]
-    goal = TARGETS.get(spot.players, MULTIPLAYER_TARGET) * scale
     game = make_push_fold_game(spot)
-    strategy = solve(game, "cfr", ITERATIONS, goal).strategy
+    strategy = solve(game, "cfr", ITERATIONS, TARGETS.get(spot.players, MULTIPLAYER_TARGET) * scale).strategy
     return PushTable(
         text, spot, strategy, game.lines, lambda: (game.counterfactual_values(strategy), game.reach(strategy)),
         None if payouts is None else scale,
@@ -408,18 +381,15 @@ class ChartBook:
     states: tuple[str, ...] = ()  # of a tournament: each has a book, NAME?state=5,5,5
     state: str = ""  # of this book
 
-    @cached_property
-    def _by_line(self) -> dict[str, Chart]:
-        return {chart.line: chart for chart in self.charts}
-
     def __getitem__(self, line: str) -> Chart:
-        if line not in self._by_line:
-            examples = ", ".join(short_repr(chart_line) for chart_line in list(self._by_line)[:8])
-            raise InputError(f"line {short_repr(line)}: {self.name} has no chart of it; it has {examples}")
-        return self._by_line[line]
+        for chart in self.charts:
+            if chart.line == line:
+                return chart
+        examples = ", ".join(short_repr(chart.line) for chart in self.charts[:8])
+        raise InputError(f"line {short_repr(line)}: {self.name} has no chart of it; it has {examples}")
 
 
-def load_charts(source: str | Agent, line: str = "", depth: int = 1) -> ChartBook:
+def load_charts(source: str | Agent, line: str = "") -> ChartBook:
     """Load the charts of a source by its name, or of an agent.
 
     Parameters
@@ -427,9 +397,7 @@ def load_charts(source: str | Agent, line: str = "", depth: int = 1) -> ChartBoo
     source
         Push/fold table, folder of a tournament or of a solved spot, agent spec, or agent.
     line
-        For a solved spot: the charts are the decisions up to this line.
-    depth
-        For a solved spot: actions beyond the line.
+        For a solved spot: the charts are the decisions up to this line, and those after one more action.
 
     Returns
     -------
@@ -450,7 +418,7 @@ def load_charts(source: str | Agent, line: str = "", depth: int = 1) -> ChartBoo
         return push_book(push_table(source))
     agent = make_agent(source) if isinstance(source, str) else source
     if isinstance(agent, SolutionAgent):
-        return _spot_book(agent, line, depth)
+        return _spot_book(agent, line)
     base = agent.base if isinstance(agent, SearchAgent) else agent
     if isinstance(base, BlueprintAgent):
         return _blueprint_book(base)
@@ -479,17 +447,12 @@ def push_book(table: PushTable) -> ChartBook:
     """
     charts = []
     for line in table.lines:
-        square, position = table.jam_probabilities(line).reshape(13, 13), table.position_at(line)
-        stacks = f"stacks {table.state}: " if table.state else ""
-        title = f"{stacks}{position}, {_describe_line(line)}"
-        grid = HandGrid.actions({FOLD: 1.0 - square, JAM: square}, title=title)
-        charts.append(Chart(line, position, title, grid))
+        square, position = table.strategy[table.line_number(line)].reshape(13, 13), table.spot.positions[len(line)]
+        stacks, jams = f"stacks {table.state}: " if table.state else "", line.count("J")
+        action = f"behind {jams} all-in{'s' * (jams > 1)} ({line})" if jams else "first in"
+        title = f"{stacks}{position}, {action}"
+        charts.append(Chart(line, position, title, HandGrid.actions({FOLD: 1.0 - square, JAM: square}, title=title)))
     return ChartBook(table.name, tuple(charts), states=table.states, state=table.state)
-
-
-def _describe_line(line: str) -> str:
-    jams = line.count("J")
-    return "first in" if not jams else f"behind {jams} all-in{'s' * (jams > 1)} ({line})"
 
 
 def _blueprint_book(agent: BlueprintAgent) -> ChartBook:
@@ -530,28 +493,21 @@ def shove_line(rules: PokerRules) -> str | None:
     return None if rules.limit or rules.stacks is None else f"r{min(rules.stacks)}"
 
 
-def _spot_book(agent: SolutionAgent, line: str, depth: int) -> ChartBook:
+def _spot_book(agent: SolutionAgent, line: str) -> ChartBook:
     """Return the charts of the decisions up to a node, of the node, and of those below it."""
-    charts, queue = [], [*((prefix, depth) for prefix in _prefix_lines(line)), (line, 0)]
-    while queue:
-        node_line, distance = queue.pop(0)
+    before = ["", *(line[: mark.start()] for mark in re.finditer(r"[-/]", line))] if line else []
+    after = [f"{line}-{move}".removeprefix("-") for move in agent.solution[line].actions if move != "f"]
+    charts = []
+    for node_line in (*before, line, *after):
         node = agent.solution[node_line]
         if node.player < 0:
             continue
         grid = node.grid()
-        title = f"{format_cards(node.board, ' ')} {node_line or 'root'}: {SEATS[node.player]}"
-        grid.title = title
-        charts.append(Chart(node_line, SEATS[node.player], title, grid, node.reach_probability))
-        if distance < depth:
-            queue += [(f"{node_line}-{move}".removeprefix("-"), distance + 1) for move in node.actions if move != "f"]
+        grid.title = f"{format_cards(node.board, ' ')} {node_line or 'root'}: {SEATS[node.player]}"
+        charts.append(Chart(node_line, SEATS[node.player], grid.title, grid, node.reach_probability))
     if not charts:
         raise InputError(f"line {short_repr(line)}: no player acts there")
     return ChartBook(agent.name, tuple(charts))
-
-
-def _prefix_lines(line: str) -> list[str]:
-    """Return the prefixes of a line: for `b50-c/8h` the root, `b50` and `b50-c`."""
-    return ["", *(line[: mark.start()] for mark in re.finditer(r"[-/]", line))] if line else []
 
 
 # --- Comparison and printing ---

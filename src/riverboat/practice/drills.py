@@ -12,14 +12,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from riverboat.core import files
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
 from riverboat.core.files import read_text
+from riverboat.core.validation import check_name, optional
 from riverboat.games.holdem.menus import SEATS
 from riverboat.practice.questions import DrillQuestion, QuestionGenerator, QuestionSource
 
@@ -28,6 +30,7 @@ from riverboat.practice.questions import DrillQuestion, QuestionGenerator, Quest
 GROUPINGS = ("line", "board", "hand")
 MAX_BYTES = 256 << 20  # of a file
 PRIOR_ANSWERS = 3.0  # prior answers of a group, with the mean loss of all answers
+MAX_PARTS = 12  # of the development over time
 MIN_WEIGHT = 0.15  # smallest probability of asking a question, relative to the largest
 
 
@@ -136,10 +139,8 @@ class DrillRecord:
         """
         record = DrillRecord(path)
         if Path(path).exists():
-            lines = read_text(path, "record of drills", MAX_BYTES).splitlines()
-            record.answers = [
-                _parse_answer(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()
-            ]
+            for number, line in enumerate(read_text(path, "record of drills", MAX_BYTES).splitlines(), 1):
+                record.answers += [_parse_answer(line, f"{path}, line {number}")] if line.strip() else []
         return record
 
     def snapshot(self) -> DrillRecord:
@@ -175,31 +176,25 @@ class DrillRecord:
         InputError
             If `by` is unknown.
         """
-        if by not in GROUPINGS:
-            raise unknown_name_error("kind", by, GROUPINGS)
+        check_name("kind", by, GROUPINGS)
         groups: dict[str, list[DrillAnswer]] = {}
         for entry in self._answers_from(source):
             groups.setdefault(entry.kinds.get(by, "?"), []).append(entry)
         result = [_summarize(name, members) for name, members in groups.items()]
         return sorted(result, key=lambda group: (-group.percent * group.answers, group.name))
 
-    def over_time(self, source: str | None = None, parts: int = 12) -> list[AnswerGroup]:
-        """Split the answers into consecutive parts, with the mean loss of each.
+    def over_time(self, source: str | None = None) -> list[AnswerGroup]:
+        """Split the answers into up to twelve consecutive parts, with the mean loss of each.
 
         Parameters
         ----------
         source
             Only answers of this source; None for all.
-        parts
-            Largest number of parts.
         """
         entries = self._answers_from(source)
-        size = max(1, -(-len(entries) // parts))
-        result = []
-        for begin in range(0, len(entries), size):
-            part = entries[begin : begin + size]
-            result.append(_summarize(part[-1].when or f"{begin + 1}-{begin + len(part)}", part))
-        return result
+        size = max(1, -(-len(entries) // MAX_PARTS))
+        parts = [(begin + 1, entries[begin : begin + size]) for begin in range(0, len(entries), size)]
+        return [_summarize(part[-1].when or f"{first}-{first + len(part) - 1}", part) for first, part in parts]
 
     def weight(self, source: str, kinds: Mapping[str, str]) -> float:
         """Return how often to ask a question, relative to the most useful one, by the losses of its kinds so far.
@@ -219,8 +214,7 @@ class DrillRecord:
         for kind in GROUPINGS:
             same_kind = [e.percent for e in entries if e.kinds.get(kind) == kinds.get(kind)]
             ratios.append((sum(same_kind) + PRIOR_ANSWERS * mean) / (len(same_kind) + PRIOR_ANSWERS) / mean)
-        score = sum(ratios) / len(ratios)  # 1 is the average
-        return min(1.0, max(MIN_WEIGHT, score / 2.0))
+        return min(1.0, max(MIN_WEIGHT, sum(ratios) / len(ratios) / 2.0))  # 1 is the average
 
     def _answers_from(self, source: str | None) -> list[DrillAnswer]:
         return [entry for entry in self.answers if source is None or entry.source == source]
@@ -316,12 +310,9 @@ class DrillOptions:
     focus: bool = True  # ask more of the kinds that lost most so far
 
     def __post_init__(self) -> None:
-        if self.only not in FILTERS:
-            raise unknown_name_error("only", self.only, FILTERS)
-        if self.scope not in SCOPES:
-            raise unknown_name_error("scope", self.scope, SCOPES)
-        if self.seat not in (None, *SEATS):
-            raise unknown_name_error("seat", str(self.seat), SEATS)
+        check_name("only", self.only, FILTERS)
+        check_name("scope", self.scope, SCOPES)
+        optional(check_name, "seat", self.seat, SEATS)
 
 
 @dataclass(frozen=True)
@@ -473,17 +464,14 @@ class Drill:
         return after if after.verdict.best is not None else None
 
     def _new_question(self) -> DrillQuestion:
-        options = self.options
-        seat = None if options.seat is None else SEATS.index(options.seat)
+        line, seat = self.options.line, None if self.options.seat is None else SEATS.index(self.options.seat)
         for _ in range(MAX_HANDS):
-            self._hand = self.source.play_hand(self._rng, options.line, seat)
-            for question in self._hand:
+            self._hand = self.source.play_hand(self._rng, line, seat)
+            for question in islice(self._hand, None if line is None else 1):
                 if self._accepts(question):
                     return question
-                if options.line is not None:
-                    break
         raise InputError(
-            f"{self.source.name}: no decision of kind {options.only} was found in {MAX_HANDS} hands; choose another"
+            f"{self.source.name}: no decision of kind {self.options.only} was found in {MAX_HANDS} hands; choose another"
         )
 
     def _accepts(self, question: DrillQuestion) -> bool:

@@ -12,7 +12,7 @@ stacks, or between a spot and whole hands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
@@ -239,18 +239,14 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
     if state.rules == rules:
         return ConvertedState(state)
     if state.street < rules.begins:
-        raise InputError(
-            f"line {short_repr(state.line)}: before the {rules.streets[rules.begins]}, where the spot begins"
-        )
+        first = rules.streets[rules.begins]
+        raise InputError(f"line {short_repr(state.line)}: before the {first}, where the spot begins")
     deals = [k for k, action in enumerate(state.history) if action == DEAL]
     earlier = state.history[: deals[rules.begins - 1] + 1]
     root = _replay(state.rules, earlier)
     scale = spot.rules.pot / root.pot
-    behind = [scale * chips for chips in root.behind]
-    if tuple(board[: len(spot.board)]) != spot.board or any(
-        abs(stack - spot_stack) > STACK_TOLERANCE * spot.rules.pot
-        for stack, spot_stack in zip(behind, rules.stacks or (), strict=True)
-    ):
+    gaps = [abs(scale * chips - stack) for chips, stack in zip(root.behind, rules.stacks or (), strict=True)]
+    if tuple(board[: len(spot.board)]) != spot.board or max(gaps) > STACK_TOLERANCE * spot.rules.pot:
         raise InputError(f"agent {agent.name!r}: its spot has another board, or other stacks behind its pot")
     converted, before = BettingState.start(rules), root.committed_before_street
     for action in state.history[len(earlier) :]:
@@ -263,10 +259,9 @@ def convert_to_spot(state: BettingState, board: Sequence[int], agent: SolutionAg
             raises = [move for move in moves if move > CALL]
             nearest = min(raises, key=lambda move: abs(move - total), default=None)
             if nearest is None or (not rules.limit and abs(nearest - total) > STACK_TOLERANCE * spot.rules.pot):
-                label, tree_labels = format_action(action, state.rules), [format_action(move, rules) for move in moves]
-                raise InputError(
-                    f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {', '.join(tree_labels)}"
-                )
+                label = format_action(action, state.rules)
+                known = ", ".join(format_action(move, rules) for move in moves)
+                raise InputError(f"{label!r} at {state.line!r}: not in the tree of {agent.name}: {known}")
             action = nearest
         converted = converted.apply_action(action)
     return ConvertedState(converted, scale, before)
@@ -298,10 +293,10 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
     """
     rules = end.rules
     scale = 1 + rules.pot % 2
-    ante, stacks = rules.pot * scale // 2, rules.stacks
-    assert stacks is not None  # spots have some
+    ante = rules.pot * scale // 2
+    first, second = (stack * scale + ante for stack in rules.stacks or ())
     whole_rules = replace(
-        rules, blinds=(0, 0), ante=ante, pot=0, stacks=(stacks[0] * scale + ante, stacks[1] * scale + ante), begins=0,
+        rules, blinds=(0, 0), ante=ante, pot=0, stacks=(first, second), begins=0,
         raise_sizes=tuple(size * scale for size in rules.raise_sizes), least_bet=rules.compact.least_bet * scale,
         first=(0,) * rules.rounds, rake=NO_RAKE, name=f"{rules.name}, as a whole hand",
     )  # fmt: skip
@@ -465,11 +460,10 @@ class TableEvaluator:
     agent: Agent
     base: PublicPolicy  # its strategy gives the ranges: the agent itself, or its blueprint if it searches
     solves: bool = True  # False: use the blueprint's values on all streets
-    _solution_cache: PublicStateCache[Solution] = field(
-        default_factory=lambda: PublicStateCache(CACHE_BYTES, lambda solution: int(solution.table.nbytes)),
-        init=False,
-        repr=False,
-    )
+
+    @cached_property
+    def _solution_cache(self) -> PublicStateCache[Solution]:
+        return PublicStateCache(CACHE_BYTES, lambda solution: int(solution.table.nbytes))
 
     def verdict(self, state: BettingState, board: Cards, hole: Cards, action: int | None = None) -> DecisionVerdict:
         """Return the verdict by solving from the turn on, and by the blueprint's values before it.
@@ -549,10 +543,8 @@ class TableEvaluator:
         policy = self._translated_blueprint
         if policy is None:
             return converted
-        dealt = tuple(int(card) for card in board)
-        live = [card for card in converted.rules.deck.cards.tolist() if card not in dealt]
-        hole = tuple(live[: converted.rules.hole])
-        decisions = policy.decide(Observations.from_betting([converted], [hole], [dealt]))
+        live = [card for card in converted.rules.deck.cards.tolist() if card not in board]
+        decisions = policy.decide(Observations.from_betting([converted], [live[: converted.rules.hole]], [board]))
         node = int(decisions.node[0])
         if node < 0 or decisions.tree_status[0]:
             return converted
@@ -574,18 +566,17 @@ class TableEvaluator:
         """
         spot = self.spot(state, board, action)
         key = f"{state.line} {state.rules.stacks} {format_cards(board)} {spot.menu}".encode()
-        solved = self._solution_cache.get(key)
-        if solved is None:
-            (solved,) = solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)
-            self._solution_cache.put(key, solved)
-        return spot, solved
+
+        def solve() -> Solution:
+            return solve_many([spot], iterations=ITERATIONS[state.street], until=TARGET_PERCENT)[0]
+
+        return spot, self._solution_cache.get_or_compute(key, solve)
 
     def _agent_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict:
         """Return the agent's own action probabilities with a hand, without EVs."""
         policy = self.agent if isinstance(self.agent, PublicPolicy) else self.base
         batch = policy.strategies(PublicStates.from_betting([state], [tuple(board)]))
-        deck = state.rules.deck
-        hand = int(deck.hand_indices(np.array([hole]))[0])
+        hand = int(state.rules.deck.hand_indices(np.array([hole]))[0])
         row = zip(batch.labels(0), batch.probabilities[0, hand].tolist(), strict=False)
         options = tuple(VerdictOption(label, p, None) for label, p in row if p > 0 or label in ("f", "c"))
         return DecisionVerdict(options, "none: the agent has no values", float(state.pot))
@@ -614,8 +605,7 @@ class TableEvaluator:
         node, tree = int(decisions.node[0]), policy.strategy.tree
         if node < 0 or decisions.tree_status[0] or tree.actor[node] != state.turn:
             return None
-        cards = np.array([[*hole, *board]], np.uint8)
-        bucket = int(policy.strategy.cards.buckets(cards, check=False)[0, 0, -1])
+        bucket = int(policy.strategy.cards.buckets(np.array([[*hole, *board]], np.uint8), check=False)[0, 0, -1])
         probabilities: dict[int, float] = {}
         values: dict[int, tuple[float, float]] = {}  # merged actions take the EV of the most frequent
         raises = 2
@@ -627,19 +617,13 @@ class TableEvaluator:
             probabilities[move] = probabilities.get(move, 0.0) + p
             if kind == FOLD_KIND and move != FOLD:
                 continue  # no bet to call in the real game: a fold of the tree is a check here
-            ev = 0.0 if move == FOLD else self._action_value(state, move, child, bucket)
+            tables, ev = self.values, 0.0
+            if move != FOLD and tables is not None:  # share of the pot after the action, less its chips
+                after = state.apply_action(move, check=False)
+                share = float(tables.after[state.street][state.turn, tables.after_row[child], bucket])
+                ev = share * after.pot - (after.spent[state.turn] - state.spent[state.turn])
             if move not in values or p > values[move][0]:
                 values[move] = p, ev
-        options = tuple(
-            VerdictOption(format_action(m, state.rules), probabilities[m], values[m][1] if m in values else None)
-            for m in sorted(probabilities)
-        )
+        rows = sorted((move, p, values.get(move, (0.0, None))[1]) for move, p in probabilities.items())
+        options = tuple(VerdictOption(format_action(move, state.rules), p, ev) for move, p, ev in rows)
         return DecisionVerdict(options, "the blueprint's values", float(state.pot), MIN_PROBABILITY)
-
-    def _action_value(self, state: BettingState, move: int, child: int, bucket: int) -> float:
-        """Return the EV of a bucket after an action, in chips, from its pot share in the value tables."""
-        assert self.values is not None
-        row, street, seat = int(self.values.after_row[child]), state.street, state.turn
-        after = state.apply_action(move, check=False)
-        share = float(self.values.after[street][seat, row, bucket])
-        return share * after.pot - (after.spent[seat] - state.spent[seat])

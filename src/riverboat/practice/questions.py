@@ -44,9 +44,7 @@ def _board_class(board: Sequence[int]) -> str:
         return "before the flop"
     ranks, suits = Counter(card >> 2 for card in board), Counter(card & 3 for card in board)
     max_suited = max(suits.values())
-    suited = SUIT_NAMES.get(max_suited, "flush board")
-    if len(board) == 3 and max_suited == 3:
-        suited = "monotone"
+    suited = "monotone" if max_suited == len(board) == 3 else SUIT_NAMES.get(max_suited, "flush board")
     high = HIGH_CARD_NAMES.get(max(ranks), "ten high or lower")
     paired = ", trips" if max(ranks.values()) > 2 else ", paired" if max(ranks.values()) == 2 else ""
     return f"{high}, {suited}{paired}"
@@ -264,11 +262,10 @@ class TableSource:
         """
         if line is None:
             (holes, board), state = self._deal(rng), self.start
-            own_seat = seat if seat is not None else int(rng.integers(2))
         else:
             state, dealt = self._state_at(line)
             holes, board = self._deal_at(rng, state, dealt)
-            own_seat = seat if seat is not None else state.actor
+        own_seat = seat if seat is not None else state.actor if line is not None else int(rng.integers(2))
         number = int(rng.integers(1 << 40))
         while state.actor >= 0:
             move = None
@@ -327,23 +324,14 @@ class TableSource:
         verdict = self.evaluator.verdict(state, dealt, hole)
         shown_line = self.agent.solution_line(state, dealt) if isinstance(self.agent, SolutionAgent) else state.line
         street = self.rules.streets[state.street]
-        kinds = {
-            "line": f"{street} {_action_pattern(state.line)}",
-            "board": _board_class(dealt),
-            "hand": hand_class(hole, dealt),
-        }
+        actions = "".join(letter for letter in state.line.rpartition("/")[2] if letter.isalpha()) or "first to act"
+        kinds = {"line": f"{street} {actions}", "board": _board_class(dealt), "hand": hand_class(hole, dealt)}
         behind = min(state.behind) if self.rules.stacks is not None else 0
         words = tuple(describe_action(move, state) for move in verdict.moves)
         return DrillQuestion(
             format_cards(hole), format_cards(dealt), shown_line, SEATS[seat], street, state.pot, behind, state.to_call,
             verdict.moves, words, int(rng.integers(100)), verdict, kinds,
         )  # fmt: skip
-
-
-def _action_pattern(line: str) -> str:
-    """Return the actions of the last street without sizes: `cr` for `r300c/cr600`."""
-    last = line.rpartition("/")[2]
-    return "".join(letter for letter in last if letter.isalpha()) or "first to act"
 
 
 @dataclass(eq=False)
@@ -381,16 +369,14 @@ class ChartSource:
         """
         if line is not None:
             self.table.line_number(line)
-        yield self._question(rng, line if line is not None else str(rng.choice(list(self.table.lines))))
-
-    def _question(self, rng: np.random.Generator, line: str) -> DrillQuestion:
+        else:
+            line = str(rng.choice(list(self.table.lines)))
         hand = int(rng.integers(len(HAND_CARDS)))
         hole = tuple(HAND_CARDS[hand].tolist())
-        group = int(CLASS_OF_HAND[hand])
-        verdict = self.table.verdict(line, group)
+        verdict = self.table.verdict(line, int(CLASS_OF_HAND[hand]))
         moves, spot = verdict.moves, self.table.spot
         kinds = {"line": line or "first in", "board": "before the flop", "hand": hand_class(hole, ())}
-        return DrillQuestion(
-            format_cards(hole), "", line, self.table.position_at(line), "preflop", self.table.pot(line),
+        yield DrillQuestion(
+            format_cards(hole), "", line, spot.positions[len(line)], "preflop", self.table.pot(line),
             spot.stacks[len(line)], 0.0, moves, moves, int(rng.integers(100)), verdict, kinds,
         )  # fmt: skip

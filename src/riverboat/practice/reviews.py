@@ -217,12 +217,10 @@ def review_hand(evaluator: DecisionEvaluator, hand: PlayedHand) -> HandReview:
     """
     first_street = getattr(evaluator, "begins", 0) if hand.end.rules.big_blind == 0 else 0
     decisions = [(state, action) for state, action in hand.decisions() if state.street >= first_street]
-    return HandReview(hand, tuple(_review_decision(evaluator, hand, *decision) for decision in decisions))
+    return HandReview(hand, tuple(_review_action(evaluator, hand, *decision) for decision in decisions))
 
 
-def _review_decision(
-    evaluator: DecisionEvaluator, hand: PlayedHand, state: BettingState, action: int
-) -> DecisionReview:
+def _review_action(evaluator: DecisionEvaluator, hand: PlayedHand, state: BettingState, action: int) -> DecisionReview:
     board = hand.board[: state.rules.board_sizes[state.street]]
     try:
         verdict = evaluator.verdict(state, board, hand.hole, action)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -49,6 +49,7 @@ FORMAT_VERSION = 1
 HUMAN_NAME = "you"
 LATE_STREETS = ("turn", "river")  # streets whose first subgames are solved within a second
 MAX_BYTES = 64 << 20  # of a file
+Progress: TypeAlias = Callable[[float], None]  # function of the completed share
 
 
 @dataclass(frozen=True)
@@ -307,20 +308,8 @@ class PracticeSession:
         return PracticeSession(table, name, Path(path), hands[:-1])._add_finished_hand()
 
     @staticmethod
-    def read_agent_and_seed(path: str | Path) -> tuple[str, int]:
-        """Read the name of the agent and the seed of a saved session.
-
-        Parameters
-        ----------
-        path
-            File of the session.
-        """
-        entries = _read_session(Path(path))
-        return entries.text("agent"), entries.integer("seed")
-
-    @staticmethod
     def read_summary(path: str | Path) -> dict[str, Any]:
-        """Read a summary of a file for a list, without opening the table.
+        """Read a summary of a file without opening the table: agent, game, seed, and number of hands.
 
         Parameters
         ----------
@@ -328,8 +317,8 @@ class PracticeSession:
             File of the session.
         """
         entries = _read_session(Path(path))
-        hands = len(entries.tables("hands"))
-        return {"agent": entries.text("agent"), "game": entries.text("game_name"), "hands": hands}
+        summary = {"agent": entries.text("agent"), "game": entries.text("game_name"), "seed": entries.integer("seed")}
+        return summary | {"hands": len(entries.tables("hands"))}
 
     def __repr__(self) -> str:
         return f"<PracticeSession with {self.agent}: {self.table.won:+,} chips in {self.table.hands:,} hands>"
@@ -372,9 +361,8 @@ class PracticeSession:
     def _save(self) -> None:
         if self.path is None:
             return
-        table, hands = self.table, self.finished.hands
-        if not table.over:
-            hands = (*hands, self._current_hand())
+        table = self.table
+        hands = [*self.finished.hands, *([] if table.over else [self._current_hand()])]
         facts = {
             "format_version": FORMAT_VERSION,
             "kind": "sitting",
@@ -388,10 +376,6 @@ class PracticeSession:
         files.write_text(self.path, json.dumps(facts, indent=1) + "\n")
 
     # --- Review ---
-
-    def played(self) -> list[PlayedHand]:
-        """Return all finished hands as the person saw them."""
-        return self.finished.played()
 
     @cached_property
     def evaluator(self) -> DecisionEvaluator:
@@ -413,10 +397,6 @@ class PracticeSession:
     def reviews(self) -> list[HandReview]:
         """Review all finished hands."""
         return [self.review(number) for number in range(len(self.finished))]
-
-    def record(self) -> HandRecords:
-        """Return the finished hands as a record with all cards."""
-        return self.finished.record()
 
 
 def _actions_since(start: BettingState, line: str) -> list[str]:
@@ -512,9 +492,7 @@ class SessionResults:
         return {**results, "why_no_aivat": self.no_aivat_reason or None}
 
 
-def session_results(
-    finished: FinishedHands, agent: Agent | None, progress: Callable[[float], None] | None = None
-) -> SessionResults:
+def session_results(finished: FinishedHands, agent: Agent | None, progress: Progress | None = None) -> SessionResults:
     """Compute the results of finished hands, with AIVAT if their agent is given.
 
     Parameters
@@ -544,18 +522,15 @@ def session_results(
     >>> session_results(session.finished, None).hands
     1
     """
-    played, start = finished.played(), finished.start
-    won = np.array([played_hand.won or 0.0 for played_hand in played])
-    adjusted = np.array(
-        [_all_in_adjusted(start, hand, chips) for hand, chips in zip(finished.hands, won.tolist(), strict=True)]
-    )
+    start, won = finished.start, np.array([hand.won or 0.0 for hand in finished.played()])
+    pairs = zip(finished.hands, won.tolist(), strict=True)
+    adjusted = np.array([_all_in_adjusted(start, hand, chips) for hand, chips in pairs])
     scale, unit = (start.pot / 100, "% of the pot") if start.rules.pot else (start.rules.big_blind / 1000, "mbb/g")
     estimate, reason = None, "it was not requested"
     if agent is not None:
         estimate, reason = _aivat_interval(finished, agent, progress)
-    return SessionResults(
-        len(played), float(won.sum()), scale, unit, _mean_interval(won), _mean_interval(adjusted), estimate, reason
-    )
+    raw, all_in = _mean_interval(won), _mean_interval(adjusted)
+    return SessionResults(len(won), float(won.sum()), scale, unit, raw, all_in, estimate, reason)
 
 
 def _mean_interval(samples: Array) -> ConfidenceInterval | None:
@@ -565,8 +540,8 @@ def _mean_interval(samples: Array) -> ConfidenceInterval | None:
 def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> float:
     """Return the winnings of a hand, or their expectation over the runouts if it was all-in with cards to come."""
     rules, end = start.rules, BettingState.from_line(start.rules, hand.line)
-    street = _last_action_street(end)
-    shown = rules.board_sizes[street]
+    last = max((k for k, action in enumerate(end.history) if action != DEAL), default=0)  # later deals: of an all-in
+    shown = rules.board_sizes[rules.begins + end.history[:last].count(DEAL)]
     if end.folded is not None or shown == rules.board_sizes[-1] or (rules.hole, rules.board_sizes[-1]) != (2, 5):
         return won
     own_hole, other_hole = hand.holes[hand.seat], hand.holes[1 - hand.seat]
@@ -576,14 +551,8 @@ def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> floa
     return float(win * share + lose * (1 - share))
 
 
-def _last_action_street(end: BettingState) -> int:
-    """Return the street of the last action; later deals are those of an all-in."""
-    last = max((k for k, action in enumerate(end.history) if action != DEAL), default=0)
-    return end.rules.begins + end.history[:last].count(DEAL)
-
-
 def _aivat_interval(
-    finished: FinishedHands, agent: Agent, progress: Callable[[float], None] | None
+    finished: FinishedHands, agent: Agent, progress: Progress | None
 ) -> tuple[ConfidenceInterval | None, str]:
     rules = finished.start.rules
     if rules.begins or not has_strategies(agent, rules):

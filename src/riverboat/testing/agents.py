@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from riverboat.testing.failures import TOLERANCE, fail, report_location
 DEFAULT_GAME = "nolimit-200bb"  # for agents that play any game
 _OBSERVATION_FIELDS = ("hand", "seat", "hole", "board", "moves", "length")
 _MAX_NUMBERS = 1e7  # limit of numbers in strategies for all hands, after which no more are checked
+_NUM_HANDS = 12  # of the agent against itself
+_NUM_STATES = 12  # public states whose strategies are checked
+_NUM_DRAWS = 4000  # hands whose actions are counted at one decision
 _SIGMAS = 5  # standard deviations that sampled frequencies may differ from their probabilities
 
 
@@ -64,9 +67,9 @@ def check_agent(agent: Agent, rules: PokerRules | None = None, *, tables: int = 
     >>> check_agent(make_agent("always-call"), tables=20)
     """
     rules = rules or rules_of_agents(agent) or read_game(DEFAULT_GAME)
-    where = f"agent {agent.name!r}" if isinstance(agent.name, str) and agent.name else "agent without a name"
-    if where.endswith("name"):
-        fail(where, f"its name is {agent.name!r}", "a text")
+    if not isinstance(agent.name, str) or not agent.name:
+        fail("agent without a name", f"its name is {agent.name!r}", "a text")
+    where = f"agent {agent.name!r}"
     with report_location(f"{where}: check_rules({rules.name})"):
         agent.check_rules(rules)
     rng = np.random.default_rng(seed)
@@ -159,9 +162,7 @@ def random_line(rules: PokerRules, rng: np.random.Generator) -> list[BettingStat
 # --- Checks ---
 
 
-def _checked_actions(
-    agent: Agent, observations: Observations, where: str, states: Sequence[BettingState] = ()
-) -> Array:
+def _checked_actions(agent: Agent, observations: Observations, where: str) -> Array:
     """Return the agent's actions; fail unless there is one legal action for each table."""
     before = [getattr(observations, part).copy() for part in _OBSERVATION_FIELDS]
     with report_location(f"{where}: act"):
@@ -173,7 +174,7 @@ def _checked_actions(
         if not np.array_equal(getattr(observations, part), old):
             fail(where, f"it overwrites `{part}` of the views", "views that stay as they were")
     for i, move in enumerate(moves.tolist()):
-        _check_legal(observations, i, states[i] if states else observations.betting(i), move, where)
+        _check_legal(observations, i, observations.betting(i), move, where)
     return moves
 
 
@@ -198,15 +199,14 @@ def _check_pure(agent: Agent, observations: Observations, moves: Array, where: s
         (np.array(alone), moves[sample], "one table at a time"),
     ):
         different = np.flatnonzero(np.asarray(actions) != expected)
-        if len(different):
-            was, now = int(expected[different[0]]), int(np.asarray(actions)[different[0]])
-            what = f"{circumstance}, it plays {now} at {len(different)} tables where it played {was}"
+        for i in different[:1]:
+            what = f"{circumstance}, it plays {actions[i]} at {len(different)} tables where it played {expected[i]}"
             fail(where, what, "the same moves")
 
 
-def _check_self_play(agent: Agent, rules: PokerRules, where: str, rng: np.random.Generator, hands: int = 12) -> None:
+def _check_self_play(agent: Agent, rules: PokerRules, where: str, rng: np.random.Generator) -> None:
     """Play whole hands with the agent in both seats."""
-    active = [(BettingState.start(rules), rng.permutation(rules.deck.cards), number) for number in range(hands)]
+    active = [(BettingState.start(rules), rng.permutation(rules.deck.cards), number) for number in range(_NUM_HANDS)]
     for _ in range(10_000):
         if not active:
             return
@@ -214,15 +214,13 @@ def _check_self_play(agent: Agent, rules: PokerRules, where: str, rng: np.random
         holes = [deal[state.turn * rules.hole :][: rules.hole] for state, deal, _ in active]
         states = [state for state, _, _ in active]
         observations = Observations.from_betting(states, holes, boards, [number for _, _, number in active])
-        moves = _checked_actions(agent, observations, where, states).tolist()
+        moves = _checked_actions(agent, observations, where).tolist()
         after = [(state.play(move), deal, n) for (state, deal, n), move in zip(active, moves, strict=True)]
         active = [table for table in after if table[0].actor != TERMINAL]
     fail(where, "a hand against itself has not ended after 10,000 moves", "an end")
 
 
-def _check_probabilities(
-    agent: PolicyAgent, observations: Observations, moves: Array, where: str, draws: int = 4000
-) -> None:
+def _check_probabilities(agent: PolicyAgent, observations: Observations, moves: Array, where: str) -> None:
     with report_location(f"{where}: probabilities"):
         choices = agent.probabilities(observations)
     if len(choices) != len(observations):
@@ -240,27 +238,23 @@ def _check_probabilities(
         state = observations.betting(i)
         for other in [*probabilities][:8]:
             _check_legal(observations, i, state, other, location)
-    mixed = [i for i, choice in enumerate(choices) if 1 < len(choice) < 20][:3]
-    for i in mixed:
-        copies = replace(observations.take(np.full(draws, i)), hand=np.arange(draws))
+    for i in [i for i, choice in enumerate(choices) if 1 < len(choice) < 20][:3]:
+        copies = replace(observations.take(np.full(_NUM_DRAWS, i)), hand=np.arange(_NUM_DRAWS))
         if not all(dict(choice) == dict(choices[i]) for choice in agent.probabilities(copies)):
             continue  # the number of the hand also decides the translation of the line
-        sampled = np.asarray(agent.act(copies))
+        sampled, place = np.asarray(agent.act(copies)), f"{where} at {observations.match_state(i)}"
         for move, p in choices[i]:
-            place = f"{where} at {observations.match_state(i)}"
             _check_frequency(sampled, move, p, observations.rules, place, "as it says")
 
 
 # --- Strategies for all hands ---
 
 
-def _check_strategies(
-    agent: PublicPolicy, observations: Observations, moves: Array, where: str, num_states: int = 12
-) -> None:
+def _check_strategies(agent: PublicPolicy, observations: Observations, moves: Array, where: str) -> None:
     """Check public states one at a time, and fewer if strategies have a column for every legal raise."""
     singles: list[StrategyBatch] = []
     numbers = 0
-    for i in range(min(num_states, len(observations))):
+    for i in range(min(_NUM_STATES, len(observations))):
         if numbers > _MAX_NUMBERS:
             break
         single, location = observations.take(np.array([i])), f"{where} at {observations.match_state(i)}"
@@ -271,7 +265,7 @@ def _check_strategies(
         _check_rows(conditional, single, f"{where}: strategies with draw")
         if mean.probabilities.tobytes() != agent.strategies(single.public_states).probabilities.tobytes():
             fail(location, "called again, its strategy differs", "a strategy that does not depend on earlier calls")
-        (hand,) = _hand_indices(single)
+        (hand,) = single.rules.deck.hand_indices(single.hole).tolist()
         if not conditional.move_probabilities(moves[[i]])[0, hand] > 0:
             played = format_action(int(moves[i]), observations.rules)
             fail(location, f"it plays {played}, which its strategy with this draw never does", "a move that it plays")
@@ -285,13 +279,9 @@ def _check_strategies(
             fail(where, "its strategy at a public state depends on the rest of the batch", "the same strategy")
 
 
-def _check_means(
-    agent: PublicPolicy, one: Observations, mean: StrategyBatch, hand: int, place: str, draws: int = 4000
-) -> None:
+def _check_means(agent: Any, one: Observations, mean: StrategyBatch, hand: int, place: str) -> None:
     """Check the frequencies over many hands at a first decision, where earlier secret draws cannot matter."""
-    if not isinstance(agent, Agent):
-        return
-    sampled = np.asarray(agent.act(replace(one.take(np.zeros(draws, np.int64)), hand=np.arange(draws))))
+    sampled = np.asarray(agent.act(replace(one.take(np.zeros(_NUM_DRAWS, np.int64)), hand=np.arange(_NUM_DRAWS))))
     for move, p in zip(mean.moves[0].tolist()[:20], mean.probabilities[0, hand].tolist(), strict=False):
         _check_frequency(sampled, move, p, one.rules, place, "as its strategy says")
 
@@ -302,12 +292,6 @@ def _check_frequency(sampled: Array, move: int, p: float, rules: PokerRules, whe
     if abs(frequency - p) > _SIGMAS * sqrt(p * (1 - p) / draws) + 1 / draws:
         label = format_action(move, rules)
         fail(where, f"{label} is played in {frequency:.1%} of {draws:,} hands", f"{p:.1%}, {source}")
-
-
-def _hand_indices(observations: Observations) -> list[int]:
-    """Return the indices of the held hands in `deck.hands`."""
-    number = {frozenset(hand): h for h, hand in enumerate(observations.rules.deck.hands.tolist())}
-    return [number[frozenset(hole)] for hole in observations.hole.tolist()]
 
 
 def _check_rows(answers: StrategyBatch, observations: Observations, where: str) -> None:

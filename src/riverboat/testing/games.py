@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -81,9 +81,8 @@ def _check_states(inspector: _GameInspector, limit: int, seed: int) -> tuple[int
         for k in reversed(range(len(snapshot.labels))):
             with report_location(f"{where}: child({k})"):
                 child, twin = state.child(k), state.child(k)
-            stack.append(
-                (child, twin, (*line, snapshot.labels[k]), inspector.child_context(snapshot, k, context), None)
-            )
+            below = inspector.child_context(snapshot, k, context)
+            stack.append((child, twin, (*line, snapshot.labels[k]), below, None))
     if not complete:
         states += _random_lines(inspector, Random(seed))
     return states, complete
@@ -118,12 +117,11 @@ def _check_labels(labels: Sequence[str], where: str, what: str) -> None:
     """Fail unless there are labels, all of them different and not empty."""
     if not labels:
         fail(where, f"no {what}", "at least one")
-    for label in labels:
+    for k, label in enumerate(labels):
         if not isinstance(label, str) or not label:
             fail(where, f"one of the {what} is {label!r}", "a text that is not empty")
-    if len(set(labels)) < len(labels):
-        repeated = next(label for label in labels if list(labels).count(label) > 1)
-        fail(where, f"{repeated!r} is twice among the {what} {tuple(labels)}", "labels that differ")
+        if label in labels[k + 1 :]:
+            fail(where, f"{label!r} is twice among the {what} {tuple(labels)}", "labels that differ")
 
 
 def _check_numbers(numbers: Any, where: str, what: str) -> None:
@@ -169,9 +167,8 @@ class _HistoryInspector:
         if snapshot.actor == CHANCE:
             _check_numbers(snapshot.data, where, "probabilities")
             if len(snapshot.data) != len(snapshot.labels) or min(snapshot.data) < 0:
-                fail(
-                    where, f"probabilities {snapshot.data}", f"one of at least 0 for each outcome of {snapshot.labels}"
-                )
+                expected = f"one of at least 0 for each outcome of {snapshot.labels}"
+                fail(where, f"probabilities {snapshot.data}", expected)
             if abs(sum(snapshot.data) - 1) > TOLERANCE:
                 fail(where, f"probabilities {snapshot.data}, which sum to {sum(snapshot.data):g}", "a sum of one")
         else:
@@ -238,23 +235,14 @@ class _PublicInspector:
                     if hand not in range(self.counts[player]):
                         expected = f"a number from 0 to {self.counts[player] - 1}"
                         fail(where, f"outcome {outcome.label!r} makes hand {hand!r} of player {player} dead", expected)
-            total += outcome.weight * self._live(outcome)
-        wrong = np.argwhere(possible & (np.abs(total - 1) > TOLERANCE))
-        if len(wrong):
-            h0, h1 = wrong[0]
+            total += outcome.weight * _live_pairs(outcome, self.counts)
+        for h0, h1 in np.argwhere(possible & (np.abs(total - 1) > TOLERANCE))[:1]:
             fail(
                 where,
                 f"with hands {self.game.hands[0][h0]!r} and {self.game.hands[1][h1]!r} the outcomes that neither "
                 f"makes dead weigh {total[h0, h1]:g} in all",
                 "one for every pair of hands that is still possible",
             )
-
-    def _live(self, outcome: Outcome) -> Array:
-        """Return the pairs of hands that an outcome leaves possible. bool [hands0, hands1]"""
-        live = [np.ones(count, bool) for count in self.counts]
-        for hands, dead in zip(live, outcome.dead, strict=True):
-            hands[list(dead)] = False
-        return np.outer(*live)
 
     def _check_payoff(self, payoff: Payoff, where: str, possible: Array) -> None:
         if not isinstance(payoff, ConstantPayoff | ComparisonPayoff | MatrixPayoff):
@@ -264,7 +252,7 @@ class _PublicInspector:
         except TypeError as error:
             fail(where, f"a pay-off that cannot be hashed ({error})", "tuples of plain numbers all the way down")
         if isinstance(payoff, ComparisonPayoff):
-            lengths = tuple(len(strengths) for strengths in payoff.strengths)
+            lengths = tuple(map(len, payoff.strengths))
             if lengths != self.counts:
                 fail(where, f"strengths for {lengths} hands", f"one for each of the {self.counts} hands")
             _check_numbers(payoff.strengths[0] + payoff.strengths[1], where, "strengths")
@@ -272,19 +260,24 @@ class _PublicInspector:
         for player, table in enumerate(tables):
             if table.shape != self.counts:
                 fail(where, f"pay-offs of player {player} of shape {table.shape}", f"{self.counts}, player 0 first")
-            bad = np.argwhere(~np.isfinite(table))
-            if len(bad):
-                h0, h1 = bad[0]
+            for h0, h1 in np.argwhere(~np.isfinite(table))[:1]:
                 pair = f"{self.game.hands[0][h0]!r} and {self.game.hands[1][h1]!r}"
                 fail(where, f"hands {pair} pay player {player} {table[h0, h1]}", "a finite number")
         self.zero_sum &= bool(np.all(np.abs(tables[0] + tables[1])[possible] <= TOLERANCE))
 
     def child_context(self, snapshot: _StateSnapshot, index: int, context: Array) -> Array:
         """Return the pairs of hands that are possible after an outcome."""
-        return context & self._live(snapshot.data[index]) if snapshot.actor == CHANCE else context
+        return context & _live_pairs(snapshot.data[index], self.counts) if snapshot.actor == CHANCE else context
 
 
 _GameInspector: TypeAlias = _HistoryInspector | _PublicInspector
+
+
+def _live_pairs(outcome: Outcome, counts: tuple[int, int]) -> Array:
+    """Return the pairs of hands that an outcome leaves possible. bool [hands0, hands1]"""
+    live = np.ones(counts, bool)
+    live[list(outcome.dead[0]), :] = live[:, list(outcome.dead[1])] = False
+    return live
 
 
 def _pair_payoffs(payoff: Payoff, counts: tuple[int, int]) -> tuple[Array, Array]:
@@ -395,21 +388,17 @@ def check_game(game: Game, *, limit: int = 20_000, seed: int = 0) -> GameReport:
             fail(game.name, f"players is {game.players!r}", "a whole number of at least 1")
         inspector = _HistoryInspector(game)
     else:
-        _fail_shape(game)
+        public = [a for a in ("name", "unit", "joiner", "hands", "deal", "root") if not hasattr(game, a)]
+        history = [a for a in ("name", "players", "unit", "root") if not hasattr(game, a)]
+        fail(
+            type(game).__name__,
+            f"neither a public game (it lacks {', '.join(public)}) nor a history game (it lacks {', '.join(history)})",
+            "one of the two",
+        )
     states, complete = _check_states(inspector, limit, seed)
     infosets = _check_tree(game, seed) if complete else None
     shape = "public" if isinstance(game, PublicGame) else "history"
     return GameReport(game.name, shape, states, complete, inspector.zero_sum, infosets)
-
-
-def _fail_shape(game: Any) -> NoReturn:
-    public = [a for a in ("name", "unit", "joiner", "hands", "deal", "root") if not hasattr(game, a)]
-    history = [a for a in ("name", "players", "unit", "root") if not hasattr(game, a)]
-    fail(
-        type(game).__name__,
-        f"neither a public game (it lacks {', '.join(public)}) nor a history game (it lacks {', '.join(history)})",
-        "one of the two",
-    )
 
 
 def _check_texts(game: Game, attributes: tuple[str, ...]) -> None:
@@ -432,15 +421,12 @@ def _check_public(game: PublicGame) -> None:
         weights = game.deal.weights[player]
         if np.shape(weights) != (len(hands),):
             fail(where, f"deal weights of shape {np.shape(weights)}", f"one for each of the {len(hands)} hands")
-        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-        if len(wrong):
-            fail(where, f"hand {hands[wrong[0]]!r} has deal weight {weights[wrong[0]]}", "a number of at least 0")
-    counts = len(game.hands[0]), len(game.hands[1])
-    for pair in game.deal.excludes:
-        if len(pair) != 2 or pair[0] not in range(counts[0]) or pair[1] not in range(counts[1]):
-            fail(game.name, f"the deal excludes {pair}", f"a pair of hands below {counts}, player 0 first")
+        for k in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
+            fail(where, f"hand {hands[k]!r} has deal weight {weights[k]}", "a number of at least 0")
     pairs = np.outer(*game.deal.weights)
     for pair in game.deal.excludes:
+        if len(pair) != 2 or not all(hand in range(count) for hand, count in zip(pair, pairs.shape, strict=True)):
+            fail(game.name, f"the deal excludes {pair}", f"a pair of hands below {pairs.shape}, player 0 first")
         pairs[pair] = 0.0
     if not pairs.any():
         fail(game.name, "no pair of hands can be dealt", "at least one")
@@ -451,8 +437,7 @@ def _check_public(game: PublicGame) -> None:
 
 def _check_tree(game: Game, seed: int) -> int:
     with report_location(f"{game.name}: compiling"):
-        tree = compile_game(game)
-        again = compile_game(game)
+        tree, again = compile_game(game), compile_game(game)
     if tree.fingerprint != again.fingerprint:
         fail(game.name, "compiled twice, it gave two different trees", "the same tree both times")
     if isinstance(tree, PublicTree):
@@ -542,9 +527,7 @@ def _public_values(game: PublicGame, strategy: Strategy) -> tuple[float, ...]:
             total += [float((reach * table).sum()) for table in _pair_payoffs(state.payoff(), counts)]
         elif state.actor == CHANCE:
             for k, outcome in enumerate(state.outcomes()):
-                after = reach * outcome.weight
-                after[list(outcome.dead[0]), :] = 0.0
-                after[:, list(outcome.dead[1])] = 0.0
+                after = reach * outcome.weight * _live_pairs(outcome, counts)
                 stack.append((state.child(k), append_label(line, game.joiner, outcome.label), after))
         else:
             actor, names = state.actor, [f"{hand}:{line}" for hand in game.hands[state.actor]]

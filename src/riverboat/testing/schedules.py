@@ -78,9 +78,8 @@ def _check_steps(schedule: AnySchedule, where: str) -> None:
             rows = schedule.steps(t, 2)
         here = f"{where} at T = {t}"
         for name in ("positive", "negative", "decay"):
-            factor = getattr(step, name)
-            if not 0 <= factor <= 1:
-                fail(here, f"{name} is {factor}", "a factor from 0 to 1")
+            if not 0 <= getattr(step, name) <= 1:
+                fail(here, f"{name} is {getattr(step, name)}", "a factor from 0 to 1")
         if not step.floor <= 0:
             fail(here, f"floor is {step.floor}", "at most 0, or -inf for none")
         if step.t != t:
@@ -141,15 +140,17 @@ def _check_rule_strategy(rule: Rule, regret: Array, prediction: Array, t: float)
             rule.strategy(regrets, predictions if rule.predictive else regrets, t, out)
         if not (np.array_equal(regrets, regret[:, hands]) and np.array_equal(predictions, prediction[:, hands])):
             fail(where, "regrets or predictions were changed", "only `out` to be written")
-        around = out if out.base is None else out.base
-        if np.isfinite(around).sum() > out.size:
+        if np.isfinite(np.asarray(out.base)).sum() > out.size:
             fail(where, "numbers were written outside `out`", "only `out` to be written")
         return out
 
     strategy = ask(slice(None))
     if not (np.all(strategy >= 0) and np.all(np.abs(strategy.sum(axis=0) - 1) <= TOLERANCE)):
-        expected = "numbers of at least 0 that sum to one over axis 0, the actions"
-        fail(where, f"probabilities {strategy.tolist()}", expected)
+        fail(
+            where,
+            f"probabilities {strategy.tolist()}",
+            "numbers of at least 0 that sum to one over axis 0, the actions",
+        )
     _check_repeatable(where, ask, strategy)
 
 

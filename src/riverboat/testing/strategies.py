@@ -62,9 +62,8 @@ def _check_rows(strategy: Strategy, where: str) -> None:
     if isinstance(tree, PublicTree):
         for player, rows in enumerate(tree.player_tables(strategy.probabilities)):
             nodes = np.flatnonzero(tree.nodes.actor == player)
-            for block, hand in _invalid_blocks(
-                rows, tree.nodes.data[nodes], tree.possible_hands[player][tree.board_of_node[nodes]]
-            ):
+            live = tree.possible_hands[player][tree.board_of_node[nodes]]
+            for block, hand in _invalid_blocks(rows, tree.nodes.data[nodes], live):
                 node, first = nodes[block], tree.nodes.data[nodes[block]]
                 name = f"{tree.hands[player][hand]}:{tree.line(int(node))}"
                 _fail_row(rows[first : first + tree.nodes.width[node], hand], name, where)

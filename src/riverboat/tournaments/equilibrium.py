@@ -15,7 +15,8 @@ import numpy as np
 from riverboat.cards.grid import CLASS_OF_HAND
 from riverboat.core.arrays import Array
 from riverboat.core.cancellation import check_cancellation
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.tournaments.many_players import ManyPlayerPushFold
 from riverboat.tournaments.push_fold import PushFold
 from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
@@ -171,22 +172,20 @@ def solve(
     >>> share_of_hands(solution.strategy).round(2)
     array([0.59, 0.37])
     """
-    if method not in METHODS:
-        raise unknown_name_error("method", method, METHODS)
+    check_name("method", method, METHODS)
     if iterations < 1:
         raise InputError(f"iterations={iterations}: must be at least 1")
     algorithm = _FictitiousPlay(game) if method == "fp" else _RegretMatchingPlus(game)
     check = 1
     for t in range(1, iterations + 1):
         check_cancellation()
-        last = t == iterations
         algorithm.step(t, recompute=t >= check)
-        if t >= check or last:
+        if t >= check or t == iterations:
             check = 2 * t + 1
             gains = deviation_gains(game, algorithm.mean, game.counterfactual_values(algorithm.mean))
             if progress is not None:
                 progress(t, float(gains.max()))
-            if gains.max() <= until or last:
+            if gains.max() <= until or t == iterations:
                 return PushFoldSolution(game, algorithm.mean, game.values(algorithm.mean), gains, t, method)
     raise AssertionError
 
@@ -203,12 +202,11 @@ class _FictitiousPlay:
         self.mean += ((values[:, 0] > values[:, 1]) - self.mean) / t
 
 
-class _RegretMatchingPlus:
+class _RegretMatchingPlus(_FictitiousPlay):
     """CFR+: regrets floored at zero, averages weighted by the iteration."""
 
     def __init__(self, game: PushFoldGame) -> None:
-        self.game = game
-        self.mean = np.full((len(game.lines), game.classes), 0.5)
+        super().__init__(game)
         self.current = self.mean.copy()
         self.regret = np.zeros((len(game.lines), 2, game.classes))
 

@@ -9,7 +9,7 @@ computed once and cached.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
@@ -118,8 +118,7 @@ def load_three_way(threads: int = 1, progress: ProgressCallback | None = None) -
         table = count_three_way(FULL_DECK, CLASS_OF_HAND, threads, progress)
         return {"shares": table.shares, "hands": table.hands}
 
-    arrays = cached_arrays(f"equity/three-way-{_VERSION}", make)
-    return ThreeWayShowdowns(169, arrays["shares"], arrays["hands"])
+    return ThreeWayShowdowns(169, **cached_arrays(f"equity/three-way-{_VERSION}", make))
 
 
 def count_three_way(
@@ -128,7 +127,6 @@ def count_three_way(
     """Count showdowns of three hands for any deck of two hole cards and any classes that ignore suits."""
     hands, classes = _deck_arrays(deck, group), int(group.max()) + 1
     boards, times = canonical_boards(board, deck)
-
     check_threads(threads)
     counters = [_TripleCounter(deck, hands, classes) for _ in range(threads)]
 
@@ -191,16 +189,12 @@ def _pad_to_vector(count: int) -> int:
 
 
 def _make_workspace(hands: order_kernels.DeckHandArrays, classes: int) -> order_kernels.OrderWorkspace:
-    most, wide, f = hands.member.shape[1], _pad_to_vector(classes), np.float32
-    return order_kernels.OrderWorkspace(
-        every=np.zeros((2, wide), f),
-        every_by=np.zeros((2, 52, most), f),
-        counts=np.zeros((3, wide), f),
-        counts_by=np.zeros((3, 52, most), f),
-        tied=np.zeros(len(hands.cards), np.int16),
-        place=np.zeros(classes, np.int64),
-        mark=np.zeros(1 + classes, np.int64),
-    )
+    most, wide = hands.member.shape[1], _pad_to_vector(classes)
+    shapes = (2, wide), (2, 52, most), (3, wide), (3, 52, most)
+    every, every_by, counts, counts_by = (np.zeros(shape, np.float32) for shape in shapes)
+    tied, place = np.zeros(len(hands.cards), np.int16), np.zeros(classes, np.int64)
+    mark = np.zeros(1 + classes, np.int64)
+    return order_kernels.OrderWorkspace(every, every_by, counts, counts_by, tied, place, mark)
 
 
 class _TripleCounter:
@@ -217,8 +211,8 @@ class _TripleCounter:
         self.strict = np.zeros((classes, wide, wide), f)
         rows = BOARDS_PER_CALL * len(hands.cards)
         self.above, self.below = np.zeros((rows, wide), f), np.zeros((rows, wide), f)
-        cubes = (classes,) * 3
-        self.totals = np.zeros(cubes), np.zeros((3, *cubes)), np.zeros(self.sums.shared.shape)
+        cube = (classes,) * 3
+        self.totals = np.zeros(cube), np.zeros((3, *cube)), np.zeros(self.sums.shared.shape)
 
     def add(self, boards: Array, times: Array) -> None:
         """Count the triples of a few boards, few enough for exact float32 sums."""
@@ -291,8 +285,7 @@ def _make_three_way(total: tuple[Array, ...], classes: int, boards: int) -> Thre
         axis=1,
     )  # fmt: skip
     deals = counts.sum(axis=1)
-    shares = counts / np.maximum(deals, 1)[:, None]
-    return ThreeWayShowdowns(classes, shares.astype(np.float32), deals // boards)
+    return ThreeWayShowdowns(classes, (counts / np.maximum(deals, 1)[:, None]).astype(np.float32), deals // boards)
 
 
 @cache
@@ -333,8 +326,10 @@ class HandTables:
         shares = np.zeros((0 if three is None else len(three.shares), push_fold_kernels.ORDER_WIDTH), np.float32)
         probabilities = np.zeros(len(shares))
         if three is not None:
+            a, b, c = all_triples(three.classes)
+            assignments = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))  # of the classes to three players
             shares[:, : len(TRIPLE_ORDERS)] = three.shares
-            probabilities = three.hands / (three.hands * _num_assignments(three.classes)).sum()
+            probabilities = three.hands / (three.hands * assignments).sum()
         pair_orders = np.stack([two.wins * pairs, two.wins.T * pairs.T, two.ties * pairs])
         return HandTables(pairs.sum(axis=1), pair_orders, shares, probabilities.astype(np.float32), deck, group, board)
 
@@ -361,14 +356,12 @@ class HandTables:
         """
         n, classes = self.classes, all_triples(self.classes)
         probabilities = np.zeros((n, 3, n, n), np.float32)
+        shares, better = self.triple_orders[:, : len(TRIPLE_ORDERS)], np.array(TRIPLE_ORDERS)
         for i, j, k in permutations(range(3)):  # positions of the first, second and third player's class
             for order, (own_rank, other_rank) in enumerate(PAIR_ORDERS):
-                matches = np.array(
-                    [np.sign(x[i] - x[j]) == np.sign(own_rank - other_rank) for x in TRIPLE_ORDERS], np.float32
-                )
-                probabilities[classes[k], order, classes[i], classes[j]] = (
-                    self.triple_orders[:, : len(TRIPLE_ORDERS)] @ matches * self.triple_probabilities
-                )
+                matches = np.sign(better[:, i] - better[:, j]) == np.sign(own_rank - other_rank)
+                weights = shares @ matches.astype(np.float32) * self.triple_probabilities
+                probabilities[classes[k], order, classes[i], classes[j]] = weights
         return probabilities
 
     def order_probabilities(self, seat: int, others: list[Array], min_frequency: float = 0.0) -> Array:
@@ -413,21 +406,21 @@ class HandTables:
         Returns the probability of each of `PAIR_ORDERS` by the classes of the third and the second. float32 [3,
         classes, classes]
         """
-        if _is_mostly_full(weights):
-            return self._full_folded_orders - self.folded_orders_with_range(1 - weights)
-        out = np.zeros(self.pair_orders.shape, np.float32)
-        push_fold_kernels.sum_rows(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
-        return out
+        return self._sum_folded(push_fold_kernels.sum_rows, self._full_folded_orders, weights)
 
     def pair_orders_with_folded_range(self, weights: Array) -> Array:
         """Sum over the range of a third player who has folded.
 
         Returns the probability of each of `PAIR_ORDERS` by the classes of the other two. float32 [3, classes, classes]
         """
+        return self._sum_folded(push_fold_kernels.sum_folded, self.pair_orders.astype(np.float32), weights)
+
+    def _sum_folded(self, add: Callable[..., None], full: Array, weights: Array) -> Array:
+        """Sum the orders by the class of a folded player over a range, or subtract its complement from the full sum."""
         if _is_mostly_full(weights):
-            return self.pair_orders.astype(np.float32) - self.pair_orders_with_folded_range(1 - weights)
+            return full - self._sum_folded(add, full, 1 - weights)
         out = np.zeros(self.pair_orders.shape, np.float32)
-        push_fold_kernels.sum_folded(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
+        add(self.pair_orders_by_folded_class, *_support(weights, 0.0), out)
         return out
 
     @cached_property
@@ -450,10 +443,9 @@ def marginal_two_way(three: ThreeWayShowdowns) -> TwoWayShowdowns:
     wins, ties, deals = (np.zeros((n, n, n), np.float32) for _ in range(3))
     for i, j, k in permutations(range(3)):  # positions of the first, second and unknown player's class
         at = classes[i], classes[j], classes[k]
-        better = np.array([order[i] < order[j] for order in TRIPLE_ORDERS], np.float32)
-        tied = np.array([order[i] == order[j] for order in TRIPLE_ORDERS], np.float32)
-        deals[at], wins[at] = three.hands, three.shares @ better * three.hands
-        ties[at] = three.shares @ tied * three.hands
+        first, second = np.array(TRIPLE_ORDERS)[:, [i, j]].T
+        deals[at], wins[at] = three.hands, three.shares @ (first < second).astype(np.float32) * three.hands
+        ties[at] = three.shares @ (first == second).astype(np.float32) * three.hands
     wins, ties, total = (table.sum(axis=2, dtype=np.float64) for table in (wins, ties, deals))
     scale = 1 / np.maximum(total, 1)
     return TwoWayShowdowns(wins * scale, ties * scale, total)
@@ -474,12 +466,6 @@ def starting_hands(players: int) -> HandTables:
 def _support(weights: Array, min_frequency: float) -> tuple[Array, Array]:
     classes = np.flatnonzero(weights > min_frequency)
     return classes.astype(np.int64), weights[classes].astype(np.float32)
-
-
-def _num_assignments(classes: int) -> Array:
-    """Return the number of assignments of each triple to three players: 6, 3 or 1. int64 [triples]"""
-    a, b, c = all_triples(classes)
-    return np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))
 
 
 @cache

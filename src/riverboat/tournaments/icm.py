@@ -59,7 +59,7 @@ def finish_probabilities(stacks: Sequence[float] | Array) -> Array:
            [0.25 , 0.333, 0.417],
            [0.25 , 0.333, 0.417]])
     """
-    rates = _validate_numbers(stacks, "stacks", min_count=1)
+    rates = _validate_numbers(stacks, "stacks")
     rates = rates / rates.mean()
     times, weights = _quadrature(len(rates))
     probabilities = np.zeros((len(rates), len(rates)))
@@ -98,14 +98,13 @@ def _add_finish_probabilities(
         every[0] *= 1 - q
     low = rung < 0.5
     stays, goes = np.where(low, 1 - rung, np.inf), np.where(low, np.inf, rung)
-    quotient = np.zeros_like(rung)
-    for r in range(players):
-        quotient = (every[r][:, None] - rung * quotient) / stays
-        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
-    quotient = np.zeros_like(rung)
-    for r in range(players - 1, -1, -1):
-        quotient = (every[r + 1][:, None] - (1 - rung) * quotient) / goes
-        chances[:, r] += np.einsum("pi,pi->i", density, quotient)
+    upwards = range(players), every[:-1], rung, stays
+    downwards = reversed(range(players)), every[1:], 1 - rung, goes
+    for places, products, factor, divisor in (upwards, downwards):
+        quotient = np.zeros_like(rung)
+        for r in places:
+            quotient = (products[r][:, None] - factor * quotient) / divisor
+            chances[:, r] += np.einsum("pi,pi->i", density, quotient)
 
 
 def icm_values_batch(stacks: Array, prizes: Sequence[float] | Array) -> Array:
@@ -167,10 +166,9 @@ def finish_probabilities_by_permutation(stacks: Sequence[float]) -> Array:
     >>> bool(np.allclose(finish_probabilities_by_permutation([2, 1, 1]), finish_probabilities([2, 1, 1])))
     True
     """
-    total, n = float(sum(stacks)), len(stacks)
-    probabilities = np.zeros((n, n))
-    for order in permutations(range(n)):
-        probability, chips_left = 1.0, total
+    probabilities = np.zeros((len(stacks), len(stacks)))
+    for order in permutations(range(len(stacks))):
+        probability, chips_left = 1.0, float(sum(stacks))
         for i in order:
             probability *= stacks[i] / chips_left
             chips_left -= stacks[i]
@@ -211,8 +209,8 @@ class ICM:
     payouts: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _validate_numbers(self.stacks, "stacks", min_count=1)
-        _validate_numbers(self.payouts, "payouts", min_count=1, allow_zero=True)
+        _validate_numbers(self.stacks, "stacks")
+        _validate_numbers(self.payouts, "payouts", allow_zero=True)
         if len(self.payouts) > len(self.stacks):
             raise InputError(f"{len(self.payouts)} payouts for {len(self.stacks)} players: give at most one for each")
 
@@ -248,9 +246,12 @@ class ICM:
         InputError
             If there is no such player, or both are the same.
         """
-        self._check_players(winner, loser)
-        chips = min(self.stacks[winner], self.stacks[loser])
-        stacks = list(self.stacks)
+        for player in (winner, loser):
+            if not 0 <= player < len(self.stacks):
+                raise InputError(f"player {player}: must be 0 to {len(self.stacks) - 1}")
+        if winner == loser:
+            raise InputError(f"player {winner} against itself: an all-in needs two different players")
+        stacks, chips = list(self.stacks), min(self.stacks[winner], self.stacks[loser])
         stacks[winner] += chips
         stacks[loser] -= chips
         if stacks[loser] > 0:
@@ -290,19 +291,12 @@ class ICM:
         won, lost = self.values_after_all_in(player, other), self.values_after_all_in(other, player)
         return float(self.values[player]), float(won[player]), float(lost[player])
 
-    def _check_players(self, *players: int) -> None:
-        for player in players:
-            if not 0 <= player < len(self.stacks):
-                raise InputError(f"player {player}: must be 0 to {len(self.stacks) - 1}")
-        if players[0] == players[1]:
-            raise InputError(f"player {players[0]} against itself: an all-in needs two different players")
 
-
-def _validate_numbers(numbers: Sequence[float] | Array, name: str, min_count: int, allow_zero: bool = False) -> Array:
+def _validate_numbers(numbers: Sequence[float] | Array, name: str, allow_zero: bool = False) -> Array:
     """Check the number of values, and that they are finite and positive (or not negative)."""
     values = np.asarray(numbers, np.float64)
-    if values.ndim != 1 or not min_count <= len(values) <= MAX_PLAYERS:
-        raise InputError(f"{name}: {values.size} numbers: give {min_count} to {MAX_PLAYERS:,}")
+    if values.ndim != 1 or not 1 <= len(values) <= MAX_PLAYERS:
+        raise InputError(f"{name}: {values.size} numbers: give 1 to {MAX_PLAYERS:,}")
     for position, number in enumerate(values.tolist(), 1):
         if not isfinite(number) or number < 0 or (number == 0 and not allow_zero):
             rule = "must not be negative" if allow_zero else "must be above zero; leave out eliminated players"

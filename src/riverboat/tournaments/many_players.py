@@ -49,29 +49,20 @@ class ManyPlayerPushFold:
         self.classes = self.tables.classes
         self._four_way_deals = sample_four_way_deals(self.tables, samples, seed)
         self._showdowns: dict[str, tuple[list[Array], Array]] = {}
-        decision_lines = [line for line in spot.lines if line.count(JAM) < MAX_ALL_IN]
-        self.lines = {line: k for k, line in enumerate(decision_lines)}
-        sets = [seats for size in range(1, MAX_ALL_IN + 1) for seats in combinations(range(spot.players), size)]
-        self._all_in_sets = {
-            self._terminal_line(seats): seats for seats in sets if seats[-1] != spot.players - 1 or len(seats) > 1
-        }
+        self.lines = {line: k for k, line in enumerate([line for line in spot.lines if line.count(JAM) < MAX_ALL_IN])}
         self._walk_payoffs = spot.payoffs(np.array([spot.final_stacks(FOLD * spot.players, ())]))[0]
-        self._payoffs = {end: self._terminal_payoffs(end) for end in self._all_in_sets}
+        self._all_in_sets: dict[str, tuple[int, ...]] = {}  # by terminal line
+        self._payoffs: dict[str, Array] = {}  # by terminal line: float64 [orders of those all-in, players]
+        for size, orders in enumerate((((0,),), PAIR_ORDERS, TRIPLE_ORDERS, FOUR_ORDERS), 1):
+            for seats in combinations(range(spot.players), size):
+                if seats != (spot.players - 1,):
+                    end = "".join(JAM if seat in seats else FOLD for seat in range(spot.players))
+                    stacks = [spot.final_stacks(end, ranks) for ranks in seat_ranks(end, orders)]
+                    self._all_in_sets[end], self._payoffs[end] = seats, spot.payoffs(np.array(stacks))
 
     def resample(self, seed: int) -> ManyPlayerPushFold:
         """Return the same spot with other samples."""
         return ManyPlayerPushFold(self.spot, seed, self.samples, self.threads, self.tables)
-
-    def _terminal_line(self, all_in: tuple[int, ...]) -> str:
-        return "".join(JAM if i in all_in else FOLD for i in range(self.spot.players))
-
-    def _terminal_payoffs(self, end: str) -> Array:
-        """Return the payoffs of all players at a terminal line, for each order of those all-in.
-
-        float64 [orders, players]
-        """
-        orders = {1: ((0,),), 2: PAIR_ORDERS, 3: TRIPLE_ORDERS, 4: FOUR_ORDERS}[end.count(JAM)]
-        return self.spot.payoffs(np.array([self.spot.final_stacks(end, ranks) for ranks in seat_ranks(end, orders)]))
 
     def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
         """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
@@ -121,8 +112,7 @@ class ManyPlayerPushFold:
 
         add_folds(FOLD * self.spot.players, self._walk_payoffs)
         for terminal, seats in self._all_in_sets.items():
-            showdown = self._showdowns.get(terminal)
-            orders, overall = showdown or self._order_probabilities(terminal, seats, strategy)
+            orders, overall = self._showdowns.get(terminal) or self._order_probabilities(terminal, seats, strategy)
             for at, player in enumerate(seats):
                 values = orders[at] @ self._payoffs[terminal][:, player]
                 reach = self._line_probability(terminal, jam_probability, player)
@@ -157,12 +147,10 @@ class ManyPlayerPushFold:
         float64 [classes, orders] each, float64 [orders]
         """
         ranges = [strategy[self.lines[end[:player]]] for player in all_in]
-        shares = []
-        overall = np.zeros(0)
+        shares, overall = [], np.zeros(0)
         for at, own in enumerate(ranges):
             weight = self._order_weights(at, [other for j, other in enumerate(ranges) if j != at])
-            total = weight.sum(axis=1, keepdims=True)
-            marginal = weight.sum(axis=0)
+            total, marginal = weight.sum(axis=1, keepdims=True), weight.sum(axis=0)
             marginal = marginal / marginal.sum() if marginal.sum() > 0 else np.full(len(marginal), 1 / len(marginal))
             shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), marginal))
             if at == 0:
@@ -175,11 +163,10 @@ class ManyPlayerPushFold:
 
         float64 [classes, orders]
         """
-        tables = self.tables
         if not others:
             return np.ones((self.classes, 1))
         if len(others) < 3:
-            return tables.order_probabilities(seat, others, MIN_CLASS_FREQUENCY)
+            return self.tables.order_probabilities(seat, others, MIN_CLASS_FREQUENCY)
         weights = np.ones((4, self.classes), np.float32)
         weights[[j for j in range(4) if j != seat]] = others
         out = np.zeros((self.classes, len(FOUR_ORDERS)))

@@ -129,7 +129,18 @@ class PushFold:
         """
         if self.payouts is None:
             return np.asarray(stacks - np.array(self.stacks))
-        return _icm_payoffs(stacks, self.stacks, self.payouts)
+        # prizes of eliminated players, ranked by their initial stacks, and ICM values of the others
+        prizes = np.array((*self.payouts, *[0.0] * (len(self.stacks) - len(self.payouts))))
+        out = np.zeros(stacks.shape)
+        alive = stacks > 1e-9
+        for pattern in np.unique(alive, axis=0):
+            rows = np.flatnonzero((alive == pattern).all(axis=1))
+            remaining = np.flatnonzero(pattern)
+            out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
+            eliminated = np.flatnonzero(~pattern).tolist()
+            for i in eliminated:
+                out[rows, i] = elimination_prize(prizes, self.stacks, eliminated, i)
+        return out
 
     @property
     def unit(self) -> str:
@@ -190,30 +201,14 @@ def split_pots(contributions: Sequence[float], ranks: Sequence[int | None]) -> l
         payers = [i for i, chips in enumerate(contributions) if chips >= high]
         eligible = [i for i in payers if ranks[i] is not None]
         if not eligible:  # only folded players paid this level: the largest contributors at showdown take it
-            most = max(contributions[i] for i in range(len(contributions)) if ranks[i] is not None)
-            eligible = [i for i in range(len(contributions)) if ranks[i] is not None and contributions[i] == most]
+            shown = [i for i, rank in enumerate(ranks) if rank is not None]
+            eligible = [i for i in shown if contributions[i] == max(contributions[other] for other in shown)]
         best = min(ranks[i] for i in eligible)  # type: ignore[type-var]
         winners = [i for i in eligible if ranks[i] == best]
         for i in winners:
             back[i] += (high - low) * len(payers) / len(winners)
         low = high
     return back
-
-
-def _icm_payoffs(stacks: Array, before: tuple[float, ...], payouts: tuple[float, ...]) -> Array:
-    """Return prizes of eliminated players, ranked by their initial stacks, and ICM values of the others."""
-    players = len(before)
-    prizes = np.array((*payouts, *[0.0] * (players - len(payouts))))
-    out = np.zeros(stacks.shape)
-    alive = stacks > 1e-9
-    for pattern in np.unique(alive, axis=0):
-        rows = np.flatnonzero((alive == pattern).all(axis=1))
-        remaining = np.flatnonzero(pattern)
-        out[np.ix_(rows, remaining)] = icm_values_batch(stacks[np.ix_(rows, remaining)], prizes[: len(remaining)])
-        eliminated = np.flatnonzero(~pattern).tolist()
-        for i in eliminated:
-            out[rows, i] = elimination_prize(prizes, before, eliminated, i)
-    return out
 
 
 def elimination_prize(

@@ -9,8 +9,8 @@ The result of a state does not depend on the worker, so a run is the same on thr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Any, Self
+from contextlib import ExitStack
+from typing import Any
 
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
@@ -22,12 +22,15 @@ from riverboat.tournaments.stochastic_games import StageJob, StageResult
 from riverboat.tournaments.tournament import Tournament
 
 
-class RayStageWorkers:
-    """Stage workers on a Ray cluster; implements `StageWorkers`."""
+class RayStageWorkers(ExitStack):
+    """Stage workers on a Ray cluster; implements `StageWorkers`. `close` stops them, and the cluster if it was started."""
 
     def __init__(self, tournament: Tournament, address: str, workers: int) -> None:
+        super().__init__()
         self.tournament, self.tables = tournament, starting_hands(tournament.players)
-        self.ray, self.owns_cluster = connect_ray(address, workers)
+        self.ray, owns_cluster = connect_ray(address, workers)
+        if owns_cluster:
+            self.callback(self.ray.shutdown)
         processors = int(self.ray.cluster_resources().get("CPU", 0))
         if processors < workers:
             self.close()
@@ -36,19 +39,8 @@ class RayStageWorkers:
             )
         make = self.ray.remote(num_cpus=1)(_RayStageWorker)
         self.actors = [make.remote(tournament.to_dict()) for _ in range(workers)]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stop the workers, and the cluster if this object started it."""
-        for actor in getattr(self, "actors", ()):
-            self.ray.kill(actor)
-        if self.owns_cluster:
-            self.ray.shutdown()
+        for actor in self.actors:
+            self.callback(self.ray.kill, actor)
 
     def __call__(self, jobs: Sequence[StageJob]) -> Iterator[StageResult]:
         references = [self.actors[index % len(self.actors)].play.remote(job) for index, job in enumerate(jobs)]

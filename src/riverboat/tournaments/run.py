@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -151,10 +152,10 @@ class SolvedTournament:
 
     def _arrays(self) -> dict[str, Array]:
         """Return the strategies by number of players, float64 [states, lines, classes], values and gains."""
-        groups: dict[str, list[Array]] = {}
-        for strategy in self.strategies:
-            groups.setdefault(f"strategies_{2 if len(strategy) == 2 else 3}", []).append(strategy)
-        strategies = {name: np.array(group) for name, group in groups.items()}
+        strategies = {
+            f"strategies_{players}": np.array(list(group))
+            for players, group in groupby(self.strategies, lambda strategy: 2 if len(strategy) == 2 else 3)
+        }
         return {**strategies, "values": self.values, "gains": self.gains}
 
 
@@ -232,9 +233,8 @@ def cached_solution(tournament: Tournament, method: str = "pi-fp", threads: int 
     arrays = cached_arrays(name, make)
     strategies = [row for n in range(2, tournament.players + 1) for row in arrays[f"strategies_{n}"]]
     steps, seconds = arrays["numbers"]
-    return SolvedTournament(
-        tournament, method, int(steps), strategies, arrays["values"], arrays["gains"], float(seconds)
-    )
+    values, gains = arrays["values"], arrays["gains"]
+    return SolvedTournament(tournament, method, int(steps), strategies, values, gains, float(seconds))
 
 
 def solve_tournament(

@@ -39,11 +39,10 @@ class PushFoldStage:
         self.tables = starting_hands(spot.players) if tables is None else tables
         self.classes = self.tables.classes
         self.lines = {line: k for k, line in enumerate(spot.lines)}
-        terminals: list[TerminalLine] = []
+        self.terminals: list[TerminalLine] = []
         for line in spot.terminal_lines:
-            first = terminals[-1].rows.stop if terminals else 0
-            terminals.append(TerminalLine.from_line(line, self.lines, first))
-        self.terminals = tuple(terminals)
+            first = self.terminals[-1].rows.stop if self.terminals else 0
+            self.terminals.append(TerminalLine.from_line(line, self.lines, first))
         self.outcomes = tuple((terminal.line, order) for terminal in self.terminals for order in terminal.orders)
 
     @property
@@ -191,16 +190,15 @@ class RangeShowdowns:
         """
         key = seat, *others.values()
         if key not in self._cache:
-            compute = self._three_way_orders if len(others) == 2 else self._two_way_orders
-            seats, probabilities = compute(seat, others)
+            if len(others) == 2:
+                seats, probabilities = self._three_way_orders(seat, others)
+            else:
+                ((other, line),) = others.items()
+                seats = tuple(sorted((seat, other)))
+                probabilities = self.tables.order_probabilities(seats.index(seat), [self.strategy[line]])
             self._cache[key] = seats, probabilities.astype(np.float64)
         seats, probabilities = self._cache[key]
         return probabilities @ map_orders(seats, all_in_seats)
-
-    def _two_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
-        ((other, line),) = others.items()
-        seats = (seat, other) if seat < other else (other, seat)
-        return seats, self.tables.order_probabilities(seats.index(seat), [self.strategy[line]])
 
     def _three_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
         """Return the seats in the orders, and the probabilities of orders by class. float32 [classes, orders]"""
@@ -216,8 +214,7 @@ class RangeShowdowns:
         # The big blind first: by the classes of the folded player and of the opponent.
         by_two = self._sum_over_line(second, self.tables.folded_orders_with_range)
         dead = 1 if second == BB_JF else 0
-        shares = np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T
-        return (1 - dead, 2), shares[:, [1, 0, 2]]
+        return (1 - dead, 2), np.tensordot(u, by_two, (0, 2 if seat == dead else 1)).T[:, [1, 0, 2]]
 
     def _sum_over_line(self, line: int, make: Callable[[Array], Array]) -> Array:
         if line not in self._sums:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,8 +25,9 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, NumericalError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, NumericalError, check_threads
 from riverboat.core.parallel import map_in_order
+from riverboat.core.validation import check_name
 
 PROBABILITY_TOLERANCE = 1e-12  # smaller probabilities are rounding errors
 MAX_POLICY_STEPS = 1000  # of policy iteration, which converges in finitely many steps
@@ -144,7 +145,12 @@ class StochasticGame:
     @cached_property
     def first_row_index(self) -> Array:
         """Index of the first row of each state, and the number of rows. int64 [states + 1]"""
-        return np.cumsum([0, *(stage.seats * len(stage.outcomes) for stage in self.stages)])
+        return self.first_row_of_pair[self.first_seat_index]
+
+    @cached_property
+    def first_row_of_pair(self) -> Array:
+        """Index of the first row of each state-seat pair, and the number of rows. int64 [state-seat pairs + 1]"""
+        return np.cumsum([0, *(len(stage.outcomes) for stage in self.stages for _ in range(stage.seats))])
 
     def outcome_payoffs(self, values: Array) -> list[Array]:
         """Return rewards plus continuation values of outcomes. float64 [seats, outcomes] for each state
@@ -154,11 +160,8 @@ class StochasticGame:
         values
             Value of each state-seat pair, float64 [pairs].
         """
-        rows = self.rewards + self.discount * (self.transitions @ values)
-        return [
-            rows[first:last].reshape(stage.seats, -1)
-            for stage, first, last in zip(self.stages, self.first_row_index, self.first_row_index[1:], strict=False)
-        ]
+        rows = np.split(self.rewards + self.discount * (self.transitions @ values), self.first_row_index[1:-1])
+        return [part.reshape(stage.seats, -1) for stage, part in zip(self.stages, rows, strict=True)]
 
     def markov_chain(self, outcome_probabilities: Sequence[Array]) -> tuple[sparse.csr_array, Array]:
         """Return the Markov chain of state-seat pairs for given outcome probabilities.
@@ -170,11 +173,10 @@ class StochasticGame:
         outcome_probabilities
             Probabilities [seats, outcomes] for each state.
         """
-        weights = [np.ascontiguousarray(x).ravel() for x in outcome_probabilities]
-        lengths = [len(stage.outcomes) for stage in self.stages for _ in range(stage.seats)]
-        ends = np.concatenate([[0], np.cumsum(lengths)])
+        weights = np.concatenate([np.ravel(x) for x in outcome_probabilities])
         rows = int(self.first_row_index[-1])
-        averaging = sparse.csr_array((np.concatenate(weights), np.arange(rows), ends), (len(lengths), rows))
+        shape = len(self.first_row_of_pair) - 1, rows
+        averaging = sparse.csr_array((weights, np.arange(rows), self.first_row_of_pair), shape)
         return sparse.csr_array(averaging @ self.transitions), averaging @ self.rewards
 
 
@@ -232,8 +234,7 @@ def _can_terminate(game: StochasticGame, outcome_probabilities: Sequence[Array],
     end_probability = np.maximum(1 - game.transitions.sum(axis=1), 0.0)
     end_probability *= end_probability > PROBABILITY_TOLERANCE
     parts = np.concatenate([np.ravel(x) for x in outcome_probabilities]) * end_probability
-    lengths = np.array([len(stage.outcomes) for stage in game.stages for _ in range(stage.seats)])
-    ending: Array = np.add.reduceat(parts, np.cumsum(lengths) - lengths) > PROBABILITY_TOLERANCE
+    ending: Array = np.add.reduceat(parts, game.first_row_of_pair[:-1]) > PROBABILITY_TOLERANCE
     while True:
         reachable = ending | ((matrix > PROBABILITY_TOLERANCE).astype(np.float64) @ ending > 0)
         if (reachable == ending).all():
@@ -270,17 +271,14 @@ def evaluate_strategies(
     >>> evaluate_strategies(game, [stage.response_problem(pure)], [pure])
     array([ 1., -1.])
     """
-    return policy_values(
-        game, [problem.outcome_probabilities(strategy) for problem, strategy in zip(problems, strategies, strict=True)]
-    )
+    pairs = zip(problems, strategies, strict=True)
+    return policy_values(game, [problem.outcome_probabilities(strategy) for problem, strategy in pairs])
 
 
-def best_responses(
-    game: StochasticGame, problems: Sequence[ResponseProblem], values: Array, max_steps: int = MAX_POLICY_STEPS
-) -> StochasticBestResponse:
+def best_responses(game: StochasticGame, problems: Sequence[ResponseProblem], values: Array) -> StochasticBestResponse:
     """Compute the best response of every state-seat pair, the others fixed, by policy iteration from `values`.
 
-    Each step improves the policy where that gains and evaluates it exactly, until no change gains or after `max_steps`.
+    Each step improves the policy where that gains and evaluates it exactly, until no change gains or after 1,000 steps.
 
     Parameters
     ----------
@@ -290,9 +288,6 @@ def best_responses(
         Response problem of each state.
     values
         Initial values, float64 [state-seat pairs]: those of the current strategies.
-    max_steps
-        Largest number of steps.
-
     Returns
     -------
     StochasticBestResponse
@@ -308,11 +303,9 @@ def best_responses(
     """
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     policy: list[Array] = []
-    for _ in range(max_steps):
-        policy = [
-            problem.best_response(payoffs)[0]
-            for problem, payoffs in zip(problems, game.outcome_payoffs(values), strict=True)
-        ]
+    for _ in range(MAX_POLICY_STEPS):
+        payoffs = game.outcome_payoffs(values)
+        policy = [problem.best_response(pay)[0] for problem, pay in zip(problems, payoffs, strict=True)]
         policy_value = evaluate_strategies(game, problems, policy)
         gain = float((policy_value - values).max(initial=0.0))
         values = np.maximum(values, policy_value)  # decreases are rounding errors
@@ -424,18 +417,11 @@ class MatrixResponseProblem:
     stage: MatrixStage
     strategy: Array
 
-    def _others_probabilities(self, seat: int) -> Array:
-        """Return the probability of each profile if the seat itself plays to it. float64 [profile]"""
-        probabilities = np.ones(self.stage.num_actions)
-        for other in range(self.stage.seats):
-            if other != seat:
-                probabilities = probabilities * self._along_profiles(self.strategy, other)
-        return probabilities
-
-    def _along_profiles(self, strategy: Array, seat: int) -> Array:
-        """Return a seat's action probabilities along its axis of the profiles. float64 [profile], with axes of length 1"""
-        count = self.stage.num_actions[seat]
-        return strategy[seat, :count].reshape([count if other == seat else 1 for other in range(self.stage.seats)])
+    def _profile_probabilities(self, seat: int, own: Array) -> Array:
+        """Return the probability of each profile if one seat plays `own` and the others their strategy. float64 [profile]"""
+        counts = enumerate(self.stage.num_actions)
+        rows = [own if other == seat else self.strategy[other, :count] for other, count in counts]
+        return np.asarray(reduce(np.multiply.outer, rows))
 
     def best_response(self, payoffs: Array) -> tuple[Array, Array]:
         """Return each seat's best response to the others, and its gain.
@@ -448,7 +434,8 @@ class MatrixResponseProblem:
         best, gains = np.zeros_like(self.strategy), np.zeros(self.stage.seats)
         for seat, count in enumerate(self.stage.num_actions):
             axes = tuple(other for other in range(self.stage.seats) if other != seat)
-            values = (payoffs[seat].reshape(self.stage.num_actions) * self._others_probabilities(seat)).sum(axis=axes)
+            others = self._profile_probabilities(seat, np.ones(count))
+            values = (payoffs[seat].reshape(self.stage.num_actions) * others).sum(axis=axes)
             best[seat, int(values.argmax())] = 1.0
             gains[seat] = values.max() - values @ self.strategy[seat, :count]
         return best, gains
@@ -461,9 +448,8 @@ class MatrixResponseProblem:
         strategy
             Probabilities, float64 [seats, actions].
         """
-        seats = range(self.stage.seats)
-        profiles = [self._others_probabilities(seat) * self._along_profiles(strategy, seat) for seat in seats]
-        return np.array(profiles).reshape(len(profiles), -1)
+        counts = enumerate(self.stage.num_actions)
+        return np.array([self._profile_probabilities(seat, strategy[seat, :count]).ravel() for seat, count in counts])
 
 
 # --- Equilibria by fictitious play and dynamic programming ---
@@ -472,6 +458,7 @@ METHODS = ("vi-fp", "pi-fp", "fp-mdp")
 STAGE_ITERATIONS = 200  # iterations of fictitious play in a state, at each step
 MEMORY = 16  # weight of the previous step's strategy, in iterations
 _A = TypeVar("_A")
+Progress: TypeAlias = Callable[[float], None]  # function of the completed share
 
 
 # (stage, strategy, payoffs, memory, iterations, until) -> (strategy, largest remaining gain), as `fictitious_play`.
@@ -650,8 +637,7 @@ class EquilibriumIteration:
         threads: int = 1,
         workers: StageWorkers | None = None,
     ) -> None:
-        if method not in METHODS:
-            raise unknown_name_error("method", method, METHODS)
+        check_name("method", method, METHODS)
         if iterations < 1:
             raise InputError(f"iterations={iterations}: must be at least 1")
         check_threads(threads)
@@ -663,7 +649,7 @@ class EquilibriumIteration:
         self.steps = 0
         self._problems: list[ResponseProblem] | None = None  # of the current strategies
 
-    def response_problems(self, progress: Callable[[float], None] | None = None) -> list[ResponseProblem]:
+    def response_problems(self, progress: Progress | None = None) -> list[ResponseProblem]:
         """Return the response problems of the current strategies.
 
         Parameters
@@ -677,7 +663,7 @@ class EquilibriumIteration:
             self._problems = list(self._report_progress(problems, len(pairs), progress))
         return self._problems
 
-    def step(self, progress: Callable[[float], None] | None = None) -> IterationStep:
+    def step(self, progress: Progress | None = None) -> IterationStep:
         """Run one outer step.
 
         Parameters
@@ -695,7 +681,7 @@ class EquilibriumIteration:
         strategy, gain = self.stage_solver(stage, job.strategy, job.payoffs, job.memory, job.iterations, job.until)
         return strategy, gain, stage.response_problem(strategy)
 
-    def _solve_stages(self, progress: Callable[[float], None] | None) -> float:
+    def _solve_stages(self, progress: Progress | None) -> float:
         memory = 0 if self.steps == 1 else MEMORY
         payoffs = self.game.outcome_payoffs(self.values)
         results: dict[int, StageResult] = {}  # states whose strategies are still within `until` need no work
@@ -721,16 +707,14 @@ class EquilibriumIteration:
             self.values = np.concatenate(values)
         return max(gain for _, gain, _ in solved)
 
-    def _fictitious_play_step(self, progress: Callable[[float], None] | None) -> float:
+    def _fictitious_play_step(self, progress: Progress | None) -> float:
         self.values, best = self._best_responses(progress)
-        self.strategies = [
-            mean + (response - mean) / (self.steps + 1)
-            for mean, response in zip(self.strategies, best.policy, strict=True)
-        ]
+        pairs = zip(self.strategies, best.policy, strict=True)
+        self.strategies = [mean + (response - mean) / (self.steps + 1) for mean, response in pairs]
         self._problems = None
         return float((best.values - self.values).max())
 
-    def check(self, progress: Callable[[float], None] | None = None) -> EquilibriumCheck:
+    def check(self, progress: Progress | None = None) -> EquilibriumCheck:
         """Compute exactly each player's largest gain by deviating while the others keep their strategies.
 
         Parameters
@@ -741,15 +725,13 @@ class EquilibriumIteration:
         values, best = self._best_responses(progress)
         return EquilibriumCheck(values, best.values - values)
 
-    def _best_responses(self, progress: Callable[[float], None] | None) -> tuple[Array, StochasticBestResponse]:
+    def _best_responses(self, progress: Progress | None) -> tuple[Array, StochasticBestResponse]:
         """Return the values of the current strategies, and best responses to them."""
         problems = self.response_problems(progress)
         values = evaluate_strategies(self.game, problems, self.strategies)
         return values, best_responses(self.game, problems, values)
 
-    def _report_progress(
-        self, results: Iterable[_A], count: int, progress: Callable[[float], None] | None
-    ) -> Iterator[_A]:
+    def _report_progress(self, results: Iterable[_A], count: int, progress: Progress | None) -> Iterator[_A]:
         for number, result in enumerate(results, 1):
             yield result
             if progress is not None:

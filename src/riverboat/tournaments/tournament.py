@@ -13,18 +13,19 @@ chips, blinds 300 and 600, prizes 50, 30 and 20, with 946 states of three player
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from math import comb, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from riverboat.core import files
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, located_errors, short_repr
+from riverboat.core.validation import check_name
 from riverboat.tournaments.hand_tables import starting_hands
 from riverboat.tournaments.icm import ICM
 from riverboat.tournaments.push_fold import PushFold, elimination_prize
@@ -34,6 +35,8 @@ from riverboat.tournaments.stochastic_games import StochasticGame
 MAX_STATES = 20_000
 NUM_ENTRANTS = 10  # of a sit-and-go that pays three places: the entry fee is a tenth of the prizes
 SMALL_UNIT = 900  # chips per unit of the small version: 91 states of three players
+State: TypeAlias = tuple[int, ...]  # stacks in units, in the order of action
+SeatResult: TypeAlias = float | tuple[State, int]  # a prize, or the next state and seat
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,7 @@ class Tournament:
     def __post_init__(self) -> None:
         if self.players not in PLAYERS:
             raise InputError(f"{self.players} players: must be 2 or 3")
-        for name in ("chips", "unit"):
-            number = getattr(self, name)
+        for name, number in (("chips", self.chips), ("unit", self.unit)):
             if not isfinite(number) or number <= 0:
                 raise InputError(f"{name} = {short_repr(number)}: must be above zero")
         if abs(self.chips / self.unit - self.units) > 1e-9 * self.units or self.units < self.players:
@@ -94,8 +96,7 @@ class Tournament:
             )
         if (count := comb(self.units - 1, self.players - 1)) > MAX_STATES:
             raise InputError(f"{self.units:,} units: {count:,} states, more than {MAX_STATES:,}; use a larger unit")
-        stacks = (self.chips / self.players,) * self.players
-        PushFold(stacks, self.blinds, self.ante, self.payouts)  # checks the others
+        PushFold((self.chips / self.players,) * self.players, self.blinds, self.ante, self.payouts)  # checks the others
         if sum(self.payouts) <= 0:
             raise InputError(f"payouts {self.payouts}: at least one must be above zero")
 
@@ -120,12 +121,12 @@ class Tournament:
         return (*self.payouts, *[0.0] * (self.players - len(self.payouts)))
 
     @cached_property
-    def states(self) -> tuple[tuple[int, ...], ...]:
+    def states(self) -> tuple[State, ...]:
         """Stacks in units, in the order of action; heads-up states first."""
         return tuple(state for players in range(2, self.players + 1) for state in _stack_splits(self.units, players))
 
     @cached_property
-    def state_index(self) -> dict[tuple[int, ...], int]:
+    def state_index(self) -> dict[State, int]:
         """Index of each state."""
         return {state: n for n, state in enumerate(self.states)}
 
@@ -134,7 +135,7 @@ class Tournament:
         """Index of the first state-seat pair of each state, and the number of pairs. int64 [states + 1]"""
         return np.cumsum([0, *map(len, self.states)])
 
-    def seat_index(self, state: tuple[int, ...], seat: int) -> int:
+    def seat_index(self, state: State, seat: int) -> int:
         """Return the index of a state-seat pair.
 
         Parameters
@@ -153,7 +154,7 @@ class Tournament:
             raise InputError(f"stacks {state}: must be {len(state)} positive whole numbers with sum {self.units}")
         return int(self.first_seat_index[self.state_index[state]]) + seat
 
-    def spot(self, state: tuple[int, ...]) -> PushFold:
+    def spot(self, state: State) -> PushFold:
         """Return the hand of a state, with payoffs in chips.
 
         Parameters
@@ -171,8 +172,7 @@ class Tournament:
     @cached_property
     def game(self) -> StochasticGame:
         """The stochastic game."""
-        tables = starting_hands(self.players)
-        return self.make_game([PushFoldStage(self.spot(state), tables) for state in self.states])
+        return self.make_game([PushFoldStage(self.spot(state), starting_hands(self.players)) for state in self.states])
 
     def make_game(self, stages: list[PushFoldStage]) -> StochasticGame:
         """Build the stochastic game from stages, one for each state.
@@ -205,9 +205,7 @@ class Tournament:
         transitions.sum_duplicates()
         return StochasticGame(stages, np.array(rewards), transitions)
 
-    def successors(
-        self, state: tuple[int, ...], stacks: tuple[float, ...]
-    ) -> Iterator[tuple[float, list[float | tuple[tuple[int, ...], int]]]]:
+    def successors(self, state: State, stacks: tuple[float, ...]) -> Iterator[tuple[float, list[SeatResult]]]:
         """Iterate over the successors of a hand of a state that ends with these chips.
 
         Yields a probability, and for each seat a prize or its next state and seat.
@@ -223,23 +221,18 @@ class Tournament:
             remaining = [seat for seat in range(len(state)) if units[seat] > 0]
             order = remaining[1:] + remaining[:1]  # the button moves to the next remaining seat
             next_state = tuple(units[seat] for seat in order)
-            results: list[float | tuple[tuple[int, ...], int]] = []
             eliminated = [seat for seat in range(len(state)) if units[seat] == 0]
+            results: list[SeatResult] = []
             for seat in range(len(state)):
                 if seat in eliminated:
                     results.append(elimination_prize(self.prizes, state, eliminated, seat))
-                elif len(remaining) == 1:
-                    results.append(self.prizes[0])
                 else:
-                    results.append((next_state, order.index(seat)))
+                    results.append((next_state, order.index(seat)) if len(remaining) > 1 else self.prizes[0])
             yield probability, results
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary for files and JSON."""
-        return {
-            field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
-            for field in fields(self)
-        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @staticmethod
     def load(path: Path) -> Tournament:
@@ -275,8 +268,7 @@ class Tournament:
         """
         parameters: dict[str, Any] = {}
         for key, value in table.items():
-            if key not in (names := [field.name for field in fields(Tournament)]):
-                raise unknown_name_error("entry", key, names)
+            check_name("entry", key, [field.name for field in fields(Tournament)])
             if key in ("blinds", "payouts"):
                 if not isinstance(value, list) or not value or not all(_is_number(number) for number in value):
                     raise InputError(f"{key} = {short_repr(value)}: give a list of numbers")
@@ -317,15 +309,10 @@ def round_stacks(stacks: list[float]) -> Iterator[tuple[float, tuple[int, ...]]]
         yield 1.0, tuple(low.tolist())
         return
     for seat, fraction in enumerate(fractions.tolist()):
-        units = low.copy()
-        if extra == 1:  # one player gets it
-            units[seat] += 1
-        else:  # all players but one get one
-            units += fractions > 1e-9
-            units[seat] -= 1
-        probability = fraction if extra == 1 else 1 - fraction
-        if probability > 1e-9 and (extra == 1 or fraction > 1e-9):
-            yield probability, tuple(units.tolist())
+        if fraction > 1e-9:
+            units = low + (0 if extra == 1 else fractions > 1e-9)  # one player gets it, or all players but one get one
+            units[seat] += 1 if extra == 1 else -1
+            yield fraction if extra == 1 else 1 - fraction, tuple(units.tolist())
 
 
 def _stack_splits(units: int, players: int) -> Iterator[tuple[int, ...]]:

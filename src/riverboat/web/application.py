@@ -70,7 +70,6 @@ def create_application(server: Server) -> FastAPI:
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
-        riverboat_error = f"{request.method} {request.url.path[:100]}: {error.detail}"
-        return JSONResponse({"error": riverboat_error}, error.status_code)
+        return JSONResponse({"error": f"{request.method} {request.url.path[:100]}: {error.detail}"}, error.status_code)
 
     return app

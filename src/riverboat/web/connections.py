@@ -75,12 +75,8 @@ class DeadlineProtocol(H11Protocol):
     def _update_deadline(self, *, began: bool) -> None:
         """Set the deadline for the missing part of a request; idle connections have the keep-alive limit."""
         state = self.conn.their_state
-        if state is h11.SEND_BODY:
-            self._expect("body")
-        elif state is h11.IDLE and began and self.timeout_keep_alive_task is None:
-            self._expect("head")
-        else:
-            self._expect(None)
+        begins_head = state is h11.IDLE and began and self.timeout_keep_alive_task is None
+        self._expect("body" if state is h11.SEND_BODY else "head" if begins_head else None)
 
     def _expect(self, what: str | None) -> None:
         if what == self._expected:
@@ -107,9 +103,7 @@ class CancellingServer(uvicorn.Server):
 
 
 def make_server(
-    application: Application,
-    stop: Callable[[], None] = lambda: None,
-    protocol: type[DeadlineProtocol] = DeadlineProtocol,
+    application: Application, stop: Callable[[], None], protocol: type[DeadlineProtocol] = DeadlineProtocol
 ) -> CancellingServer:
     """Return a server for an ASGI application; `stop` cancels its computations."""
     config = uvicorn.Config(

@@ -14,7 +14,6 @@ from riverboat.core.errors import InputError, short_repr
 
 JOBS_FOLDER = ".jobs"  # files of jobs, next to the runs that they write
 MAX_DEPTH = 3  # levels of folders that are searched for runs
-MAX_RUNS = 2_000
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+=,@-]{0,99}")
 
 
@@ -59,14 +58,11 @@ class DataFolder:
 
     def iter_runs(self) -> Iterator[tuple[str, Path]]:
         """Yield every run with its name, down to `MAX_DEPTH` levels."""
-        stack, num_runs = [(self.root, 0)], 0
+        stack = [(self.root, 0)]
         while stack:
             folder, depth = stack.pop()
             for subfolder in sorted(_subfolders(folder), reverse=True):
                 if is_run(subfolder):
-                    num_runs += 1
-                    if num_runs > MAX_RUNS:
-                        return
                     yield subfolder.relative_to(self.root).as_posix(), subfolder
                 elif depth + 1 < MAX_DEPTH:
                     stack.append((subfolder, depth + 1))

@@ -28,6 +28,7 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+ApplicationFactory: TypeAlias = Callable[[], Application]
 
 PAGE = Path(__file__).parent / "page"
 MAX_BODY_BYTES = 1 << 20  # bytes of a request
@@ -55,9 +56,7 @@ UNAUTHORIZED_PAGE = (
 class Gateway:
     """An ASGI application in front of the API, which is created on first use."""
 
-    def __init__(
-        self, make_application: Callable[[], Application], token: str, hosts: frozenset[str], port: int
-    ) -> None:
+    def __init__(self, make_application: ApplicationFactory, token: str, hosts: frozenset[str], port: int) -> None:
         if not token:
             raise ValueError("token must not be empty: anybody could use the server")
         self.make_application, self.token, self.hosts = make_application, token, hosts
@@ -66,29 +65,21 @@ class Gateway:
         self.cookie = f"riverboat-{port}"  # browsers share cookies between all ports of an address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
-            return
-        if scope["type"] != "http":  # no websockets
-            await send({"type": "websocket.close", "code": 1008})
-            return
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         headers = dict(pairs)
         path, method = scope["path"], scope["method"]
         credential = self._authenticate(pairs)
         reason = self._rejection_reason(headers, path)
+        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"  # others have a reason
         if reason is not None:
             await _send_error(send, 403, reason)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
             await self._set_token_cookie(send, query)
         elif credential is None:
             await self._send_unauthorized(send, path)
-        elif credential == "cookie" and method not in ("GET", "HEAD") and not _is_same_origin(headers):
-            await _send_error(
-                send,
-                403,
-                f"{method} with a cookie but without an Origin: scripts must send 'Authorization: Bearer TOKEN'",
-            )
+        elif credential == "cookie" and method not in ("GET", "HEAD") and not from_page:
+            reason = f"{method} with a cookie but without an Origin: scripts must send 'Authorization: Bearer TOKEN'"
+            await _send_error(send, 403, reason)
         elif path.startswith("/api/"):
             await self._forward(scope, receive, send, headers)
         elif method not in ("GET", "HEAD"):
@@ -111,10 +102,9 @@ class Gateway:
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"http://{host.lower()}":
             return f"origin {origin[:100]!r}: other pages may not use this server"
-        if path != "/" and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return (
-                f"a request from another site ({headers['sec-fetch-site'][:20]}): other pages may not use this server"
-            )
+        site = headers.get("sec-fetch-site", "none")
+        if path != "/" and site not in ("none", "same-origin"):
+            return f"a request from another site ({site[:20]}): other pages may not use this server"
         return None
 
     def _authenticate(self, headers: Sequence[tuple[str, str]]) -> str | None:
@@ -127,12 +117,10 @@ class Gateway:
             scheme, _, token = values[0].strip(" \t").partition(" ")
             valid = len(values) == 1 and scheme.lower() == "bearer" and self._token_matches(token.lstrip(" "))
             return "bearer" if valid else None
-        cookies = [
-            cookie.strip().partition("=") for name, value in headers if name == "cookie" for cookie in value.split(";")
-        ]
-        return (
-            "cookie" if any(name == self.cookie and self._token_matches(value) for name, _, value in cookies) else None
-        )
+        cookies = ";".join(value for name, value in headers if name == "cookie").split(";")
+        pairs = [cookie.strip().partition("=") for cookie in cookies]
+        valid = any(name == self.cookie and self._token_matches(value) for name, _, value in pairs)
+        return "cookie" if valid else None
 
     def _token_matches(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
@@ -201,13 +189,11 @@ async def _run_until_disconnect(
 ) -> None:
     """Let an application respond; cancel it if the client disconnects first."""
     disconnected = asyncio.create_task(_wait_for_disconnect(receive))
-    given = False
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def whole() -> Message:
-        nonlocal given
-        if not given:
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
+        if messages:
+            return messages.pop()
         await asyncio.shield(disconnected)
         return {"type": "http.disconnect"}
 
@@ -231,20 +217,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
         pass
 
 
-def _is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Return whether the page itself sent a request; headers of other origins are rejected before."""
-    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
-
-
 # --- Responses ---
-
-
-async def _lifespan(receive: Receive, send: Send) -> None:
-    while True:
-        message = await receive()
-        await send({"type": f"{message['type']}.complete"})
-        if message["type"] == "lifespan.shutdown":
-            return
 
 
 def _encode_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

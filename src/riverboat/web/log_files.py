@@ -18,12 +18,6 @@ def last_line(file: Path) -> str:
     return lines[-1][:500] if lines else ""
 
 
-def last_row(file: Path) -> dict[str, Any] | None:
-    """Return the last complete line of a log, parsed as JSON."""
-    rows = read_rows(file, MAX_TAIL_BYTES)
-    return rows[-1] if rows else None
-
-
 def read_rows(file: Path, max_bytes: int = MAX_LOG_BYTES) -> list[dict[str, Any]]:
     """Return the last complete lines of a log, parsed as JSON, at most `MAX_ROWS`; empty if there is no log."""
     rows: list[dict[str, Any]] = []

@@ -6,12 +6,12 @@ Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from riverboat.api.options import MAX_SEED, OptionInfo, options_of
+from riverboat.api.options import MAX_SEED, options_of
 from riverboat.api.solve import solve
 
 LongText = Annotated[str, Field(max_length=200_000)]
@@ -31,17 +31,6 @@ class RequestBody(BaseModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def option_field(option: OptionInfo, minimum: float | None = None) -> Any:
-    """Return the field of an option that may be absent: its description and limits; `minimum` replaces the smallest value."""
-    least = option.minimum if minimum is None else minimum
-    return Field(None, description=option.help, ge=least, le=option.maximum)
-
-
-def request_name(option: OptionInfo) -> str:
-    """Return the name of an option in requests and job files: its long name in the terminal."""
-    return option.flag_name.removeprefix("--").replace("-", "_")
-
-
 def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type[Model]], type[Model]]:
     """Give the fields of a request the limits and descriptions of the options of an API function with the same names.
 
@@ -50,32 +39,16 @@ def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type
 
     def decorate(model: type[Model]) -> type[Model]:
         for option in options_of(function).values():
-            field = model.model_fields.get(request_name(option))
+            # requests and job files use the long name in the terminal
+            field = model.model_fields.get(option.flag_name.removeprefix("--").replace("-", "_"))
             if field is not None:
-                derived = option_field(option, minimum.get(option.name))
-                field.description = field.description or derived.description
-                field.metadata += derived.metadata
+                limits: Any = Field(ge=minimum.get(option.name, option.minimum), le=option.maximum)
+                field.description = field.description or option.help
+                field.metadata += limits.metadata
         model.model_rebuild(force=True)
         return model
 
     return decorate
-
-
-def options_model(
-    name: str, description: str, *sources: tuple[Callable[..., Any], Iterable[str]], **minimum: int
-) -> type[RequestBody]:
-    """Return a model of options of API functions, all of which may be absent; a flag can only be true.
-
-    Each source is a function and the names of its options in requests. `minimum` is as in `options_from`.
-    """
-    fields: dict[str, Any] = {}
-    for function, names in sources:
-        options = {request_name(option): option for option in options_of(function).values()}
-        for option_name in names:
-            option = options[option_name]
-            kind: Any = {bool: Literal[True], str: OptionText}.get(option.type, option.type)
-            fields[option_name] = kind | None, option_field(option, minimum.get(option.name))
-    return create_model(name, __base__=RequestBody, __doc__=description, **fields)
 
 
 # --- Requests ---
@@ -128,6 +101,14 @@ class SolveOptionsRequest(SolveLimitsRequest):
     checkpoint: ShortText | None = Field(None, description="time between checkpoints, 15s by default")
     dtype: Literal["float64", "float32", "compact", "16-bit"] | None = None
     schedule: ShortText | None = None
+
+
+class JobOptions(SolveOptionsRequest):
+    """Options of `riverboat solve` that a job may have, by their long names."""
+
+    boards: OptionText | None = None
+    line: OptionText | None = None
+    keep: Literal[True] | None = None
 
 
 @options_from(solve)

@@ -10,6 +10,7 @@ import itertools
 import re
 import secrets
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +30,7 @@ from riverboat.practice.drills import Drill, DrillOptions, DrillRecord
 from riverboat.practice.evaluators import DecisionEvaluator, make_evaluator
 from riverboat.practice.questions import ChartSource, QuestionSource, TableSource
 from riverboat.practice.reviews import PlayedHand, hands_of_player
-from riverboat.practice.session import FinishedHands, PracticeSession
+from riverboat.practice.session import PracticeSession
 from riverboat.web.data_folder import DataFolder, MissingError
 from riverboat.web.solutions import hold_solution_lock
 from riverboat.web.specs import parse_agent_spec, parse_push_spec
@@ -51,6 +52,15 @@ _NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 def _slug(text: str) -> str:
     """Return a text as part of a name: lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]
+
+
+def _list_files(paths: Iterable[Path], describe: Callable[[Path], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the names and properties of readable files, the latest first."""
+    entries: list[dict[str, Any]] = []
+    for path in paths:
+        with suppress(RiverboatError, OSError):  # invalid, or deleted meanwhile
+            entries.append({"name": path.stem, "changed": path.stat().st_mtime, **describe(path)})
+    return sorted(entries, key=lambda entry: -entry["changed"])
 
 
 class HandHistoryStore:
@@ -93,28 +103,25 @@ class HandHistoryStore:
         return [path for path in self.folder.glob("*.*") if path.suffix in (".phhs", ".log")]
 
     def _find_file(self, name: str) -> Path:
-        matches = [path for path in self._files() if path.stem == name] if _NAME_PATTERN.fullmatch(name) else []
-        if not matches:
-            raise MissingError(
-                f"hands {short_repr(name)}: no hand history has this name; GET /api/play/histories lists all"
-            )
-        return matches[0]
+        for path in self._files():
+            if path.stem == name and _NAME_PATTERN.fullmatch(name):
+                return path
+        raise MissingError(
+            f"hands {short_repr(name)}: no hand history has this name; GET /api/play/histories lists all"
+        )
 
     def read(self, name: str) -> HandFileContents:
         """Return the parsed hands of a file."""
         path = self._find_file(name)
-        return self._cache.get_or_compute(
-            name,
-            lambda: parse_hands_in_file_units(read_text(path, "hands", MAX_HISTORY_BYTES), path.suffix, where=name),
-        )
+
+        def parse() -> HandFileContents:
+            return parse_hands_in_file_units(read_text(path, "hands", MAX_HISTORY_BYTES), path.suffix, where=name)
+
+        return self._cache.get_or_compute(name, parse)
 
     def list_histories(self) -> list[dict[str, Any]]:
         """Return all stored files, the latest first."""
-        entries: list[dict[str, Any]] = []
-        for path in self._files():
-            with suppress(FileNotFoundError):  # deleted meanwhile
-                entries.append({"name": path.stem, "changed": path.stat().st_mtime, "kind": path.suffix[1:]})
-        return sorted(entries, key=lambda entry: -entry["changed"])
+        return _list_files(self._files(), lambda path: {"kind": path.suffix[1:]})
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return the players of a file, and the hands that were rejected."""
@@ -122,11 +129,9 @@ class HandHistoryStore:
         hands = contents.hands
         players: list[dict[str, Any]] = []
         for player in hands.names:
-            try:
-                num_shown = len(hands_of_player(hands, player))
-            except RiverboatError:  # the player's cards are never shown
-                num_shown = 0
-            players.append({"name": player, "hands": int(hands.played_by(player).sum()), "seen": num_shown})
+            players.append({"name": player, "hands": int(hands.played_by(player).sum()), "seen": 0})
+            with suppress(RiverboatError):  # the player's cards are never shown
+                players[-1]["seen"] = len(hands_of_player(hands, player))
         players.sort(key=lambda entry: (-entry["seen"], entry["name"]))
         rejected = [
             {"why": reason, "hands": count, "where": list(contents.examples.get(reason, ()))}
@@ -134,13 +139,9 @@ class HandHistoryStore:
         ]
         return {"name": name, "hands": len(hands), "scale": hands.scale, "players": players[:100], "refused": rejected}
 
-    def hands(self, name: str, player: str) -> list[PlayedHand]:
-        """Return the hands in which a player's cards are known."""
-        return hands_of_player(self.read(name).hands, player)
-
     def list_hands(self, name: str, player: str) -> dict[str, Any]:
         """Return a summary of the hands in which a player's cards are known."""
-        hands = self.hands(name, player)
+        hands = hands_of_player(self.read(name).hands, player)
         rows = [
             {"hand": k, "number": one.number, "hole": format_cards(one.hole), "board": format_cards(one.dealt)}
             | {"line": one.end.line, "won": one.won, "seat": one.seat}
@@ -150,7 +151,7 @@ class HandHistoryStore:
 
     def hand(self, name: str, player: str, hand: int) -> PlayedHand:
         """Return one of the hands in which a player's cards are known."""
-        hands = self.hands(name, player)
+        hands = hands_of_player(self.read(name).hands, player)
         if not 0 <= hand < len(hands):
             raise InputError(f"hand {hand}: {player} has hands 0 to {len(hands) - 1}")
         return hands[hand]
@@ -171,20 +172,14 @@ MAX_SESSIONS = 2_000
 
 @dataclass(eq=False)
 class OpenSession:
-    """An open session. Only one thread at a time may use its table; `state` and `finished` are immutable values."""
+    """An open session. Only one thread at a time may use its table; `state` and `session.finished` are immutable values."""
 
     name: str
     agent: str  # as named in the request
     session: PracticeSession
-    state: dict[str, Any] = field(
-        default_factory=dict
-    )  # state shown to the player; replaced after every step, never modified
+    # shown to the player; replaced after every step, never modified
+    state: dict[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def finished(self) -> FinishedHands:
-        """The finished hands."""
-        return self.session.finished
 
 
 @dataclass(eq=False)
@@ -236,14 +231,11 @@ class PracticeService:
         if sum(1 for _ in self.folder.glob("*.json")) >= MAX_SESSIONS:
             raise InputError(f"{MAX_SESSIONS:,} sessions are stored: delete some first")
         player = self.agent(agent, seed)
-        name = self._free_name(agent)  # sessions begin on one thread only, so the name stays free
+        names = (f"{_slug(agent) or 'table'}-{number}" for number in itertools.count(1))
+        name = next(name for name in names if not self._session_file(name).exists())  # one thread only begins sessions
         with hold_solution_lock(player):
             session = PracticeSession.begin(self._session_file(name), player, seed=seed, seat=seat, name=agent)
         return self._sessions.put(name, OpenSession(name, agent, session))
-
-    def _free_name(self, agent: str) -> str:
-        names = (f"{_slug(agent) or 'table'}-{number}" for number in itertools.count(1))
-        return next(name for name in names if not self._session_file(name).exists())
 
     def _session_file(self, name: str) -> Path:
         if not _NAME_PATTERN.fullmatch(name):
@@ -262,7 +254,7 @@ class PracticeService:
     def session_agent(self, name: str) -> str:
         """Return the agent of a session, open or not."""
         session = self.find_open_session(name)
-        return PracticeSession.read_agent_and_seed(self._session_file(name))[0] if session is None else session.agent
+        return PracticeSession.read_summary(self._session_file(name))["agent"] if session is None else session.agent
 
     def open_session(self, name: str) -> OpenSession:
         """Return an open session, or open it in the state in which it was left."""
@@ -270,21 +262,16 @@ class PracticeService:
         if session is not None:
             return session
         file = self._session_file(name)
-        agent, seed = PracticeSession.read_agent_and_seed(file)
-        player = self.agent(agent, seed)
+        summary = PracticeSession.read_summary(file)
+        player = self.agent(summary["agent"], summary["seed"])
         with hold_solution_lock(player):
-            session = OpenSession(name, agent, PracticeSession.open(file, player))
+            session = OpenSession(name, summary["agent"], PracticeSession.open(file, player))
         with self._lock:
             return self._sessions.get_or_compute(name, lambda: session)
 
     def list_sessions(self) -> list[dict[str, Any]]:
         """Return all stored sessions, the latest first."""
-        entries = []
-        for file in self.folder.glob("*.json"):
-            with suppress(RiverboatError, OSError):
-                summary = PracticeSession.read_summary(file)
-                entries.append({"name": file.stem, "changed": file.stat().st_mtime, **summary})
-        return sorted(entries, key=lambda entry: -entry["changed"])
+        return _list_files(self.folder.glob("*.json"), PracticeSession.read_summary)
 
     def delete_session(self, name: str) -> None:
         """Delete a session."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from riverboat.web.jobs.queue import ACTIVE_STATES, SPOT_UNIT, JobQueue, SolveJo
 from riverboat.web.log_files import read_rows
 from riverboat.web.models import RunResponse, SeriesResponse
 
+MAX_RUNS = 2_000
 _BOARD_PATTERN = re.compile(r'^board = "(\w+)"', re.MULTILINE)
 _NAME_PATTERN = re.compile(r'^name = "(.*)"$', re.MULTILINE)
 _OWNER_PATTERN = re.compile(r"process (\d+) on (\S+)")
@@ -28,7 +30,8 @@ _OWNER_PATTERN = re.compile(r"process (\d+) on (\S+)")
 
 def list_runs(data: DataFolder, jobs: JobQueue) -> list[RunResponse]:
     """Return all runs, the last changed first, including jobs that have written nothing yet."""
-    runs = {name: describe_run(name, folder, jobs.find(name)) for name, folder in data.iter_runs()}
+    folders = islice(data.iter_runs(), MAX_RUNS)
+    runs = {name: describe_run(name, folder, jobs.find(name)) for name, folder in folders}
     for job in jobs.list_jobs():
         if job.name not in runs:
             runs[job.name] = RunResponse(
@@ -71,16 +74,13 @@ def _manifest_fields(place: Path) -> dict[str, Any]:
     facts |= {"iterations": provenance.get("iterations"), "seconds": provenance.get("seconds")}
     if kind == "blueprint":
         return facts | {"kind": "blueprint"}
-    if "game_file" in manifest and manifest.text("game_file") == "game.toml":
+    if manifest.get("game_file") == "game.toml":
         head = (place / "game.toml").read_text(encoding="utf-8")[:2_000]
         board, name = _BOARD_PATTERN.search(head), _NAME_PATTERN.search(head)
         facts |= {"kind": "solution", "board": board[1] if board else None, "unit": SPOT_UNIT}
         facts |= {"game": name[1]} if name else {}
-    checks = _checks_of_manifest(manifest)
-    if checks:
-        facts |= {key: checks[-1][key] for key in ("seconds", "exploitability")} | {
-            "iterations": checks[-1]["iteration"]
-        }
+    for check in _checks_of_manifest(manifest)[-1:]:
+        facts |= {key: check[key] for key in ("seconds", "exploitability")} | {"iterations": check["iteration"]}
     return facts
 
 
@@ -129,8 +129,7 @@ def _solve_series(name: str, rows: list[dict[str, Any]], job: SolveJob | None) -
         end, last = extrapolate_iterations(checks, target), points[-1]
         if end is not None and last["seconds"]:
             left = max(0.0, (end - last["iteration"]) * last["seconds"] / max(last["iteration"], 1))
-    units = {"exploitability": unit, "visits": "nodes"}
-    return SeriesResponse(name=name, rows=points, units=units, seconds_left=left)
+    return SeriesResponse(name=name, rows=points, units={"exploitability": unit, "visits": "nodes"}, seconds_left=left)
 
 
 def _training_series(name: str, rows: list[dict[str, Any]], folder: Path) -> SeriesResponse:
@@ -162,10 +161,3 @@ def resident_bytes(pid: int | None) -> int | None:
     """Return the resident memory of a process, rounded to MiB; None if the system does not report it."""
     resident = None if pid is None else resident_memory(pid)
     return None if resident is None else resident >> 20 << 20
-
-
-def solved_boards(folder: Path) -> tuple[list[dict[str, Any]], str]:
-    """Return the solved boards of a run, and the line that they report."""
-    rows = read_rows(folder / BOARDS_FILE)
-    line = rows[0].get("node", {}).get("line", "") if rows else ""
-    return rows, str(line)

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,23 +73,17 @@ def allowed_hosts(host: str, port: int) -> frozenset[str]:
     """Return the accepted `Host` headers: names of this machine, and the given address or, for all, its own addresses."""
     names = {*LOCAL_HOSTNAMES, f"[{host}]" if ":" in host else host}
     if host in ("0.0.0.0", "::"):
-        names |= {socket.gethostname().lower(), *(str(each[4][0]) for each in _own_addresses())}
+        names.add(socket.gethostname().lower())
+        with suppress(OSError):
+            names |= {str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None)}
     return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
-
-
-def _own_addresses() -> list[tuple[object, object, object, object, tuple[object, ...]]]:
-    try:
-        return list(socket.getaddrinfo(socket.gethostname(), None))
-    except OSError:
-        return []
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
     """Return a bound socket, so that its port is known before anything is printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # explicit protocol: otherwise asyncio does not disable Nagle's algorithm
+    # explicit protocol: otherwise asyncio does not disable Nagle's algorithm
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
@@ -107,33 +102,28 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         raise InputError("riverboat serve needs FastAPI and uvicorn: pip install 'riverboat[web]'") from None
     memory_limit = None if memory is None else parse_byte_size(memory)
     is_local = is_loopback_host(host)
-    bound = bind_socket(host, port)  # bind first: an invalid address leaves no folder behind
-    try:
+    with bind_socket(host, port) as bound:  # bind first: an invalid address leaves no folder behind
         with files.disk_errors(data):
             data.mkdir(parents=True, exist_ok=True)
-    except Exception:
-        bound.close()
-        raise
-    plugins.forbid_imports("the server")
-    port = bound.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    application = LazyApplication(data, jobs, memory_limit)
-    gateway = Gateway(application, token, allowed_hosts(host, port), port)
-    shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
-    link = f"http://{shown_host}:{port}/?token={token}"
-    print(f"Riverboat: {link}", flush=True)
-    say(f"data folder: {data}; stop with Ctrl-C")
-    if not is_local:
-        say(
-            f"--host {host}: anybody who can reach this address and has the link can solve and read the data folder; "
-            "nothing is encrypted, so use it only in a trusted network"
-        )
-    if open_browser:
-        threading.Timer(0.3, webbrowser.open, (link,)).start()
-    try:
-        make_server(gateway, application.stop).run(sockets=[bound])
-    finally:
-        say("stopping: jobs write a checkpoint")
-        stopped = application.close()
-        if not stopped and isinstance(sys.exc_info()[1], KeyboardInterrupt):
-            termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit
+        plugins.forbid_imports("the server")
+        port = bound.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        application = LazyApplication(data, jobs, memory_limit)
+        gateway = Gateway(application, token, allowed_hosts(host, port), port)
+        shown_host = "127.0.0.1" if host in ("0.0.0.0", "localhost") else f"[{host}]" if ":" in host else host
+        link = f"http://{shown_host}:{port}/?token={token}"
+        print(f"Riverboat: {link}", flush=True)
+        say(f"data folder: {data}; stop with Ctrl-C")
+        if not is_local:
+            say(
+                f"--host {host}: anybody who can reach this address and has the link can solve and read the data folder; "
+                "nothing is encrypted, so use it only in a trusted network"
+            )
+        if open_browser:
+            threading.Timer(0.3, webbrowser.open, (link,)).start()
+        try:
+            make_server(gateway, application.stop).run(sockets=[bound])
+        finally:
+            say("stopping: jobs write a checkpoint")
+            if not application.close() and isinstance(sys.exc_info()[1], KeyboardInterrupt):
+                termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit

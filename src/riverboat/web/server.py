@@ -43,23 +43,22 @@ class Server:
     def __init__(self, data: str | Path, *, jobs: int = 1, memory: int | None = None) -> None:
         self.data = DataFolder(data)
         self.cores = resources.available_cores()
-        free = available_memory() or 4 << 30
-        self.jobs = JobQueue(
-            self.data, max_running=jobs, memory=int(JOB_MEMORY_SHARE * free) if memory is None else memory
-        )
+        if memory is None:
+            memory = int(JOB_MEMORY_SHARE * (available_memory() or 4 << 30))
+        self.jobs = JobQueue(self.data, max_running=jobs, memory=memory)
         self.solutions = SolutionStore(self.data)
         self.practice = PracticeService(self.data)
         self.closing = threading.Event()
         gate = PriorityGate()
-        self.play_queue = WorkQueue("playing", threads=1, max_waiting=MAX_WAITING_READS, gate=gate, urgent=True)
+        nice = BACKGROUND_NICENESS
+        self.play_queue = WorkQueue("playing", max_waiting=MAX_WAITING_READS, gate=gate, urgent=True)
         self.read_queue = WorkQueue("reading", threads=READ_THREADS, max_waiting=MAX_WAITING_READS)
-        self.costly_queue = WorkQueue(
-            "costly", threads=1, max_waiting=MAX_WAITING_COSTLY, gate=gate, nice=BACKGROUND_NICENESS
-        )
-        self.review_work_queue = WorkQueue(
-            "reviewing", threads=1, max_waiting=MAX_WAITING_REVIEWS, gate=gate, nice=BACKGROUND_NICENESS
-        )
-        self._lookahead_queue = WorkQueue("ahead", threads=1, max_waiting=1, nice=BACKGROUND_NICENESS)
+        self.costly_queue = WorkQueue("costly", max_waiting=MAX_WAITING_COSTLY, gate=gate, nice=nice)
+        self.review_work_queue = WorkQueue("reviewing", max_waiting=MAX_WAITING_REVIEWS, gate=gate, nice=nice)
+        self._lookahead_queue = WorkQueue("ahead", max_waiting=1, nice=nice)
+        self._queues = (
+            self.play_queue, self.read_queue, self.costly_queue, self.review_work_queue, self._lookahead_queue,
+        )  # fmt: skip
         self.reviews = ReviewQueue(self.review_work_queue)
         self.last_node: tuple[str, str] | None = None  # last node that was read
 
@@ -115,7 +114,3 @@ class Server:
         self.jobs.close()
         end = time.monotonic() + SHUTDOWN_SECONDS
         return all(queue.is_idle(max(0.0, end - time.monotonic())) for queue in self._queues)
-
-    @property
-    def _queues(self) -> tuple[WorkQueue, ...]:
-        return self.play_queue, self.read_queue, self.costly_queue, self.review_work_queue, self._lookahead_queue

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fastapi import Response
@@ -20,7 +20,7 @@ from riverboat.api.artifacts import (
     load_solved,
     newest_artifact,
 )
-from riverboat.api.nodes import NodeSource, find_source, read_node, source_version
+from riverboat.api.nodes import find_source, read_node, source_version
 from riverboat.core import artifacts
 from riverboat.core.cache import LRUCache
 from riverboat.core.cancellation import cancellation_check
@@ -34,11 +34,7 @@ from riverboat.web.views.node import possible_cards, solution_node_to_dict
 from riverboat.web.views.public_state import example_lines, public_node_to_dict
 
 if TYPE_CHECKING:
-    from riverboat.agents.base import Agent, PublicPolicy
     from riverboat.strategies.solution import Solution
-
-    class AnsweringAgent(Agent, PublicPolicy, Protocol):
-        """An agent that is a policy over all hands at public states."""
 
 # --- Locks of open solutions: traversals of one solution share memory, and several threads use it ---
 
@@ -68,7 +64,6 @@ def hold_solution_lock(who: object) -> Iterator[None]:
 
 MAX_CACHE_BYTES = 128 << 20  # size of the response cache
 MAX_OPEN_SOLUTIONS = 4
-CacheKey = tuple[Any, ...]
 
 
 class SolutionStore:
@@ -80,27 +75,18 @@ class SolutionStore:
         self._open: LRUCache[tuple[Solution, threading.RLock]] = LRUCache(MAX_OPEN_SOLUTIONS)
         self._opening = threading.Lock()
 
-    def resolve(self, name: str) -> NodeSource:
-        """Resolve a name: `default` is the shipped blueprint, `demo` the demo's, others are runs or agents."""
-        return find_source(name, self.data.run_folder)
-
-    def agent(self, name: str | None) -> AnsweringAgent:
+    def agent(self, name: str | None) -> Any:
         """Make the agent of a name; it must be a policy over all hands."""
-        return cast("AnsweringAgent", load_policy(parse_agent_spec(name, self.data))[0])
+        return load_policy(parse_agent_spec(name, self.data))[0]
 
     def examples(self, name: str) -> bytes:
         """Return frequent lines of a blueprint as JSON; none for other agents."""
-        source = self.resolve(name)
-        if source.kind != "blueprint" or source.folder is None:
-            return b"[]"
+        source = find_source(name, self.data.run_folder)
         folder = source.folder
-        return self.responses.get_or_compute(
-            (source.version, "examples"), lambda: encode_json(example_lines(load_blueprint(folder)))
-        )
-
-    def version_key(self, name: str) -> CacheKey:
-        """Return a key that changes when the artifact behind a name changes: its newest folder and file stamp."""
-        return source_version(name, self.data.run_folder)
+        if source.kind != "blueprint" or folder is None:
+            return b"[]"
+        key = (source.version, "examples")
+        return self.responses.get_or_compute(key, lambda: encode_json(example_lines(load_blueprint(folder))))
 
     def solution(self, name: str) -> tuple[Solution, threading.RLock]:
         """Return a solution, loaded once, and the lock for its traversals."""
@@ -120,11 +106,11 @@ class SolutionStore:
 
     def get_cached(self, name: str, *key: Any) -> bytes | None:
         """Return a cached response if its run has not changed."""
-        return self.responses.get((self.version_key(name), *key))
+        return self.responses.get((source_version(name, self.data.run_folder), *key))
 
     def get_or_compute(self, name: str, *key: Any, compute: Callable[[Solution], Any]) -> bytes:
         """Return a response about a solution as JSON, from the cache or computed."""
-        cache_key = (self.version_key(name), *key)
+        cache_key = (source_version(name, self.data.run_folder), *key)
         cached = self.responses.get(cache_key)
         if cached is None:
             solution, lock = self.solution(name)
@@ -134,26 +120,24 @@ class SolutionStore:
 
     def node(self, name: str, line: str, board: str = "") -> bytes:
         """Return a node of a solution, or a decision of a blueprint or an agent on a board."""
-        source = self.resolve(name)
+        source = find_source(name, self.data.run_folder)
         if source.kind == "solution":
             if board:
                 raise InputError(
                     f"board {short_repr(board)}: the cards of a spot are part of its lines, such as x-x/8h"
                 )
-            return self.get_or_compute(
-                name,
-                "node",
-                line,
-                board,
-                compute=lambda solved: NodeResponse(run=name, **solution_node_to_dict(solved, line)),
-            )
+
+            def compute(solved: Solution) -> NodeResponse:
+                return NodeResponse(run=name, **solution_node_to_dict(solved, line))
+
+            return self.get_or_compute(name, "node", line, board, compute=compute)
         fields = public_node_to_dict(read_node(source, line, board, make_agent=self.agent))
         return self.responses.put((source.version, "node", line, board), encode_json(NodeResponse(run=name, **fields)))
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
         """Yield work that caches the nodes after a node: values of its street, each child, then every card of a deal."""
         with suppress(RiverboatError, OSError):  # a request for them reports the error
-            if self.resolve(name).kind != "solution":
+            if find_source(name, self.data.run_folder).kind != "solution":
                 return
             solution, lock = self.solution(name)
             with lock:

@@ -15,10 +15,8 @@ import os
 import sys
 import threading
 import time as clock
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from riverboat.core.cancellation import CancelledError, cancellation_check
@@ -65,12 +63,11 @@ class PriorityGate:
 class QueuedTask:
     """A task in a queue: its result is a `Future`, and `cancel` stops it at any stage."""
 
-    def __init__(
-        self, work: Callable[[], Any], gate: PriorityGate | None = None, *, uninterruptible: bool = False
-    ) -> None:
+    def __init__(self, work: Callable[[], Any], gate: PriorityGate | None, *, uninterruptible: bool) -> None:
         self.work, self.gate, self.uninterruptible = work, gate, uninterruptible
         self.future: Future[Any] = Future()
         self.cancelled = threading.Event()
+        self.started = False
 
     def cancel(self) -> None:
         """Remove the task from the queue, or stop it at its next poll; no one waits for it any more."""
@@ -92,6 +89,7 @@ class QueuedTask:
 
     def run(self) -> None:
         """Run the work unless it was cancelled; uninterruptible work, which writes files, is not stopped."""
+        self.started = True
         try:
             with cancellation_check(None if self.uninterruptible else self.check):
                 if not self.uninterruptible:
@@ -112,7 +110,7 @@ class WorkQueue:
         self,
         name: str,
         *,
-        threads: int,
+        threads: int = 1,
         max_waiting: int,
         gate: PriorityGate | None = None,
         urgent: bool = False,
@@ -180,7 +178,9 @@ class WorkQueue:
             self._waiting.pop(task, None)
 
     def _run_tasks(self) -> None:
-        _lower_priority(self.nice)
+        if self.nice and sys.platform == "linux":  # elsewhere threads have no priorities of their own
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self.nice)
         while True:
             with self._ready:
                 while not self._waiting and not self._closed:
@@ -203,26 +203,10 @@ class WorkQueue:
                 del task
 
 
-def _lower_priority(steps: int) -> None:
-    """Lower the priority of this thread, if the system supports priorities of threads."""
-    if steps and sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), steps)
-
-
 # --- Reviews of hands: requested by POST, read by GET, computed one at a time ---
 
 MAX_REVIEWS_STORED = 5_000  # finished reviews that are kept
-NONE, WAITING, RUNNING, DONE, FAILED = "none", "waiting", "running", "done", "failed"
 ReviewKey = tuple[str, Hashable]  # owner, and key of the hand
-
-
-@dataclass(eq=False)
-class _ReviewEntry:
-    task: QueuedTask | None = None
-    state: str = WAITING
-    review: dict[str, Any] | None = None
-    error: str | None = None
 
 
 class ReviewQueue:
@@ -231,62 +215,46 @@ class ReviewQueue:
     def __init__(self, queue: WorkQueue) -> None:
         self.queue = queue
         self._lock = threading.RLock()
-        self._entries: OrderedDict[ReviewKey, _ReviewEntry] = OrderedDict()
+        self._tasks: dict[ReviewKey, QueuedTask] = {}
 
     def request(self, owner: str, hand: Hashable, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Queue a review unless it is known or pending; a failed one is tried again."""
         with self._lock:
-            entry = self._entries.get((owner, hand))
-            if entry is None or entry.state == FAILED:
-                entry = _ReviewEntry()
-                entry.task = self.queue.submit(lambda: self._compute((owner, hand), entry, work))
-                self._entries[owner, hand] = entry
-                self._evict_oldest()
+            if self.status(owner, hand)["state"] in ("none", "failed"):
+                self._tasks[owner, hand] = self.queue.submit(work)
+                done = [key for key, task in self._tasks.items() if task.future.done()]
+                for key in done[: max(0, len(done) - MAX_REVIEWS_STORED)]:  # the oldest ones
+                    del self._tasks[key]
             return self.status(owner, hand)
 
     def status(self, owner: str, hand: Hashable) -> dict[str, Any]:
         """Return the state of a review, and the review when it is done; starts nothing."""
+        status: dict[str, Any] = {"state": "none", "ahead": 0, "review": None, "error": None}
         with self._lock:
-            entry = self._entries.get((owner, hand), _ReviewEntry(state=NONE))
-            waiting = [other for other in self._entries.values() if other.state in (WAITING, RUNNING)]
-            ahead = waiting.index(entry) if entry.state == WAITING else 0
-            return {"state": entry.state, "ahead": ahead, "review": entry.review, "error": entry.error}
+            task = self._tasks.get((owner, hand))
+            if task is None:
+                return status
+            pending = [other for other in self._tasks.values() if not other.future.done()]
+            if task in pending:
+                waiting = {"state": "waiting", "ahead": pending.index(task)}
+                return status | ({"state": "running"} if task.started else waiting)
+            error = task.future.exception()
+        if error is None:
+            return status | {"state": "done", "review": task.future.result()}
+        if isinstance(error, CancelledError):
+            return status
+        bug = f"{type(error).__name__}: {error} (a bug in Riverboat)"[:500]
+        return status | {"state": "failed", "error": str(error) if isinstance(error, RiverboatError) else bug}
 
-    def cancel(self, owner: str) -> None:
-        """Cancel pending reviews of an owner."""
-        self._drop(owner, (WAITING, RUNNING))
+    def cancel(self, owner: str, *, finished: bool = False) -> None:
+        """Cancel pending reviews of an owner; with `finished` also delete the others."""
+        with self._lock:
+            own = {key: task for key, task in self._tasks.items() if key[0] == owner}
+            for key, task in own.items():
+                if finished or not task.future.done():
+                    task.cancel()
+                    del self._tasks[key]
 
     def forget(self, owner: str) -> None:
         """Cancel pending reviews of an owner and delete finished ones: its name may be used again."""
-        self._drop(owner, (WAITING, RUNNING, DONE, FAILED))
-
-    def _drop(self, owner: str, states: tuple[str, ...]) -> None:
-        with self._lock:
-            for key in [key for key, entry in self._entries.items() if key[0] == owner and entry.state in states]:
-                entry = self._entries.pop(key)
-                if entry.task is not None:
-                    entry.task.cancel()
-
-    def _compute(self, key: ReviewKey, entry: _ReviewEntry, work: Callable[[], dict[str, Any]]) -> None:
-        entry.state = RUNNING
-        review, error = None, None
-        try:
-            review = work()
-        except CancelledError:
-            with self._lock:
-                if self._entries.get(key) is entry:
-                    del self._entries[key]
-            return
-        except RiverboatError as failed:
-            error = str(failed)
-        except Exception as failed:
-            error = f"{type(failed).__name__}: {failed} (a bug in Riverboat)"[:500]
-        with self._lock:
-            entry.review, entry.error, entry.task = review, error, None
-            entry.state = DONE if error is None else FAILED
-
-    def _evict_oldest(self) -> None:
-        """Delete the oldest finished reviews beyond the limit."""
-        done = [key for key, entry in self._entries.items() if entry.state in (DONE, FAILED)]
-        for key in done[: max(0, len(done) - MAX_REVIEWS_STORED)]:
-            del self._entries[key]
+        self.cancel(owner, finished=True)

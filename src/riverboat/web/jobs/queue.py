@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from riverboat.api import boards as many_boards
 from riverboat.api.options import parse_target
-from riverboat.api.solve import check_choices, check_schedule, solve
+from riverboat.api.solve import check_schedule
 from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_toml_text
@@ -30,7 +30,7 @@ from riverboat.core.formatting import format_bytes, parse_duration
 from riverboat.formats import spot_file
 from riverboat.web.data_folder import JOBS_FOLDER, DataFolder, MissingError
 from riverboat.web.log_files import last_line
-from riverboat.web.models import SolveLimitsRequest, SolveOptionsRequest, options_model
+from riverboat.web.models import JobOptions, SolveLimitsRequest
 
 # --- Options of a job; one function checks those of new jobs, resumed jobs and `job.json` files ---
 
@@ -39,10 +39,6 @@ SPOT_UNIT = "% of pot"  # unit of exploitability
 
 
 BOARDS_OPTIONS = ("boards", "line", "keep")
-JobOptions = options_model(
-    "JobOptions", "Options of `riverboat solve` that a job may have, by their long names.",
-    (solve, SolveOptionsRequest.model_fields), (many_boards.solve_boards, BOARDS_OPTIONS), iterations=1,
-)  # fmt: skip
 OPTION_CHECKS: dict[str, Callable[[str], object]] = {
     "time": parse_duration, "checkpoint": parse_duration, "schedule": check_schedule,
 }  # fmt: skip
@@ -71,7 +67,6 @@ def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit:
         raise InputError(f"option {'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]) from None
     if "until" in given:
         parse_target(given["until"], unit)
-    check_choices("cfr", "full", "cpu", given.get("dtype"))
     for name in OPTION_CHECKS.keys() & given:
         OPTION_CHECKS[name](given[name])
     if kind == "spot" and (extra := [name for name in BOARDS_OPTIONS if name in given]):
@@ -143,10 +138,10 @@ class JobQueue:
 
     def get(self, name: str) -> SolveJob:
         """Return a job by name."""
-        with self._lock:
-            if name not in self._jobs:
-                raise MissingError(f"job {short_repr(name)}: does not exist; GET /api/jobs lists all jobs")
-            return self._jobs[name]
+        job = self.find(name)
+        if job is None:
+            raise MissingError(f"job {short_repr(name)}: does not exist; GET /api/jobs lists all jobs")
+        return job
 
     def find(self, name: str) -> SolveJob | None:
         """Return a job by name, or None."""
@@ -257,7 +252,7 @@ class JobQueue:
         ):  # fmt: skip
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=result, stderr=said, start_new_session=True
-            )  # fmt: skip
+            )
         self._processes[job.name] = process
         self._save(replace(job, state=RUNNING, started=clock.time(), ended=None))
         threading.Thread(target=self._wait_for_end, args=(job.name, process), daemon=True).start()
@@ -267,18 +262,14 @@ class JobQueue:
         notes, options = self.data.job_folder(job.name), job.options
         words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
-        for name, value in options.items():
-            words += [f"--{name}"] if value is True else [f"--{name}={value}"]
-        return words
+        return words + [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items()]
 
     def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
         """Wait for a job's process, record its end, and start the next job."""
-        code = process.wait()
+        with process:  # closes its pipe
+            code = process.wait()
         with self._lock:
             self._processes.pop(name, None)
-            if process.stdin is not None:
-                with suppress(OSError):
-                    process.stdin.close()
             job = self._jobs.get(name)
             if job is not None:
                 state = DONE if code == 0 else MISSED if code == 1 else STOPPED if code in _INTERRUPT_CODES else FAILED
@@ -312,11 +303,11 @@ class JobQueue:
                 self.data.path(job.name)
                 check_options(job.options, job.kind, self.data)
             except RiverboatError as error:  # a foreign folder or another release: shown, but never started
-                jobs[job.name] = replace(job, state=FAILED, message=f"{file.name}: {error}")
-                continue
-            was_active = job.state in ACTIVE_STATES
-            message = "the server stopped; resume continues from the last checkpoint" if was_active else job.message
-            jobs[job.name] = replace(job, state=STOPPED if was_active else job.state, message=message)
+                job = replace(job, state=FAILED, message=f"{file.name}: {error}")
+            if job.state in ACTIVE_STATES:
+                message = "the server stopped; resume continues from the last checkpoint"
+                job = replace(job, state=STOPPED, message=message)
+            jobs[job.name] = job
         return jobs
 
 

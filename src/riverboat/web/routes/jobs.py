@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from riverboat.api.estimate import estimate
@@ -15,7 +15,7 @@ from riverboat.core.errors import InputError
 from riverboat.formats import spot_file
 from riverboat.web import models, runs, spot_sources
 from riverboat.web.jobs.queue import ACTIVE_STATES, SolveJob, check_boards, check_options
-from riverboat.web.log_files import last_line, last_row, read_result
+from riverboat.web.log_files import MAX_TAIL_BYTES, last_line, read_result, read_rows
 from riverboat.web.server import Server
 from riverboat.web.solutions import encode_json
 from riverboat.web.work_queue import BusyError
@@ -53,7 +53,8 @@ def make_job(request: models.JobRequest, server: Server) -> tuple[str, SolveJob]
 def job_response(job: SolveJob, server: Server) -> models.JobResponse:
     """Return a job with its command line, last check and result."""
     notes = server.data.job_folder(job.name)
-    last = last_row(notes / "log.jsonl") if job.kind == "spot" else None
+    rows = read_rows(notes / "log.jsonl", MAX_TAIL_BYTES) if job.kind == "spot" else []
+    last = rows[-1] if rows else None
     said = last_line(notes / "said.txt") if job.state in ACTIVE_STATES else ""
     command = ["riverboat", *server.jobs.command_line(job)]
     memory = runs.resident_bytes(server.jobs.process_id(job.name))
@@ -85,10 +86,13 @@ def job_routes(server: Server) -> APIRouter:
         text, job = await server.compute_from(job_request.agent, lambda: make_job(job_request, server))
         return job_response(server.jobs.submit(text, job), server)
 
+    def all_jobs() -> list[models.JobResponse]:
+        return [job_response(job, server) for job in server.jobs.list_jobs()]
+
     @router.get("/jobs")
     async def jobs() -> list[models.JobResponse]:
         """Return all jobs, the newest first."""
-        return [job_response(job, server) for job in server.jobs.list_jobs()]
+        return all_jobs()
 
     @router.get("/jobs/{name}")
     async def job(name: str) -> models.JobResponse:
@@ -108,10 +112,9 @@ def job_routes(server: Server) -> APIRouter:
         return job_response(server.jobs.resume(name, limits.model_dump(exclude_none=True)), server)
 
     @router.delete("/jobs/{name}", status_code=204)
-    async def remove(name: str) -> Response:
+    async def remove(name: str) -> None:
         """Delete a job and its run."""
         server.jobs.remove(name)
-        return Response(status_code=204)
 
     def stream(request: Request, read: Callable[[], Any], is_over: Callable[[Any], bool]) -> StreamingResponse:
         nonlocal streams
@@ -127,12 +130,9 @@ def job_routes(server: Server) -> APIRouter:
                     value = read()
                     body = encode_json(value)
                     silent += POLL_SECONDS
-                    if body != before:
-                        yield b"data: " + body + b"\n\n"
+                    if body != before or silent >= PING_SECONDS:
+                        yield b"data: " + body + b"\n\n" if body != before else b": alive\n\n"
                         before, silent = body, 0.0
-                    elif silent >= PING_SECONDS:
-                        yield b": alive\n\n"
-                        silent = 0.0
                     if is_over(value):
                         return
                     await asyncio.sleep(POLL_SECONDS)
@@ -152,9 +152,7 @@ def job_routes(server: Server) -> APIRouter:
     @router.get("/events", response_class=StreamingResponse)
     async def all_events(request: Request) -> StreamingResponse:
         """Stream all jobs as server-sent events whenever one changes."""
-        return stream(
-            request, lambda: [job_response(job, server) for job in server.jobs.list_jobs()], lambda jobs: False
-        )
+        return stream(request, all_jobs, lambda jobs: False)
 
     return router
 

@@ -6,20 +6,23 @@ import io
 import json
 import time as clock
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 
 from riverboat.api import boards as many_boards
+from riverboat.api.artifacts import BOARDS_FILE
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
 from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
 from riverboat.strategies.reports.comparison import compare_nodes
-from riverboat.web import models, runs
+from riverboat.web import models
 from riverboat.web.data_folder import MissingError
+from riverboat.web.log_files import read_rows
 from riverboat.web.server import Server
 from riverboat.web.solutions import json_response
 from riverboat.web.specs import require_cheap
@@ -112,7 +115,13 @@ def node_routes(server: Server) -> APIRouter:
     @router.get("/graph", response_model=models.EquityGraphs)
     async def graph(run: RunQuery, line: LineQuery = "") -> Response:
         """Return the equity graphs of both players: points (share of the range with less equity, equity)."""
-        return await answer(run, "graph", line, make=lambda solved: _equity_graphs(solved, line))
+
+        def make(solved: Solution) -> dict[str, Any]:
+            names = node_report.player_names(solved.tree.game)
+            graphs = {name: node_report.equity_graph(solved[line], player) for player, name in enumerate(names)}
+            return {name: [[round_or_none(x, 4) for x in point] for point in graph] for name, graph in graphs.items()}
+
+        return await answer(run, "graph", line, make=make)
 
     @router.get("/runouts", response_model=models.TableResponse)
     async def runouts(run: RunQuery, line: LineQuery = "") -> Response:
@@ -121,12 +130,9 @@ def node_routes(server: Server) -> APIRouter:
         """
 
         def make(solved: Solution) -> models.TableResponse:
-            has_wildcard = comparison_report.has_wildcard(line)
-            return table_response(
-                comparison_report.line_runouts(solved, line)
-                if has_wildcard
-                else comparison_report.node_runouts(solved[line])
-            )
+            if comparison_report.has_wildcard(line):
+                return table_response(comparison_report.line_runouts(solved, line))
+            return table_response(comparison_report.node_runouts(solved[line]))
 
         return await answer(run, "runouts", line, make=make)
 
@@ -173,9 +179,10 @@ def node_routes(server: Server) -> APIRouter:
         """Return one spot on many boards: a row per solved board, and their means; at any line if solutions were saved."""
 
         def work() -> models.TableResponse:
-            rows, reported = runs.solved_boards(server.data.run_folder(run))
+            rows = read_rows(server.data.run_folder(run) / BOARDS_FILE)
             if not rows:
                 raise InputError(f"run {run!r}: no board is solved yet")
+            reported = str(rows[0].get("node", {}).get("line", ""))
             report_line = reported if line is None else line
             if report_line != reported:
                 rows = [row | {"node": at_line(run, str(row["board"]), report_line)} for row in rows]
@@ -187,25 +194,10 @@ def node_routes(server: Server) -> APIRouter:
     def at_line(run: str, board: str, line: str) -> Any:
         """Return EVs and frequencies of one board at a line, from its solution."""
         try:
-            saved_run = f"{run}/runs/{board}"
-            return json.loads(
-                solutions.get_or_compute(
-                    saved_run, "line", line, compute=lambda solved: many_boards.node_figures(solved, line)
-                )
-            )
+            figures = partial(many_boards.node_figures, line=line)
+            return json.loads(solutions.get_or_compute(f"{run}/runs/{board}", "line", line, compute=figures))
         except MissingError:
             reason = f"line {line!r}: the solution of {board} was not saved; solve with keep, or report that line"
             raise InputError(reason) from None
 
     return router
-
-
-def _equity_graphs(solution: Solution, line: str) -> models.EquityGraphs:
-    node = solution[line]
-    names = node_report.player_names(node.tree.game)
-    return models.EquityGraphs(
-        {
-            name: [(round_or_none(x, 4), round_or_none(y, 4)) for x, y in node_report.equity_graph(node, player)]
-            for player, name in enumerate(names)
-        }
-    )

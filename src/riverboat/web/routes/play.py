@@ -17,13 +17,8 @@ from riverboat.formats.hand_files import format_phhs
 from riverboat.formats.phh import is_holdem
 from riverboat.games.holdem.betting import BettingState, RaiseRange
 from riverboat.games.holdem.menus import SEATS
-from riverboat.practice.evaluators import (
-    RANGE_FLOOR,
-    DecisionEvaluator,
-    SolutionEvaluator,
-    TableEvaluator,
-    convert_to_spot,
-)
+from riverboat.practice import evaluators
+from riverboat.practice.evaluators import DecisionEvaluator, SolutionEvaluator, TableEvaluator
 from riverboat.practice.reviews import DecisionReview, HandReview, PlayedHand, review_hand
 from riverboat.practice.session import session_results
 from riverboat.web import models
@@ -45,10 +40,8 @@ def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> 
         if row["verdict"] is not None:
             for option in row["verdict"]["options"]:
                 option["words"] = describe_action(option["move"], state)
-            agent_strategy = row["verdict"]["agent"]
-            row["verdict"]["agent_words"] = agent_strategy and {
-                describe_action(move, state): p for move, p in agent_strategy.items()
-            }
+            mix = row["verdict"]["agent"]
+            row["verdict"]["agent_words"] = mix and {describe_action(move, state): p for move, p in mix.items()}
         row["study"] = _study_source(decision, agent, judge)
     return fields
 
@@ -58,12 +51,13 @@ def _study_source(decision: DecisionReview, agent: str, judge: DecisionEvaluator
     state, board = decision.state, decision.board
     try:
         if isinstance(judge, SolutionEvaluator):
-            spot_state = convert_to_spot(state, board, judge.agent)
+            spot_state = evaluators.convert_to_spot(state, board, judge.agent)
             return {"run": agent, "line": judge.agent.solution_line(spot_state.state, board)}
         if state.street == 0 or not isinstance(judge, TableEvaluator):
             return None
         if judge.translated_state(state, board) is state:
-            return {"source": {"line": state.line, "board": format_cards(board), "agent": agent, "floor": RANGE_FLOOR}}
+            floor = evaluators.RANGE_FLOOR
+            return {"source": {"line": state.line, "board": format_cards(board), "agent": agent, "floor": floor}}
         return {"source": {"text": spot_file.dumps(judge.spot(state, board, decision.action))}}
     except RiverboatError:  # nothing to study; the review contains the reason
         return None
@@ -101,9 +95,8 @@ def play_routes(server: Server) -> APIRouter:
         """Return an open session, opening it if needed; a GET only opens it if that is `cheap`, so that a link cannot
         start a search.
         """
-        while (
-            session := practice.find_open_session(name)
-        ) is None or not session.state:  # its first state is not computed yet
+        # a session without a state is open, but its first state is not computed yet
+        while (session := practice.find_open_session(name)) is None or not session.state:
             if cheap and session is None:
                 require_cheap(practice.data, practice.session_agent(name))
             await server.play(lambda: refresh_state(practice.open_session(name)))
@@ -139,38 +132,44 @@ def play_routes(server: Server) -> APIRouter:
     @router.get("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def raw_results(name: str) -> dict[str, Any]:
         """Return the result as played, and with all-ins by equity."""
-        finished = (await opened(name)).finished
+        finished = (await opened(name)).session.finished
         return await server.compute(lambda: session_results(finished, None).to_dict())
 
     @router.post("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def luckless_results(name: str) -> dict[str, Any]:
         """Return the result also with AIVAT; the first use of an agent may compute its values for minutes."""
         session = await opened(name, cheap=False)
-        return await server.compute_costly(lambda: _aivat_results(practice, session))
+
+        def work() -> dict[str, Any]:
+            agent = practice.agent(session.agent, session.session.table.seed, "values")
+            with hold_solution_lock(agent):
+                return session_results(session.session.finished, agent, lambda share: check_cancellation()).to_dict()
+
+        return await server.compute_costly(work)
 
     @router.get("/sittings/{name}/review", response_model=models.ReviewResponse)
     async def review(name: str, hand: Annotated[int, Query(ge=0, le=10**9)]) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
         practice.session_agent(name)  # raises if there is none
-        return server.reviews.status(_session_owner(name), hand)
+        return server.reviews.status(f"sitting/{name}", hand)
 
     @router.post("/sittings/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: models.HandRequest) -> dict[str, Any]:
         """Queue the review of a finished hand: the options and the EV lost of each decision."""
         session = await opened(name, cheap=False)
-        hand = session.finished.hand(body.hand)  # an immutable value, unaffected by play
+        hand = session.session.finished.hand(body.hand)  # an immutable value, unaffected by play
         work = partial(review_by_agent, practice, hand, session.agent)
-        return server.reviews.request(_session_owner(name), body.hand, work)
+        return server.reviews.request(f"sitting/{name}", body.hand, work)
 
     @router.delete("/sittings/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
         """Cancel pending reviews, because the player has left the table."""
-        server.reviews.cancel(_session_owner(name))
+        server.reviews.cancel(f"sitting/{name}")
 
     @router.get("/sittings/{name}/hands.phhs", response_class=Response)
     async def hands(name: str) -> Response:
         """Return the finished hands as PHH."""
-        finished = (await opened(name)).finished
+        finished = (await opened(name)).session.finished
         text = await server.compute(lambda: format_phhs(finished.record()))
         headers = {"content-disposition": f'attachment; filename="{name}.phhs"'}
         return Response(text, media_type="text/plain; charset=utf-8", headers=headers)
@@ -179,7 +178,7 @@ def play_routes(server: Server) -> APIRouter:
     async def leave(name: str) -> None:
         """Delete a session and cancel its reviews."""
         await server.play(lambda: practice.delete_session(name))
-        server.reviews.forget(_session_owner(name))
+        server.reviews.forget(f"sitting/{name}")
 
     return router
 
@@ -203,10 +202,6 @@ def list_opponents(server: Server) -> list[models.OpponentResponse]:
             opponents.append((run.name, run.kind, f"{'blueprint of ' * (run.kind == 'blueprint')}{run.game}"))
     opponents += [(name, "yardstick", about) for name, about in baseline_descriptions().items()]
     return [models.OpponentResponse(name=name, kind=kind, about=about) for name, kind, about in opponents]
-
-
-def _session_owner(name: str) -> str:
-    return f"sitting/{name}"
 
 
 def take_step(session: OpenSession, version: int | None, move: str | None) -> dict[str, Any]:
@@ -238,6 +233,7 @@ def _session_state(session: OpenSession) -> dict[str, Any]:
     table = session.session.table
     state = table.state
     span = None if table.over or table.rules.begins or table.rules.limit else state.raise_range()
+    labels = [label for label in table.legal() if " to " not in label]  # without the range of raises
     return table.to_dict() | {
         "name": session.name,
         "agent": session.agent,
@@ -248,7 +244,7 @@ def _session_state(session: OpenSession) -> dict[str, Any]:
         "behind": None if table.rules.stacks is None else list(state.behind),
         "bets": [spent - state.committed_before_street for spent in state.spent],
         "big_blind": table.rules.big_blind or None,
-        "moves": moves_to_dicts(table),
+        "moves": [{"move": label, "words": describe_action(label, state)} for label in labels],
         "raise": None if span is None else {**span._asdict(), "before": state.committed_before_street},
         "sizes": [] if span is None else bet_sizes_to_dicts(state, span),
         "history": history_rows(table),
@@ -256,13 +252,6 @@ def _session_state(session: OpenSession) -> dict[str, Any]:
         "phh": is_holdem(table.rules),
         "you": table.seat,
     }
-
-
-def moves_to_dicts(table: PlayTable) -> list[dict[str, Any]]:
-    """Return the moves with descriptions; a range of raises is left out."""
-    return [
-        {"move": label, "words": describe_action(label, table.state)} for label in table.legal() if " to " not in label
-    ]
 
 
 def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, Any]]:
@@ -274,31 +263,22 @@ def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, 
     for total, name in ((span.least, "min"), *by_share, (span.most, "all-in")):
         legal_total = min(max(total, span.least), span.most)
         names.setdefault(legal_total, "all-in" if legal_total == span.most else name)
-    return [
-        {"move": f"r{total}", "name": name, "words": describe_action(f"r{total}", state)}
-        for total, name in names.items()
-    ]
+    moves = {f"r{total}": name for total, name in names.items()}
+    return [{"move": move, "name": name, "words": describe_action(move, state)} for move, name in moves.items()]
 
 
 def history_rows(table: PlayTable) -> list[dict[str, Any]]:
     """Return the public events of the current hand."""
     rows: list[dict[str, Any]] = []
     for event in table.events:
-        street, state = table.rules.streets[event.state.street], event.state
-        row: dict[str, Any] = {"kind": event.kind, "street": street, "pot": state.pot}
+        state = event.state
+        row: dict[str, Any] = {"kind": event.kind, "street": table.rules.streets[state.street], "pot": state.pot}
         if event.kind == "move":
-            words = describe_action(event.move, state)
-            row |= {"you": event.who == table.seat, "move": event.move, "words": words}
+            row |= {"you": event.who == table.seat, "move": event.move, "words": describe_action(event.move, state)}
         elif event.kind == "won":
             row["won"] = event.won
         rows.append(row)
     return rows
-
-
-def _aivat_results(desk: PracticeService, session: OpenSession) -> dict[str, Any]:
-    agent = desk.agent(session.agent, session.session.table.seed, "values")
-    with hold_solution_lock(agent):
-        return session_results(session.finished, agent, progress=lambda share: check_cancellation()).to_dict()
 
 
 def review_by_agent(desk: PracticeService, hand: PlayedHand, agent: str) -> dict[str, Any]:
@@ -351,7 +331,7 @@ def history_routes(server: Server) -> APIRouter:
         name: str, player: PlayerQuery, judge: PlayerQuery, hand: Annotated[int, Query(ge=0, le=10**9)]
     ) -> dict[str, Any]:
         """Return the state of a hand's review, and its decisions when it is done; starts nothing."""
-        return server.reviews.status(_history_owner(name), (player, judge, hand))
+        return server.reviews.status(f"history/{name}", (player, judge, hand))
 
     @router.post("/{name}/review", response_model=models.ReviewResponse)
     async def ask_review(name: str, body: models.HistoryReviewRequest) -> dict[str, Any]:
@@ -360,21 +340,17 @@ def history_routes(server: Server) -> APIRouter:
         hand = await server.compute(lambda: histories.hand(name, body.player, body.hand))
         key = body.player, body.judge, body.hand
         work = partial(review_by_agent, practice, hand, body.judge)
-        return server.reviews.request(_history_owner(name), key, work)
+        return server.reviews.request(f"history/{name}", key, work)
 
     @router.delete("/{name}/reviews", status_code=204)
     async def cancel_reviews(name: str) -> None:
         """Cancel pending reviews, because nobody looks at these hands any more."""
-        server.reviews.cancel(_history_owner(name))
+        server.reviews.cancel(f"history/{name}")
 
     @router.delete("/{name}", status_code=204)
     async def remove(name: str) -> None:
         """Delete a file of hand histories and cancel its reviews."""
         await server.write(lambda: histories.remove(name))
-        server.reviews.forget(_history_owner(name))
+        server.reviews.forget(f"history/{name}")
 
     return router
-
-
-def _history_owner(name: str) -> str:
-    return f"history/{name}"

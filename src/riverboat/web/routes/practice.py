@@ -56,17 +56,21 @@ def chart_routes(server: Server) -> APIRouter:
     async def chart(source: SourceQuery, line: LineQuery = "", root: LineQuery = "") -> dict[str, Any]:
         """Return one chart with its 169 cells."""
         require_cheap(practice.data, source)
-        return await server.compute(
-            lambda: {"source": source, **practice.chart_book(source, root or line)[line].to_dict()}
-        )
+
+        def work() -> dict[str, Any]:
+            return {"source": source, **practice.chart_book(source, root or line)[line].to_dict()}
+
+        return await server.compute(work)
 
     @router.get("/difference", response_model=models.ChartDifference)
     async def compared(source: SourceQuery, against: SourceQuery, line: LineQuery = "") -> dict[str, Any]:
         """Return the difference of two charts at a line: the second source minus the first."""
         require_cheap(practice.data, source, against)
-        return await server.compute(
-            lambda: compare_charts(practice.chart_book(source, line)[line], practice.chart_book(against, line)[line])
-        )
+
+        def work() -> dict[str, Any]:
+            return compare_charts(*(practice.chart_book(name, line)[line] for name in (source, against)))
+
+        return await server.compute(work)
 
     @router.get("/picture", response_class=Response)
     async def picture(
@@ -81,10 +85,8 @@ def chart_routes(server: Server) -> APIRouter:
             with tempfile.TemporaryDirectory() as folder:
                 return save_sheet(selected, Path(folder) / f"charts.{kind}").read_bytes()
 
-        body = await server.compute(work)
-        return Response(
-            body, media_type=MEDIA_TYPES[kind], headers={"content-disposition": f'inline; filename="charts.{kind}"'}
-        )
+        headers = {"content-disposition": f'inline; filename="charts.{kind}"'}
+        return Response(await server.compute(work), media_type=MEDIA_TYPES[kind], headers=headers)
 
     return router
 
@@ -147,12 +149,11 @@ def _next_question(drill: OpenDrill) -> dict[str, Any]:
 
 def _drill_to_dict(drill: OpenDrill) -> dict[str, Any]:
     grades, question = tuple(drill.drill.grades), drill.drill.question  # copies, because the drill may continue
-    percent = [grade.percent for grade in grades]
     return {
         "name": drill.name,
         "source": drill.agent,
         "answers": len(grades),
         "total": sum(grade.ev_lost for grade in grades),
-        "percent": sum(percent) / len(percent) if percent else None,
+        "percent": sum(grade.percent for grade in grades) / len(grades) if grades else None,
         "question": None if question is None else question.to_dict(),
     }

@@ -50,9 +50,8 @@ def proposal_response(
 ) -> models.ProposalResponse:
     """Return a proposal for the page."""
     spot = spot_with_notes.spot
-    candidates = [
-        models.CandidateResponse(**vars(each) | {"spot": spot_file.to_table(each.spot)}) for each in proposal.candidates
-    ]
+    entries = [vars(each) | {"spot": spot_file.to_table(each.spot)} for each in proposal.candidates]
+    candidates = [models.CandidateResponse(**each) for each in entries]
     hands = {name: int((weights > 0).sum()) for name, weights in zip(SEATS, spot.weights, strict=True)}
     chosen = None if proposal.chosen is None else proposal.candidates.index(proposal.chosen)
     return models.ProposalResponse(
@@ -134,9 +133,8 @@ def spot_routes(server: Server) -> APIRouter:
             resolved = spot_sources.resolve_spot(body, server.data, server.solutions)
             seconds = DEFAULT_SECONDS if body.seconds is None else body.seconds
             memory, threads = server.jobs.memory, body.threads or server.cores
-            return proposal_response(
-                resolved, propose(resolved.spot, memory=memory, seconds=seconds, threads=threads), memory, seconds
-            )
+            proposed = propose(resolved.spot, memory=memory, seconds=seconds, threads=threads)
+            return proposal_response(resolved, proposed, memory, seconds)
 
         return await server.compute(work)
 

@@ -97,11 +97,9 @@ def possible_cards(node: SolutionNode) -> list[str]:
 def path_to_node(node: SolutionNode) -> list[dict[str, Any]]:
     """Return the path from the root: every decision and deal with its options and the choice."""
     betting, joiner, steps = node.tree.betting, node.tree.game.joiner, []
-    line, dealt = "", list(node.dealt_cards)
-    num_deals = 0
+    line, num_deals, dealt = "", 0, list(node.dealt_cards)
     names = node_report.player_names(node.tree.game)
-    path = node.path
-    for betting_node, child in zip(path, [*path[1:], None], strict=True):
+    for betting_node, child in zip(node.path, [*node.path[1:], None], strict=True):
         actor = int(betting.actor[betting_node])
         step: dict[str, Any] = {"line": line, "player": names[actor] if actor >= 0 else None}
         step |= {"kind": "decision" if actor >= 0 else "deal" if actor == CHANCE else "end"}
@@ -122,8 +120,7 @@ def _player_to_dict(
     """Return the means and all hands of one player."""
     figures, acts = node_report.hand_figures(node, who), node.player == who
     hands = np.flatnonzero(figures.in_range)
-    side: dict[str, Any] = {key: round_or_none(getattr(summary, key)[who]) for key in ("combos", "ev", "equity", "eqr")}
-    side["hands"] = {
+    columns = {
         "index": hands.tolist(),
         "weight": round_array(figures.reach[hands]),
         "deals": round_array(figures.deals[hands] / max(figures.deals.sum(), 1e-300), 7),
@@ -134,7 +131,8 @@ def _player_to_dict(
         "action_ev": [round_array(row[hands], 3) for row in node.action_ev()] if acts else [],
         **class_columns(hands, classes),
     }
-    return side
+    means = {key: round_or_none(getattr(summary, key)[who]) for key in ("combos", "ev", "equity", "eqr")}
+    return {**means, "hands": columns}
 
 
 def class_columns(hands: Array, classes: HandClasses | None) -> dict[str, list[int]]:

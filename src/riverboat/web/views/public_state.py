@@ -65,9 +65,7 @@ def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) ->
     names = sorted({*node.moves, *own_actions}, key=_action_order)
     if rules.deck != FULL_DECK:
         raise InputError(f"{rules.name}: only hands of the standard deck have a grid; use riverboat show")
-    stacks = None
-    if rules.stacks is not None:
-        stacks = [float(stack - put) for stack, put in zip(rules.stacks, node.spent, strict=True)]
+    stacks = rules.stacks and [float(stack - put) for stack, put in zip(rules.stacks, node.spent, strict=True)]
     classes = classify_all(node.board) if node.board else None
     return {
         "line": node.line,
@@ -93,8 +91,7 @@ def _action_probabilities(node: PublicStateNode, name: str) -> Array:
     """Return the probability of an action with each hand. float64 [n]"""
     if name not in node.moves:
         return np.zeros(len(node.hands))
-    probabilities: Array = node.action_probabilities[:, node.moves.index(name)]
-    return probabilities
+    return np.asarray(node.action_probabilities[:, node.moves.index(name)])
 
 
 def _action_to_dict(node: PublicStateNode, name: str) -> dict[str, Any]:
@@ -120,12 +117,10 @@ def _player_to_dict(
     node: PublicStateNode, seat: int, names: Sequence[str], classes: HandClasses | None
 ) -> dict[str, Any]:
     """Return all hands in a player's range, with their classes if there is a board."""
-    rows = np.flatnonzero(node.reach[seat] > 0)
-    index = hand_indices(node.hands)[rows]
-    order = np.argsort(index)
-    rows, index = rows[order], index[order]
-    deals = node.deal_weights[seat]
-    unknown = [None] * len(rows)
+    indices, deals = hand_indices(node.hands), node.deal_weights[seat]
+    rows = np.argsort(indices)
+    rows = rows[node.reach[seat][rows] > 0]
+    index, unknown = indices[rows], [None] * len(rows)
     hands: dict[str, Any] = {
         "index": index.tolist(), "weight": round_array(node.reach[seat][rows]),
         "deals": round_array(deals[rows] / max(deals.sum(), 1e-300), 7), "ev": unknown, "equity": unknown, "eqr": unknown,
@@ -169,9 +164,7 @@ def example_lines(strategy: Blueprint) -> list[ExampleLine]:
     cards, examples = parse_board(EXAMPLE_BOARD), []
     node: int | None = _most_frequent_flop(strategy)
     while node is not None:
-        street = int(tree.street[node])
-        board = cards[: rules.board_sizes[street]]
-        current = node_at_line(strategy, node, board)
+        current = node_at_line(strategy, node, cards[: rules.board_sizes[tree.street[node]]])
         examples.append(_example_line(current))
         node = _follow_to_next_street(current)
     return examples
