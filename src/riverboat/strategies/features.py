@@ -142,8 +142,7 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
 
 def _count_bits(bits: Array) -> Array:
     """Count the set bits of five-bit numbers."""
-    ones: Array = sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
-    return ones
+    return sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
 
 
 def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
@@ -156,8 +155,7 @@ def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
         a, b = all_hands[:, 0] >> 2, all_hands[:, 1] >> 2
         all_values = np.sort(np.where(a == b, 1000 + a, 13 * np.maximum(a, b) + np.minimum(a, b)))
         below, upto = (np.searchsorted(all_values, value, side) for side in ("left", "right"))
-        preflop: Array = (below + upto) / 2 / len(all_values)
-        return preflop
+        return (below + upto) / 2 / len(all_values)
     keys, inverse = np.unique(np.sort(boards, axis=1), axis=0, return_inverse=True)
     out, board_index, hands = np.zeros(len(cards)), inverse.ravel(), deck.hand_indices(cards)
     order = np.argsort(board_index, kind="stable")

@@ -209,8 +209,7 @@ def reach_probabilities(player: PublicPolicy, public_states: PublicStates, seat:
     """
     if seat not in (0, 1):
         raise InputError(f"seat {seat}: seats are 0 and 1")
-    reached: Array = getattr(player, "reach", partial(reach_by_chain_rule, player))(public_states, seat)
-    return reached
+    return getattr(player, "reach", partial(reach_by_chain_rule, player))(public_states, seat)
 
 
 def reach_by_chain_rule(player: PublicPolicy, public_states: PublicStates, seat: int) -> Array:

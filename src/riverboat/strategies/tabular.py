@@ -136,8 +136,7 @@ class Strategy(StrategyMapping[dict[str, float]]):
             Information set of the tree.
         """
         stop = infoset.offset + len(infoset.actions) * infoset.stride
-        row: Array = self.probabilities[infoset.offset : stop : infoset.stride]
-        return row
+        return self.probabilities[infoset.offset : stop : infoset.stride]
 
     # --- mapping ----------------------------------------------------------------------------
 

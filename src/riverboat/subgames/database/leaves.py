@@ -82,8 +82,7 @@ class RiverSampler:
         """Return the strengths of hands on a river. int64 [hands]"""
         rank = np.zeros(NUM_HANDS, np.int64)
         rank[hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
-        ranks: Array = rank[self.hands]
-        return ranks
+        return rank[self.hands]
 
     @cached_property
     def beaten_shares(self) -> dict[int, Array]:

@@ -71,8 +71,7 @@ class FixedLeafValues(SingleLeafValues):
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        values: Array = self.hand_values[side] * self.compatible_weights(reach[1 - side])
-        return values
+        return self.hand_values[side] * self.compatible_weights(reach[1 - side])
 
 
 def leaf_pair_equities(rollouts: RolloutLeafValues, leaf: int) -> Array:
@@ -107,8 +106,7 @@ class LeafValueRegression:
         return LeafValueRegression(np.linalg.solve(gram, scaled.T @ y))
 
     def __call__(self, inputs: Array) -> Array:
-        out: Array = inputs @ self.weights
-        return out
+        return inputs @ self.weights
 
 
 class RegressionLeafValues(SingleLeafValues):
@@ -134,8 +132,7 @@ class RegressionLeafValues(SingleLeafValues):
         )
         hand_values = self.model(leaf_features(equity, mean, self.stacks[:, None], float(self.seat == side)))
         hand_values = np.where(self.stacks[:, None] > 0, hand_values, equity)
-        values: Array = hand_values * self.pots[:, None] * opponent_weight
-        return values
+        return hand_values * self.pots[:, None] * opponent_weight
 
 
 # --- training of the regression -------------------------------------------------------------------

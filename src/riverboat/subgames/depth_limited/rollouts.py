@@ -281,8 +281,7 @@ class RolloutLeafValues:
         first, second = self.compatible_weights.cards.T
         flat = sums.reshape(*sums.shape[:2], 53 * self.num_groups)
         offset = self.groups * 53
-        compatible: Array = flat[..., offset + 52] - flat[..., offset + first] - flat[..., offset + second]
-        return compatible
+        return flat[..., offset + 52] - flat[..., offset + first] - flat[..., offset + second]
 
 
 def rollout_values(
@@ -336,8 +335,7 @@ def rollout_values(
     valid = total_weight > 0
     out /= np.where(valid, total_weight, 1.0)
     mean = (out * valid).sum(axis=(2, 3)) / max(int(valid.sum()), 1)
-    filled: Array = np.where(valid, out, mean[:, :, None, None])
-    return filled
+    return np.where(valid, out, mean[:, :, None, None])
 
 
 def _terminal_reach(ends: BettingTerminals, bucket_rows: dict[int, Array]) -> Array:

@@ -145,8 +145,7 @@ class CompatibleWeights:
     @cached_property
     def compatible(self) -> Array:
         """Pairs of hands that share no card. bool [hands, hands]"""
-        disjoint: Array = np.equal(self.card_matrix @ self.card_matrix.T, 0.0)
-        return disjoint
+        return np.equal(self.card_matrix @ self.card_matrix.T, 0.0)
 
     def __call__(self, weights: Array) -> Array:
         """Return the total weight of compatible hands. float64 [..., hands] -> [..., hands]"""
@@ -354,8 +353,7 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 
 def discount_regrets(regret: Array, schedule_step: ScheduleStep) -> Array:
     """Discount regrets by the schedule."""
-    discounted: Array = regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
-    return discounted
+    return regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
 
 
 def normalize(weights: Array, axis: int) -> Array:
@@ -389,8 +387,7 @@ class ShowdownLeafValues(SingleLeafValues):
 
         float64 [leaves, hands] -> [leaves, hands]
         """
-        won: Array = self.pots[:, None] * (other.astype(np.float32) @ self.win_matrix.T)
-        return won
+        return self.pots[:, None] * (other.astype(np.float32) @ self.win_matrix.T)
 
 
 # --- root gadgets (vector form of `games.boards.root_gadgets`) ------------------------------------
