@@ -13,7 +13,7 @@ so that all decisions of one bucket are contiguous in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -197,10 +197,7 @@ class Blueprint:
         if not 0 <= street < self.rules.rounds:
             raise InputError(f"street {street}: {self.rules.name} has 0 to {self.rules.rounds - 1}")
         (chosen,) = self._check_buckets(street, np.array([bucket]))
-        weights = self.average[street][chosen].astype(np.float64)
-        slot, count = self.slots(street)
-        total = np.repeat(np.add.reduceat(weights, slot), count)
-        return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
+        return normalize_table(self.average[street][chosen], *self.slots(street))
 
     def hand_probabilities(self, line: str, hand: Cards, board: Cards = ()) -> dict[str, float]:
         """Return action probabilities of one hand: `hand_probabilities("cr300c/", "QhJh", "AsKd2c")`.
@@ -272,6 +269,60 @@ def _normalize_rows(weights: Array, mask: Array | None = None) -> Array:
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
 
 
+def hand_buckets(cards: CardAbstraction, hands: Array, board: Sequence[int]) -> Array:
+    """Return the buckets of hands on a board, by street.
+
+    Parameters
+    ----------
+    cards
+        Card abstraction.
+    hands
+        Hands that the board does not block. uint8 [n, hole]
+    board
+        Board cards.
+
+    Returns
+    -------
+    Array
+        Buckets. int32 [n, streets so far]
+
+    Examples
+    --------
+    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+    >>> hand_buckets(lossless_abstraction(), np.array([[50, 51]], np.uint8), ()).shape
+    (1, 1)
+    """
+    board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
+    return cards.buckets(np.concatenate([hands, board_cards], axis=1), check=False)[:, 0]
+
+
+def normalize_table(weights: Array, slot: Array, count: Array) -> Array:
+    """Normalize accumulated weights at each decision of a street; decisions without weight are uniform.
+
+    Parameters
+    ----------
+    weights
+        Accumulated weights. [..., actions of the street]
+    slot
+        First column of each decision.
+    count
+        Number of actions of each decision.
+
+    Returns
+    -------
+    Array
+        Probabilities. float64 [..., actions of the street]
+
+    Examples
+    --------
+    >>> normalize_table(np.array([1.0, 3.0, 0.0, 0.0]), np.array([0, 2], np.int32), np.array([2, 2], np.int8)).tolist()
+    [0.25, 0.75, 0.5, 0.5]
+    """
+    sums = weights.astype(np.float64)
+    total = np.repeat(np.add.reduceat(sums, slot, axis=-1), count, axis=-1)
+    return np.where(total > 0, sums / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
+
+
 def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     """Return, by street, first column and number of actions of each decision. int32 and int8 [decisions]
 
@@ -292,11 +343,9 @@ def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     >>> [len(first) for first, _ in decision_slots(compile_action_tree(read_game("leduc")))]
     [6, 30]
     """
-    pairs = []
-    for street in range(tree.rules.rounds):
-        nodes = np.flatnonzero((tree.street == street) & (tree.actor >= 0))  # in the order of their slots
-        pairs.append((tree.slot[nodes], tree.count[nodes]))
-    return tuple(pairs)
+    # Nodes of a street are in the order of their slots.
+    by_street = [np.flatnonzero((tree.street == street) & (tree.actor >= 0)) for street in range(tree.rules.rounds)]
+    return tuple((tree.slot[nodes], tree.count[nodes]) for nodes in by_street)
 
 
 def check_abstraction(rules: PokerRules, cards: CardAbstraction) -> None:
@@ -497,13 +546,11 @@ def _load_uncached(folder: str | Path, abstraction: CardAbstraction | str | Path
     if tree.fingerprint != entries.text("fingerprint"):
         raise InputError(f"{source}: trained on another tree of {name!r}: this release builds different actions for it")
     cards, cards_path = _find_abstraction(source, entries.table("abstraction"), rules, abstraction)
-    tables = []
-    for street, (count, width) in enumerate(zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)):
-        tables.append(
-            arrays.get_checked(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0)
-        )
+    dtypes = ("uint8", "uint16", "float32", "float64")
+    shapes = zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)
+    tables = tuple(arrays.get_checked(f"average_{s}", dtypes, shape, 0.0) for s, shape in enumerate(shapes))
     provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
-    return Blueprint(rules, menu, tree, cards, tuple(tables), provenance, cards_path)
+    return Blueprint(rules, menu, tree, cards, tables, provenance, cards_path)
 
 
 def _read(folder: Path) -> tuple[Path, FileEntries, ArtifactArrays]:

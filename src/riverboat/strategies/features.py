@@ -72,6 +72,7 @@ RANGE_FEATURES: tuple[DecisionFeature, ...] = (
 )
 HOLDEM_FEATURES = HAND_FEATURES + BOARD_FEATURES + SITUATION_FEATURES  # available from any observation
 
+_SET_BITS = np.array([number.bit_count() for number in range(32)])
 _MADE_LEVEL = np.array([len(MADE_HANDS) - 1 - k for k in range(len(MADE_HANDS))], float)
 
 
@@ -117,7 +118,7 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
     bits = np.bitwise_or.reduce(1 << ranks, axis=1)
     wheel_bits = (bits << 1) | (bits >> 12)
     windows = sum(
-        ((_count_bits(wheel_bits >> start & 0b11111) >= 3).astype(int) for start in range(10)),
+        ((_SET_BITS[wheel_bits >> start & 0b11111] >= 3).astype(int) for start in range(10)),
         np.zeros(len(cards), int),
     )
     return {
@@ -138,11 +139,6 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
         "top card": ranks.max(axis=1),
         "connected": windows,
     }
-
-
-def _count_bits(bits: Array) -> Array:
-    """Count the set bits of five-bit numbers."""
-    return sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
 
 
 def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:

@@ -107,7 +107,6 @@ POSTPROCESSING_METHODS = {
 }
 DEFAULT_SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # used if no share is given
 MAX_RESULT_BYTES = 8 << 30  # of one `StrategyBatch`
-_MAPPING_CODES = dict(zip(TRANSLATION_MAPPINGS, range(len(TRANSLATION_MAPPINGS)), strict=True))
 _METHOD_CODES = {
     "none": post_kernels.NO_PROCESSING,
     "purify": post_kernels.PURIFY,
@@ -235,13 +234,12 @@ class BlueprintPolicy:
         observations
             Tables at which the player is to act.
         """
-        n = len(observations)
+        shape = len(observations), self._num_columns
         arrays = kernels.ObservationArrays(*(getattr(observations, name) for name in kernels.ObservationArrays._fields))
         positions = self._follow_lines(arrays)
-        rows, moves = np.empty((n, self._num_columns)), np.empty((n, self._num_columns), np.int32)
-        kernels.action_probabilities(
-            self._arrays, self._buckets(observations, positions.states[:, 3]), arrays, positions, rows, moves
-        )
+        rows, moves = np.empty(shape), np.empty(shape, np.int32)
+        buckets = self._buckets(observations, positions.states[:, 3])
+        kernels.action_probabilities(self._arrays, buckets, arrays, positions, rows, moves)
         return PolicyDecisions(rows, moves, positions.node, positions.off)
 
     def act(self, observations: Observations) -> Array:
@@ -314,7 +312,7 @@ class BlueprintPolicy:
         seats = public_states.actor
         query, survey, workspace = self._prepare_query(public_states, seats, draw)
         columns = int(survey.used.max(initial=0))
-        shape = (len(public_states), self._num_hands, columns)
+        shape = (len(public_states), self.rules.deck.num_hands, columns)
         size = 8 * shape[0] * shape[1] * columns
         if size > MAX_RESULT_BYTES:
             raise MemoryLimitError(
@@ -340,8 +338,8 @@ class BlueprintPolicy:
         """
         n = len(public_states)
         query, _, workspace = self._prepare_query(public_states, np.full(n, seat, np.int8), draw)
-        out = np.zeros((n, self._num_hands))
-        no_actions = np.zeros((n, 0), np.int32), np.zeros((n, self._num_hands, 0))
+        out = np.zeros((n, self.rules.deck.num_hands))
+        no_actions = np.zeros((n, 0), np.int32), np.zeros((n, self.rules.deck.num_hands, 0))
         self._run_query(query, workspace, kernels.PublicQueryResult(out, np.zeros(n, np.int64), *no_actions))
         return out
 
@@ -387,7 +385,7 @@ class BlueprintPolicy:
                 np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns))
             )
             if kernels.public_strategies(self._arrays, self._seed, query, self._workspace(max_nodes, 0), result) < 0:
-                return query, result, self._workspace(max_nodes, self._num_hands)
+                return query, result, self._workspace(max_nodes, self.rules.deck.num_hands)
             max_nodes *= 2
 
     def _run_query(
@@ -431,14 +429,6 @@ class BlueprintPolicy:
         return np.uint64(self.seed % 2**64)
 
     @cached_property
-    def _num_hands(self) -> int:
-        return self.rules.deck.num_hands
-
-    @cached_property
-    def _max_buckets(self) -> int:
-        return max(self.strategy.buckets)
-
-    @cached_property
     def _num_columns(self) -> int:
         tree = self.strategy.tree
         raises = np.bincount(tree.parent[1:][tree.kind[1:] == RAISE], minlength=1)
@@ -467,6 +457,7 @@ class BlueprintPolicy:
         return pad_streets(np.require(table, dtype, ["C", "W"]) for table in average)
 
     def _workspace(self, max_nodes: int, hands: int) -> kernels.BeliefWorkspace:
+        num_buckets = max(self.strategy.buckets) if hands else 0
         return kernels.BeliefWorkspace(
             np.zeros(max_nodes, np.int64),
             np.zeros(max_nodes, np.int64),
@@ -477,8 +468,8 @@ class BlueprintPolicy:
             np.zeros(self._num_columns, np.int64),
             np.zeros(hands),
             np.zeros(1, np.int64),
-            np.zeros(self._max_buckets if hands else 0, np.int64),
-            np.zeros(self._max_buckets if hands else 0, np.int32),
+            np.zeros(num_buckets, np.int64),
+            np.zeros(num_buckets, np.int32),
             np.zeros(2, np.int64),
             showdown_workspace(hands),
         )
@@ -546,13 +537,11 @@ def line_arrays(
     1
     """
     bet_translation = line_kernels.BetTranslation(
-        _MAPPING_CODES[mapping], tie == "low", int(compact_rules_arrays(rules).stacks.min())
+        list(TRANSLATION_MAPPINGS).index(mapping), tie == "low", int(compact_rules_arrays(rules).stacks.min())
     )
     names = ("actor", "street", "first", "count", "parent", "kind", "total", "spent", "slot")
     if strategy is not None:
         return line_kernels.ActionTreeArrays(*(getattr(strategy.tree, name) for name in names)), bet_translation
-    types: dict[str, Any] = dict.fromkeys(("actor", "street", "count", "kind"), np.int8)
-    shapes = {"spent": (1, 2)}
-    return line_kernels.ActionTreeArrays(
-        *(np.full(shapes.get(name, (1,)), -1, types.get(name, np.int32)) for name in names)
-    ), bet_translation
+    small = ("actor", "street", "count", "kind")
+    arrays = [np.full((1, 2) if name == "spent" else 1, -1, np.int8 if name in small else np.int32) for name in names]
+    return line_kernels.ActionTreeArrays(*arrays), bet_translation

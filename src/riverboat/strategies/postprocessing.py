@@ -150,21 +150,12 @@ def action_kinds(labels: Sequence[str]) -> Array:
 
 
 def _process_rows(rows: Array, post: PostprocessingRule, kinds: Array | None = None) -> Array:
-    out = np.array(_check_rows(rows), float, order="C")
+    out = np.array(rows, float, order="C")
+    if not np.isfinite(out).all() or out.min(initial=0.0) < 0 or np.abs(out.sum(axis=-1) - 1).max(initial=0) > 1e-6:
+        raise InputError(f"rows of probabilities must be nonnegative and sum to one: {out.tolist()[:3]}")
     flat = out.reshape(-1, out.shape[-1])
     kernels.process_rows(post, np.zeros(out.shape[-1], np.int8) if kinds is None else kinds, flat)
     return out
-
-
-def _check_rows(rows: Array) -> Array:
-    rows = np.asarray(rows, float)
-    if (
-        not np.all(np.isfinite(rows))
-        or rows.min(initial=0.0) < 0
-        or np.abs(rows.sum(axis=-1) - 1).max(initial=0) > 1e-6
-    ):
-        raise InputError(f"rows of probabilities must be nonnegative and sum to one: {rows.tolist()[:3]}")
-    return rows
 
 
 # --- whole strategies -------------------------------------------------------------------------
@@ -218,11 +209,8 @@ def apply_rule(
 def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
     """Return the nodes (public tree) or information sets where their player has not acted before."""
     if isinstance(tree, HistoryTree):
-        infosets: set[int] = set()
-        for player in range(tree.players):
-            owned = np.flatnonzero(tree.owner == player)
-            infosets.update(int(s) for s in owned[tree.treeplex(player).parent == 0])
-        return infosets
+        roots = [tree.treeplex(player) for player in range(tree.players)]
+        return {int(s) for plex in roots for s in plex.infosets[plex.parent == 0]}
     first: set[int] = set()
     for player in (0, 1):
         node = 0

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, NUM_HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.cache import LRUCache
@@ -270,8 +270,8 @@ def ranges(public_states: PublicStates, player: PublicPolicy, other: PublicPolic
     >>> ranges(PublicStates.from_lines(agent.rules, ["c"]), agent).shape
     (1, 2, 1326)
     """
-    seats: Sequence[PublicPolicy] = (player, player if other is None else other)
-    return np.stack([reach_probabilities(policy, public_states, seat) for seat, policy in enumerate(seats)], axis=1)
+    policies = (player, player if other is None else other)
+    return np.stack([reach_probabilities(policy, public_states, seat) for seat, policy in enumerate(policies)], axis=1)
 
 
 def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyBatch:
@@ -379,13 +379,8 @@ def spot_from_state(
                 f"range of {SEATS[seat]}: no hand plays {short_repr(state.line)} with this strategy; "
                 "give a floor such as 0.01, a minimum weight of every hand"
             )
-        weights = np.where(live, np.maximum(reach / (largest or 1.0), floor), 0.0)
-        both_ranges.append(Range(_to_full_deck(weights, state.rules.deck)))
+        weights = np.zeros(NUM_HANDS)
+        deck_hands = FULL_DECK.hand_indices(state.rules.deck.hands)
+        weights[deck_hands] = np.where(live, np.maximum(reach / (largest or 1.0), floor), 0.0)
+        both_ranges.append(Range(weights))
     return Spot.at(state, spot.board, (both_ranges[0], both_ranges[1]), menu, name=name)
-
-
-def _to_full_deck(weights: Array, deck: Deck) -> Array:
-    """Map weights of a deck's hands to the 1,326 hands of the full deck."""
-    out = np.zeros(NUM_HANDS)
-    out[FULL_DECK.hand_indices(deck.hands)] = weights
-    return out

@@ -145,12 +145,9 @@ class HandPairEquities:
         weights = [reach[p][self.hands[p]] for p in (0, 1)]
         lost = self.possible - self.won
         sums = (self.won @ weights[1], self.possible @ weights[1]), (weights[0] @ lost, weights[0] @ self.possible)
-        shares = []
+        shares = np.full((2, NUM_HANDS), np.nan)
         for p, (won, total) in enumerate(sums):
-            out = np.full(NUM_HANDS, np.nan)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                out[self.hands[p]] = np.where(total > 0, won / total, np.nan)
-            shares.append(out)
+            shares[p, self.hands[p][total > 0]] = won[total > 0] / total[total > 0]
         return shares[0], shares[1]
 
 
@@ -522,8 +519,7 @@ class SolutionNode(RenamedAttributes):
             raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
         values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)
         mass = self.compatible_weight(player) if opponent_range is None else compatible_weights(opponent_range)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.where(mass > 0, values / mass, np.nan)
+        values = np.divide(values, mass, out=np.full_like(values, np.nan), where=mass > 0)
         values += tree.betting.spent[self.betting_node, player] - tree.betting.spent[0, player]
         values[:, ~(tree.game.weights[player] > 0)] = np.nan
         return values
@@ -556,8 +552,7 @@ class SolutionNode(RenamedAttributes):
         player
             0 (oop) or 1 (ip).
         """
-        values: Array = self._compute_values(player, respond=True)[0]
-        return values
+        return self._compute_values(player, respond=True)[0, :]
 
     def best_response_action_values(self, player: int, opponent_range: Array | None = None) -> Array:
         """Return best-response values after each action, against `opponent_range` or the range here.
@@ -581,8 +576,7 @@ class SolutionNode(RenamedAttributes):
         player
             0 (oop) or 1 (ip).
         """
-        values: Array = self._values(player)[0]
-        return values
+        return self._values(player)[0, :]
 
     def action_ev(self) -> Array:
         """Return EVs of the actor's hands after each action. float64 [actions, 1326]"""
@@ -599,12 +593,10 @@ class SolutionNode(RenamedAttributes):
         pairs = self.solution.street_values(self).pairs
         if pairs is not None:
             return pairs.range_equities(self.reach)
-        boards = runouts(self.board, game.deck)
-        shares = []
+        boards, shares = runouts(self.board, game.deck), np.full((2, NUM_HANDS), np.nan)
         for player in (0, 1):
             won, total = range_wins(self.reach[1 - player], boards, np.ones(len(boards)), rules=game.deck.rules)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shares.append(np.where((total > 0) & (self.tree.game.weights[player] > 0), won / total, np.nan))
+            np.divide(won, total, out=shares[player], where=(total > 0) & (game.weights[player] > 0))
         return shares[0], shares[1]
 
     def range_mean(self, player: int, numbers: Array) -> float:

@@ -30,7 +30,7 @@ from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.opponents.dbbr import FITS, fit_l1
 from riverboat.opponents.models.hand_lines import TreeDecisions
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, normalize_table
 
 # --- clusters by action ---------------------------------------------------------------------------
 
@@ -548,14 +548,7 @@ def strategy_tables(strategy: Blueprint) -> tuple[Array, ...]:
     >>> strategy_tables(base)[0][0, :2]
     array([0.5, 0.5])
     """
-    tables = []
-    for street, table in enumerate(strategy.average):
-        slot, count = strategy.slots(street)
-        sums = table.astype(np.float64)
-        total = np.repeat(np.add.reduceat(sums, slot, axis=1), count, axis=1)
-        uniform = 1.0 / np.repeat(count, count)
-        tables.append(np.where(total > 0, sums / np.where(total > 0, total, 1.0), uniform))
-    return tuple(tables)
+    return tuple(normalize_table(table, *strategy.slots(street)) for street, table in enumerate(strategy.average))
 
 
 # --- fitting ----------------------------------------------------------------------------------

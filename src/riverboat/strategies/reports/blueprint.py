@@ -22,7 +22,7 @@ from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.strategies.reports.node import (
     WEIGHT_DIGITS,
     class_grid,
@@ -94,8 +94,7 @@ def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
     """Return the first decision of a hand, with the future board known."""
     hands = strategy.rules.deck.hands
     hands = hands[~np.isin(hands, board).any(axis=1)]
-    board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
-    buckets = strategy.cards.buckets(np.concatenate([hands, board_cards], axis=1))[:, 0]
+    buckets = hand_buckets(strategy.cards, hands, board)
     return _blueprint_node(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
 
 
@@ -217,9 +216,7 @@ def _hand_row(node: PublicStateNode, hand: Cards) -> int:
 def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
     """Return a dictionary of one hand: bucket, reach, and action frequencies if its player acts."""
     row, seat = _hand_row(node, cards), parse_seat(node, player)
-    probabilities = (
-        dict(zip(node.moves, node.action_probabilities[row].tolist(), strict=True)) if seat == node.seat else {}
-    )
+    acts = seat == node.seat
     return {
         "hand": format_cards(node.hands[row][::-1]),
         "player": SEATS[seat],
@@ -227,7 +224,7 @@ def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = 
         "board": format_cards(node.board),
         **({} if node.bucket is None else {"bucket": int(node.bucket[row])}),
         "weight": float(node.reach[seat, row]),
-        "frequencies": probabilities,
+        "frequencies": dict(zip(node.moves, node.action_probabilities[row].tolist(), strict=True)) if acts else {},
     }
 
 

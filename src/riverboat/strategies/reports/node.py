@@ -18,7 +18,7 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, format_cell, none_if_nan
 from riverboat.core.validation import check_name
 from riverboat.games.base import Array
@@ -57,18 +57,12 @@ def hand_figures(node: SolutionNode, player: int) -> HandFigures:
     """Return the arrays of a player; computed once per node."""
     cached: dict[int, HandFigures] = node.__dict__.setdefault("_figures", {})
     if player not in cached:
-        cached[player] = _compute_figures(node, player)
+        reach, ev = node.reach[player], node.ev(player)
+        in_range = (node.tree.game.weights[player] > 0) & node.live_hands
+        equity = np.where(in_range, node.equity[player] if node.has_equity else np.nan, np.nan)
+        eqr = _equity_realization(ev, equity, pot(node))
+        cached[player] = HandFigures(reach, reach * node.compatible_weight(player), ev, equity, eqr, in_range)
     return cached[player]
-
-
-def _compute_figures(node: SolutionNode, player: int) -> HandFigures:
-    reach, ev = node.reach[player], node.ev(player)
-    in_range = (node.tree.game.weights[player] > 0) & node.live_hands
-    equity = node.equity[player] if node.has_equity else np.full(NUM_HANDS, np.nan)
-    equity = np.where(in_range, equity, np.nan)
-    return HandFigures(
-        reach, reach * node.compatible_weight(player), ev, equity, _equity_realization(ev, equity, pot(node)), in_range
-    )
 
 
 def _equity_realization(ev: Array, equity: Array, chips: float) -> Array:
@@ -108,8 +102,7 @@ def parse_player(node: SolutionNode, player: int | str | None) -> int:
     if player in (0, 1):
         return int(player)
     known_names = player_names(node.tree.game)
-    if player not in known_names:
-        raise unknown_name_error("player", str(player), known_names)
+    check_name("player", str(player), known_names)
     return known_names.index(str(player))
 
 
@@ -174,9 +167,8 @@ class NodeSummary:
         return columns_table("", columns, [self.names, self.combos, self.ev, self.equity, self.eqr])
 
     def __str__(self) -> str:
-        return "\n".join(
-            [self._headline(), str(self._players_table()), *([str(self.actions)] if len(self.actions) else [])]
-        )
+        tables = [self._players_table(), self.actions] if len(self.actions) else [self._players_table()]
+        return "\n".join([self._headline(), *map(str, tables)])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         from rich.text import Text
@@ -266,10 +258,9 @@ class HandReport:
     draws: tuple[str, ...]
 
     def __str__(self) -> str:
-        description = ", ".join([self.made, *self.draws]) if self.made else ""
-        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}" + (
-            f": {description}" if description else ""
-        )
+        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}"
+        if self.made:
+            head += f": {', '.join([self.made, *self.draws])}"
         shares = [("equity", self.equity), ("EQR", self.eqr)]
         values = [f"weight {self.weight:.4g}", *([f"EV {format_cell(self.ev, CHIPS)}"] if self.ev is not None else [])]
         values += [f"{name} {format_cell(value, SHARE)} %" for name, value in shares if value is not None]
@@ -309,9 +300,7 @@ def hand_report(node: SolutionNode, cards: Cards, player: int | str | None = Non
         weight=float(figures.reach[index]),
         frequencies=dict(zip(node.actions, node.strategy[:, index].tolist(), strict=True)) if acts else {},
         ev=none_if_nan(figures.ev[index]),
-        action_ev={a: none_if_nan(v[index]) for a, v in zip(node.actions, node.action_ev(), strict=True)}
-        if acts
-        else {},
+        action_ev=dict(zip(node.actions, map(none_if_nan, node.action_ev()[:, index]), strict=True)) if acts else {},
         equity=none_if_nan(figures.equity[index]),
         eqr=none_if_nan(figures.eqr[index]),
         made=hand_class.made if hand_class else "",
@@ -371,9 +360,8 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
     if by == "combos":
         return _combo_table(node, seat, figures, np.flatnonzero(figures.in_range))
     if by == "equity":
-        bucket = np.clip(
-            np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS, -1, NUM_EQUITY_BUCKETS - 1
-        ).astype(int)
+        scaled = np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS
+        bucket = np.clip(scaled, -1, NUM_EQUITY_BUCKETS - 1).astype(int)
         step = 100 // NUM_EQUITY_BUCKETS
         groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(NUM_EQUITY_BUCKETS))]
         return _group_table(node, seat, figures, "equity bucket", groups)
@@ -489,6 +477,5 @@ def class_grid(
     weight = np.where(total > 0, weight, 0.0)
     divisor = np.where(total > 0, total, 1.0)
     frequencies = {name: by_class(deals * probability) / divisor for name, probability in probabilities.items()}
-    return HandGrid.actions(
-        frequencies, weight, np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0), title
-    )
+    combos = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+    return HandGrid.actions(frequencies, weight, combos, title)

@@ -36,7 +36,6 @@ from riverboat.games.spots.spot import Spot
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.database import _kernels as kernels
 
@@ -387,9 +386,7 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
             spent = tree.spent[node[i]].tolist()
             board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
             stack = min(rules.stacks) - max(spent)
-            reached = node_at_line(strategy, int(node[i]), board)
-            ranges = np.zeros((2, 1326))
-            ranges[:, hand_indices(reached.hands)] = reached.reach
+            ranges = node_at_line(strategy, int(node[i]), board).full_reach
             if stack > 0 and ranges.any(axis=1).all():
                 yield ReachedStreet(board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), int(node[i]))
 

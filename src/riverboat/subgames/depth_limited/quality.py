@@ -57,11 +57,9 @@ class StreetEvaluation:
     def from_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StreetEvaluation:
         """Build an evaluation with the blueprint's own ranges at a line."""
         node = node_at_line(strategy, line, board)
-        hands, weights = hand_indices(node.hands), np.zeros((2, NUM_HANDS))
-        weights[:, hands] = node.reach
-        game = blueprint_subgame(strategy, node.node, board, weights)
+        game = blueprint_subgame(strategy, node.node, board, node.full_reach)
         tree, table = compile_blueprint(strategy, game, 1)
-        return StreetEvaluation(strategy, line, board, hands, node.reach, game, tree, table)
+        return StreetEvaluation(strategy, line, board, hand_indices(node.hands), node.reach, game, tree, table)
 
     @property
     def state(self) -> BettingState:

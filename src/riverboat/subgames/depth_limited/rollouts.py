@@ -32,7 +32,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, CompatibleWeights
 
 # Kind of action that is played more often.
@@ -69,8 +69,7 @@ def group_hands(strategy: Blueprint, board: Sequence[int], hands: Array, size: i
         raise InputError(f"groups of {size} hands: must be at least 1")
     if size == 1:
         return np.arange(len(hands))
-    deals = np.concatenate([HAND_CARDS[hands], np.tile(np.array(board, np.uint8), (len(hands), 1))], axis=1)
-    buckets = strategy.cards.buckets(deals, check=False)[:, 0, -1]
+    buckets = hand_buckets(strategy.cards, HAND_CARDS[hands], board)[:, -1]
     order = np.lexsort((_mean_strength(board, hands, strategy.rules.deck), buckets))
     groups, number = np.empty(len(hands), np.int64), 0
     for bucket_hands in np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1):

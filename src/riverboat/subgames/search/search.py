@@ -379,11 +379,10 @@ class SubgameSearch:
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
         (node,) = street_nodes(self._line_reader, [state], board, seat)
         if node >= 0:
-            opponent_node = node_at_line(self._opponent_strategy, node, board)
-            ranges[other] = 0.0
-            ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
+            blueprint_ranges = node_at_line(self._opponent_strategy, node, board).full_reach
+            ranges[other] = blueprint_ranges[other]
             if not ranges[seat].any():
-                ranges[seat, hand_numbers(opponent_node.hands)] = opponent_node.reach[seat]
+                ranges[seat] = blueprint_ranges[seat]
         return self.with_blueprint_values(SubgameRoot(state, board, ranges, None, NO_VALUES), seat)
 
     def with_blueprint_values(self, root: SubgameRoot, seat: int) -> SubgameRoot:
