@@ -20,7 +20,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError
 from riverboat.core.parallel import map_in_order
-from riverboat.engines.tables import TABLE_PADDING
+from riverboat.engines.tables import TABLE_PADDING, table_block
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.subtrees import BettingSubtree, extract_action_subtree
 from riverboat.strategies._kernels import table as kernels
@@ -159,6 +159,12 @@ def write_bucket_strategy(
 
     parts = [part for part in np.array_split(np.arange(end - first), threads) if len(part)]
     list(map_in_order(write, parts, threads))
+
+
+def decision_view(tree: BoardTree, table: Array, board: int, node: int) -> Array:
+    """Return the entries of a decision on a board as a view of a table. [actions, rows]"""
+    offset, width, rows = table_block(tree, board, node)
+    return table[offset : offset + width * rows].reshape(width, rows)
 
 
 def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, threads: int) -> Array:

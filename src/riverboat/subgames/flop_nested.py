@@ -28,13 +28,14 @@ from riverboat.abstraction.actions.translation import translation_probabilities
 from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
-from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
+from riverboat.engines.tables import copy_strategy, parse_table_format
 from riverboat.games.base import CHANCE, Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.root_gadgets import RootGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, parse
+from riverboat.strategies.blueprint_game import decision_view
 from riverboat.subgames.flop_refinement import STOP, BettingRound, FlopMethod, forest_index, make_gadget, parse_method
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
@@ -276,9 +277,8 @@ class NestedSolver:
 
     def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
         for forest_node, target_node in self._own_decisions(tree, part, below):
-            source, width, rows = table_block(tree, 0, forest_node)
-            target, _, _ = table_block(self.tree, board, target_node)
-            self.table[target : target + width * rows] = table[source : source + width * rows]
+            source = decision_view(tree, table, 0, forest_node)
+            decision_view(self.tree, self.table, board, target_node)[:] = source
 
 
 def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:
@@ -351,8 +351,7 @@ def translate_strategy(
             mixture = np.where(
                 total > 0, (reaches * strategies).sum(axis=0) / np.where(total > 0, total, 1.0), strategies.mean(axis=0)
             )
-            offset, width, rows = table_block(tree, board, int(forest_indices[0][node]))
-            table[offset : offset + width * rows] = mixture.ravel()
+            decision_view(tree, table, board, int(forest_indices[0][node]))[:] = mixture
             for k, child in enumerate(betting.children(node)):
                 reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]
                 visit(child, board, [TranslatedLine(line_children[i][k], reach[i]) for i in range(len(lines))])

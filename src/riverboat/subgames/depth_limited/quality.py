@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -25,13 +26,12 @@ from riverboat.engines.tables import (
     allocate_tables,
     copy_strategy,
     parse_table_format,
-    table_block,
     write_locked_regrets,
 )
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_quality, schedule_rows
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint
+from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint, decision_view
 from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.depth_limited.solver import StreetStrategy, StreetTree, build_street_tree
@@ -119,10 +119,8 @@ class StreetEvaluation:
         for street_node, node in self.forest_nodes.items():
             seat = int(self.tree.forest.actor[node])
             if seat in seats:
-                offset, width, rows = table_block(self.tree, 0, node)
-                table[offset : offset + width * rows] = street_strategy[street_node][
-                    :, index[self.tree.representatives(0, seat)]
-                ].ravel()
+                hands = index[self.tree.representatives(0, seat)]
+                decision_view(self.tree, table, 0, node)[:] = street_strategy[street_node][:, hands]
 
     def with_street_strategies(self, strategies: Sequence[StreetStrategy]) -> Array:
         """Return the table with each seat's searched street, followed by the blueprint."""
@@ -143,15 +141,13 @@ class StreetEvaluation:
         table_format = parse_table_format(TABLE_DTYPE)
         tables = allocate_tables(self.tree, table_format)
         if street_strategy is not None:
-            index, blocks, start = [], [], 0
             full_table = np.zeros(len(self.table), np.float32)
             self._write_strategy(full_table, street_strategy)
-            for node in sorted(self.forest_nodes.values()):
-                offset, width, rows = table_block(self.tree, 0, node)
-                index.append((0, node, start))
-                blocks.append(full_table[offset : offset + width * rows])
-                start += width * rows
-            lock, locked = np.array(index, np.int32), np.concatenate(blocks).astype(table_format.compute)
+            nodes = sorted(self.forest_nodes.values())
+            blocks = [decision_view(self.tree, full_table, 0, node).ravel() for node in nodes]
+            starts = accumulate(map(len, blocks[:-1]), initial=0)
+            lock = np.array([(0, node, start) for node, start in zip(nodes, starts, strict=True)], np.int32)
+            locked = np.concatenate(blocks).astype(table_format.compute)
             write_locked_regrets(self.tree, table_format, tables.regret, lock, locked)
             tables = tables._replace(lock=lock, locked=locked)
         engine = CpuBoardEngine(self.tree, table_format, tables, stakes=SEVERAL_STREETS_SCHEDULE.stakes)

@@ -127,12 +127,6 @@ class DepthLimitedSubgame:
             out[node] = probabilities
         return out
 
-    @property
-    def limited_street(self) -> DepthLimitedStreet:
-        """Street whose leaves are evaluated."""
-        base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
-        return DepthLimitedStreet(base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy)
-
     def solve(self, iterations: int, until: float, seconds: float | None) -> DepthLimitedPosition:
         """Solve the subgame and return its root position.
 
@@ -140,8 +134,11 @@ class DepthLimitedSubgame:
         """
         start, pot = perf_counter(), self.root.state.pot
         with single_threaded_blas():
-            street, runouts = self.limited_street, RUNOUTS_BY_CARDS[len(self.root.board)]
-            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=runouts)
+            leaves, board = self.leaf_nodes(), self.root.board
+            street = DepthLimitedStreet(
+                self.context.base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy
+            )
+            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=RUNOUTS_BY_CARDS[len(board)])
             solver, margins = make_gadget_solver(self.method, street, values, self.seat)
             while solver.iterations < iterations:
                 before = perf_counter()
@@ -228,9 +225,8 @@ class DepthLimitedPosition:
         """Probability of each action with each hand; hands outside the range play its mean. float64 [1326, actions]"""
         seat = self.subgame.tree.states[self.node].actor
         probabilities, reach = self.solution.strategies[self.node].T, self._reach[seat]
-        reaching = reach > 0 if (reach > 0).any() else np.ones(len(reach), bool)
         mean = probabilities.mean(axis=0)
-        if reach.any():
+        if (reaching := reach > 0).any():
             mean = reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
         out = np.tile(mean, (NUM_HANDS, 1))
         out[self.subgame.hands] = np.where((self.subgame.ranges[seat] > 0)[:, None], probabilities, mean)
@@ -243,9 +239,8 @@ class DepthLimitedPosition:
         parent = {child: n for n, children in enumerate(tree.children) for child in children}
         node = self.node
         while node in parent:
-            above = parent[node]
-            reach[tree.states[above].actor] *= self.solution.strategies[above][tree.children[above].index(node)]
-            node = above
+            child, node = node, parent[node]
+            reach[tree.states[node].actor] *= self.solution.strategies[node][tree.children[node].index(child)]
         return reach
 
     def subgame_root(self) -> SubgameRoot:

@@ -15,7 +15,7 @@ and recomputed bit for bit. A line leads through a chain of subgames:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -26,8 +26,9 @@ import numpy as np
 from riverboat.cards.deck import NUM_HANDS
 from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, check_threads
 from riverboat.core.resources import available_memory
+from riverboat.core.validation import check_name, optional
 from riverboat.engines.devices import CPU, resolve_device
 from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
@@ -135,16 +136,14 @@ class SearchSettings:
     device: str = CPU
 
     def __post_init__(self) -> None:
-        known_names: dict[str, Collection[str]] = {"street": STREETS, "method": SEARCH_METHODS, "leaves": LEAF_METHODS}
-        for setting, known in known_names.items():
-            if getattr(self, setting) not in known:
-                raise unknown_name_error(setting, getattr(self, setting), known)
+        check_name("street", self.street, STREETS)
+        check_name("method", self.method, SEARCH_METHODS)
+        check_name("leaves", self.leaves, LEAF_METHODS)
         if self.leaves != "continuations" and STREETS.index(self.street) > LAST_DEPTH_LIMITED_STREET:
             raise InputError(
                 f"leaves={self.leaves}: a {self.street} is solved to the end of the hand; give search=flop or preflop"
             )
-        if self.nested not in (None, *NESTED_MODES):
-            raise unknown_name_error("nested", str(self.nested), NESTED_MODES)
+        optional(check_name, "nested", self.nested, NESTED_MODES)
         if self.nested == "inexpensive" and self.method == "unsafe":
             raise InputError(
                 "nested=inexpensive: unsafe search has no values for off-tree actions; give nested=expensive"
@@ -157,10 +156,8 @@ class SearchSettings:
             raise InputError("iterations and time: give only one of them to limit a solve")
         if self.seconds is not None and not self.seconds >= MIN_SECONDS:
             raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {MIN_SECONDS:g} s or more")
-        for name, share in (
-            ("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced or 0.0),
-        ):  # fmt: skip
-            if not 0 <= share <= 1:
+        for name in ("floor", "model", "play", "forced"):
+            if not 0 <= (share := getattr(self, name) or 0.0) <= 1:
                 raise InputError(f"{name}={share:g}: must be from 0 to 1, such as 0.01")
         if not 0 <= self.spread <= MAX_SPREAD:
             raise InputError(f"spread={self.spread:g}: must be from 0 to {MAX_SPREAD:g}, such as 1")
@@ -416,8 +413,8 @@ class SubgameSearch:
         if self.settings.method != "estimate":
             return replace(root, values=best, source="the blueprint")
         values = to_real_pot(node_values.self_play[other])
-        error = np.maximum(best - values, 0.0)  # gain of a best response over self-play
-        return replace(root, values=values, source="the blueprint in self-play", error=error)
+        # The error is the gain of a best response over self-play.
+        return replace(root, values=values, source="the blueprint in self-play", error=np.maximum(best - values, 0.0))
 
     def subgame_start(self, state: BettingState, board: tuple[int, ...], seat: int, move: int | None) -> SubgameStart:
         """Return the start of the subgame for a line that reaches a state and continues with a move.
@@ -459,7 +456,8 @@ class SubgameSearch:
         if start.off_tree_move is not None:
             root = root.after_off_tree_move(start.off_tree_move, 1 - seat)
         if root.state.street <= LAST_DEPTH_LIMITED_STREET:
-            return DepthLimitedSubgame(seat, root, menu, self._context, *floors, settings.method, settings.leaves)
+            context = SearchContext(self._line_reader, self._tree_strategy, self.with_blueprint_values)
+            return DepthLimitedSubgame(seat, root, menu, context, *floors, settings.method, settings.leaves)
         forced = DEFAULT_FORCED if settings.forced is None else settings.forced
         return SearchSubgame.from_root(
             root, seat, menu, settings.method, *floors, spread=settings.spread, forced=forced
@@ -471,18 +469,13 @@ class SubgameSearch:
             menu = self.policy.strategy.menu  # leaves must be nodes of the blueprint's tree
         if menu is None:
             return choose_menu(state, self.settings.work, total)
-        return menu if total is None or total in menu_raise_totals(menu, state) else add_raise_total(menu, state, total)
-
-    @cached_property
-    def _context(self) -> SearchContext:
-        return SearchContext(self._line_reader, self._tree_strategy, self.with_blueprint_values)
+        return menu if total is None else add_raise_total(menu, state, total)
 
     @cached_property
     def _line_reader(self) -> BlueprintPolicy:
         """Policy with a deterministic translation."""
-        return (
-            self.policy if self.policy.has_deterministic_translation else replace(self.policy, translation="det-pshar")
-        )
+        policy = self.policy
+        return policy if policy.has_deterministic_translation else replace(policy, translation="det-pshar")
 
     @cached_property
     def _opponent_strategy(self) -> Blueprint:
