@@ -23,7 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.base import Array
 from riverboat.opponents.dbbr import FITS
 from riverboat.opponents.safe_responses import PlanResponse, guarantee, safe_response, unroll, value_of_game
@@ -248,8 +249,7 @@ def fit_opponent_model(
     >>> fit_opponent_model(base, 1, {"r": np.array([5.0, 0.0])})["Q:r"]
     {'f': 0.75, 'c': 0.25}
     """
-    if fit not in FITS:
-        raise unknown_name_error("fit", fit, FITS)
+    check_name("fit", fit, FITS)
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
     tree = base.tree

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import matmul
 
 import numpy as np
 
@@ -93,17 +94,14 @@ def _iterate_reach(
         nodes, weights = (np.concatenate(parts) for parts in zip(*roots, strict=True))
         while len(nodes):
             row, child = child_nodes(tree, nodes)
-            parent = nodes[row]
-            child_weights = weights[row]
+            parent, child_weights = nodes[row], weights[row]
             own = np.flatnonzero(tree.actor[parent] == seat)
             child_weights[own] *= tables[street][:, tree.slot[parent[own]] + child[own] - tree.first[parent[own]]].T
             yield nodes, weights, child, child_weights
             child_street = np.where(tree.actor[child] >= 0, tree.street[child], -1)
             for later in np.unique(child_street[child_street > street]).tolist():
                 selected = np.flatnonzero(child_street == later)
-                dealt = child_weights[selected]
-                for s in range(street, later):
-                    dealt = dealt @ transitions[s]
+                dealt = reduce(matmul, transitions[street:later], child_weights[selected])
                 entries[later].append((child[selected], dealt))
             same_street = child_street == street
             nodes, weights = child[same_street], child_weights[same_street]
@@ -336,9 +334,8 @@ def model_confidence(
         raise InputError(
             f"max_confidence={max_confidence:g}, full_observations={full_observations}: must be from 0 to 1, and at least 1"
         )
-    observations = {node: float(node_counts.sum()) for node, node_counts in counts.moves.items()}
-    if tied:
-        observations = similar_counts(tree, counts)
+    own_counts = {node: float(node_counts.sum()) for node, node_counts in counts.moves.items()}
+    observations = similar_counts(tree, counts) if tied else own_counts
     return {node: max_confidence * min(n, full_observations) / full_observations for node, n in observations.items()}
 
 
@@ -413,7 +410,10 @@ class ModelResponder:
             probability[list(confidence)] = list(confidence.values())
         for trainer in self._seat_trainers:
             for street in trainer.streets:
-                street.set_mixing(probability, offset)
+                street.lock_probability, street.offset = (
+                    probability[street.opponent_nodes],
+                    offset[street.opponent_nodes],
+                )
 
     def improve(self, model: Blueprint, iterations: int) -> None:
         """Train against a model for some iterations in each seat; training against earlier models is down-weighted.
@@ -470,9 +470,8 @@ class _StreetCells:
     def __init__(self, base: Blueprint, tables: BucketTables, street: int, seat: int, base_table: Array) -> None:
         tree = base.tree
         first, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
-        self.cells = tables.cells[first : first + count * width].reshape(
-            count, width
-        )  # float32 [buckets, cells of a row]
+        # float32 [buckets, cells of a row]
+        self.cells = tables.cells[first : first + count * width].reshape(count, width)
         node, child = street_columns(tree, street)
         regrets = 2 * tree.slot[node].astype(np.int64) + child - tree.first[node]
         averages = regrets + tree.count[node]
@@ -485,15 +484,8 @@ class _StreetCells:
         self.handicaps = np.zeros((count, len(self.own)), np.float32)
         self.free_regrets = self.cells[:, self.opponent_regrets]  # of the opponent that plays freely
         self.is_locked = np.zeros(len(self.opponent), bool)  # columns at which the opponent is the model
-
-    def set_mixing(self, probability: Array, offset: Array) -> None:
-        """Set the probability of each node that the opponent is locked to the model, and the phase of its rounds."""
-        self.lock_probability, self.offset = probability[self.opponent_nodes], offset[self.opponent_nodes]
-
-    def rescale(self, keep: float, change: np.float32) -> None:
-        """Multiply all sums by `keep`, and add `change` times the handicaps."""
-        self.cells[:, self.own_regrets] = np.float32(keep) * self.cells[:, self.own_regrets] + change * self.handicaps
-        self.cells[:, self.own_averages] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
+        # Probability of each of them that the opponent is locked to the model, and the phase of its rounds.
+        self.lock_probability = self.offset = np.zeros(len(self.opponent))
 
     def lock(self, model_table: Array, number: int) -> None:
         """Lock the opponent to the model at the nodes of a round."""
@@ -559,5 +551,7 @@ class _SeatTrainer:
         """Multiply all sums by `keep`, and set the factor of the handicaps to `scale`."""
         change = np.float32(scale - keep * self.scale)
         for street in self.streets:
-            street.rescale(keep, change)
+            regrets = street.cells[:, street.own_regrets]
+            street.cells[:, street.own_regrets] = np.float32(keep) * regrets + change * street.handicaps
+            street.cells[:, street.own_averages] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
         self.scale = scale

@@ -79,12 +79,8 @@ class ModelEvaluation:
         mask = moves < self.count[:, None]
         predicted, played = self.predictions[predictor][mask], (moves == self.move[:, None])[mask]
         bin_index = np.minimum((predicted * NUM_CALIBRATION_BINS).astype(int), NUM_CALIBRATION_BINS - 1)
-        bins = []
-        for k in range(NUM_CALIBRATION_BINS):
-            in_bin = bin_index == k
-            if in_bin.any():
-                bins.append((float(predicted[in_bin].mean()), float(played[in_bin].mean()), int(in_bin.sum())))
-        return bins
+        bins = [bin_index == k for k in np.unique(bin_index)]
+        return [(float(predicted[each].mean()), float(played[each].mean()), int(each.sum())) for each in bins]
 
 
 def evaluate_models(
@@ -157,9 +153,8 @@ def _predict_moves(
     out = {key: np.zeros((len(test_decisions), max_moves)) for key in strategies}
     ranges: dict[str, Array] = {}
     last, street, live, buckets = -1, -1, np.zeros(0, np.int64), np.zeros(0, np.int64)
-    for i, (hand, node, move) in enumerate(
-        zip(test_decisions.hand.tolist(), test_decisions.node.tolist(), test_decisions.move.tolist(), strict=True)
-    ):
+    fields = test_decisions.hand, test_decisions.node, test_decisions.move
+    for i, (hand, node, move) in enumerate(np.stack(fields, axis=1).tolist()):
         if hand != last:
             ranges = {key: np.ones(cards.deck.num_hands) for key in strategies}
             last, street = hand, -1

@@ -18,7 +18,8 @@ import numpy as np
 
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, translation_probabilities
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
 from riverboat.games.holdem.actions import CALL as CALL_ACTION
 from riverboat.games.holdem.actions import FOLD as FOLD_ACTION
@@ -109,8 +110,7 @@ def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPP
     >>> read_hands(compile_action_tree(rules, None), hands).node
     array([0, 1])
     """
-    if mapping not in TRANSLATION_MAPPINGS:
-        raise unknown_name_error("action translation", mapping, TRANSLATION_MAPPINGS)
+    check_name("action translation", mapping, TRANSLATION_MAPPINGS)
     tree_rules, hand_rules = tree.rules, hands.rules
     if any(getattr(tree_rules, key) != getattr(hand_rules, key) for key in ("limit", "board", "hole", "deck")):
         raise InputError(f"hands of {hand_rules.name!r}: the tree of {tree_rules.name!r} has other cards or betting")
@@ -136,14 +136,9 @@ class _LineFollower:
     def __init__(self, tree: ActionTree, mapping: str, seed: int) -> None:
         self.mapping, self.rng = mapping, random.Random(seed)
         # Lists: reading single elements of an array is slow.
-        self.actor: list[int] = tree.actor.tolist()
-        self.street: list[int] = tree.street.tolist()
-        self.kind: list[int] = tree.kind.tolist()
-        self.first: list[int] = tree.first.tolist()
-        self.count: list[int] = tree.count.tolist()
-        self.parent: list[int] = tree.parent.tolist()
-        self.total: list[int] = tree.total.tolist()
-        self.highest_total: list[int] = tree.spent.max(axis=1).tolist()
+        fields = tree.actor, tree.street, tree.kind, tree.first, tree.count, tree.parent, tree.total
+        lists: list[list[int]] = [array.tolist() for array in (*fields, tree.spent.max(axis=1))]
+        self.actor, self.street, self.kind, self.first, self.count, self.parent, self.total, self.highest_total = lists
         self.sizes: dict[int, list[float]] = {}
         self.node, self.is_waiting, self.waiting_street = 0, False, 0  # waits for the round after `waiting_street`
 

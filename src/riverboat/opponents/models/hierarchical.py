@@ -23,7 +23,8 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import FOLD, RAISE, ActionTree
 from riverboat.opponents.dbbr import FITS
 from riverboat.opponents.models.tree import (
@@ -94,8 +95,7 @@ def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
         parent = parents[node]
         raises[node] = (raises[parent] if tree.street[parent] == tree.street[node] else 0) + (tree.kind[node] == RAISE)
     price = np.abs(tree.spent[:, 0] - tree.spent[:, 1])
-    share = price / np.maximum(2 * tree.spent.max(axis=1), 1)
-    cost = np.searchsorted(PRICE_BOUNDS, share, side="left") * (price > 0)
+    cost = np.searchsorted(PRICE_BOUNDS, price / np.maximum(2 * tree.spent.max(axis=1), 1)) * (price > 0)
     out = []
     for street in range(tree.rules.rounds):
         node, child = street_columns(tree, street)
@@ -192,11 +192,10 @@ def _expected_counts(
         current = int(tree.slot[node])
         out[int(tree.street[node])][bucket, current : current + len(observed)] += observed
     for (node, move), hands in final_decisions.items():
-        backward, street = np.ones(0), -1
+        street = int(tree.street[node])
+        backward = np.ones(len(tables[street]))
         for current, action in reversed(own_decisions(tree, node, move)):
             node_street = int(tree.street[current])
-            if street < 0:
-                backward = np.ones(len(tables[node_street]))
             for s in range(street - 1, node_street - 1, -1):
                 backward = weights.transitions[s] @ backward
             street = node_street
@@ -286,6 +285,5 @@ MODEL_FITTERS: Mapping[str, Callable[..., Blueprint]] = {
 
 def fit_model_kind(kind: str, base: Blueprint, counts: MoveCounts, prior: float = PRIOR) -> Blueprint:
     """Fit a model of a named kind to counts, with a prior of `prior` hands of the base."""
-    if kind not in MODEL_FITTERS:
-        raise unknown_name_error("fit", kind, MODEL_FITTERS)
+    check_name("fit", kind, MODEL_FITTERS)
     return MODEL_FITTERS[kind](base, counts, prior=prior)
