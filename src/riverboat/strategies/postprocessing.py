@@ -192,25 +192,20 @@ def apply_rule(
     tree = strategy.tree
     table = np.array(strategy.probabilities, float)
     spared = _first_decisions(tree) if spare_first else set()
-    if isinstance(tree, PublicTree):
-        for player, rows in enumerate(tree.player_tables(table)):
-            for node in np.flatnonzero(tree.nodes.actor == player):
-                if int(node) not in spared:
-                    at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
-                    rows[at : at + width] = rule(rows[at : at + width].T, tree.labels(int(node))).T
-    else:
-        for number, infoset in enumerate(tree.infosets()):
-            if number not in spared:
-                part = slice(infoset.offset, infoset.offset + len(infoset.actions) * infoset.stride, infoset.stride)
-                table[part] = rule(table[part][None, :], infoset.actions)[0]
+    nodes = tree.first_node if isinstance(tree, HistoryTree) else np.flatnonzero(tree.nodes.actor >= 0)
+    for node in nodes.tolist():
+        if node not in spared:
+            rows = tree.player_tables(table)[int(tree.nodes.actor[node])]
+            block = slice(int(tree.nodes.data[node]), int(tree.nodes.data[node] + tree.nodes.width[node]))
+            rows[block] = rule(rows[block].T, tree.labels(node)).T
     return Strategy(tree, table, {**strategy.provenance, "post-processing": name})
 
 
 def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
-    """Return the nodes (public tree) or information sets where their player has not acted before."""
+    """Return the nodes where their player has not acted before; in a history tree, the first of each information set."""
     if isinstance(tree, HistoryTree):
         roots = [tree.treeplex(player) for player in range(tree.players)]
-        return {int(s) for plex in roots for s in plex.infosets[plex.parent == 0]}
+        return {int(node) for plex in roots for node in tree.first_node[plex.infosets[plex.parent == 0]]}
     first: set[int] = set()
     for player in (0, 1):
         node = 0

@@ -67,8 +67,7 @@ class ExtendedGame:
         if len(game.deals) != 1:
             raise InputError(f"{game.name}: {len(game.deals)} deals; nested solving needs a game of two rounds")
         part = extract_betting_subtree(game.betting, 0, added)
-        tree = BoardTree(_make_part(game, part, game.weights))
-        return ExtendedGame(tree, tuple(added), part, game)
+        return ExtendedGame(BoardTree(_make_part(game, part, game.weights)), tuple(added), part, game)
 
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
@@ -135,8 +134,7 @@ class NestedSolver:
         """Build the strategy from the abstraction's base strategy."""
         tree, part = self.extended_game.tree, self.extended_game.betting
         self._copy(tree, base, part)
-        no_gifts = np.zeros(len(tree.weights[self.opponent]))
-        self._first_round(tree, base, part, no_gifts, 0)
+        self._first_round(tree, base, part, np.zeros(len(tree.weights[self.opponent])), 0)
 
     def best_response_value(self) -> float:
         """Return the opponent's best-response value in the larger game, in its unit."""

@@ -14,7 +14,7 @@ root are those of `BettingRound.root_ranges`; nested solving (`flop_nested`) has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.devices import CPU
 from riverboat.engines.protocol import SubtreeStart
@@ -169,8 +170,7 @@ class BettingRound:
                 continue
             gift = np.maximum(best[parent] - best[child], 0.0)
             if split:
-                below = [e for e in self.leaves if child <= e < self.end[child]]
-                shared = weights[below].sum(axis=0)
+                shared = weights[[e for e in self.leaves if child <= e < self.end[child]]].sum(axis=0)
                 gift = gift * np.divide(weights[node], shared, out=np.zeros_like(shared), where=shared > 0)
             total += gift
         return total
@@ -290,15 +290,13 @@ def refine_flop(
     method: str | FlopMethod,
     *,
     iterations: int = 200,
-    players: Sequence[int] = (0, 1),
     lines: Sequence[str] | None = None,
     schedule: str | AnySchedule = BOARD_SCHEDULE,
     dtype: str = "float32",
     threads: int = 1,
     device: str = CPU,
-    progress: Callable[[SolvedFlopSubgame], None] | None = None,
 ) -> FlopRefinement:
-    """Refine the subgames of a base strategy, each by itself, for each of `players` against the base.
+    """Refine the subgames of a base strategy, each by itself, for each player against the base.
 
     Hands with reach zero in the base strategy get a strategy too.
 
@@ -310,8 +308,6 @@ def refine_flop(
         Name in `FLOP_METHODS`, or a method.
     iterations
         Iterations of CFR per subgame.
-    players
-        Players whose strategies are refined.
     lines
         Preflop lines whose subgames are solved. The default is all.
     schedule
@@ -322,8 +318,6 @@ def refine_flop(
         Number of threads.
     device
         CPU or a GPU; results are the same up to rounding.
-    progress
-        Called after each solved subgame.
 
     Returns
     -------
@@ -339,7 +333,7 @@ def refine_flop(
         raise InputError(f"{base.tree.name}: {len(base.tree.game.deals)} deals; refining flops needs one")
     table, solved = base.table.copy(), []
     for node in leaves:
-        for player in players if flop_method.gadget else (None,):
+        for player in (0, 1) if flop_method.gadget else (None,):
             part, tree, unit = make_subgame(base, node, flop_method, player)
             if tree is None:
                 continue
@@ -347,13 +341,16 @@ def refine_flop(
             solver.step(iterations)
             exploitability, margin = solver.quality().exploitability, float("nan")
             if player is not None:
-                margins = solver.engine.margins()
-                margin = float(np.nanmin(margins)) * tree.per_chip
+                margin = float(np.nanmin(solver.engine.margins())) * tree.per_chip
             allowance = 2 * exploitability * unit
             solved.append(SolvedFlopSubgame(base.line(node), player, exploitability, allowance, margin))
-            splice(base.tree, table, tree, solver.averages, part, players if player is None else (player,))
-            if progress is not None:
-                progress(solved[-1])
+            # Copy the strategies of the solved players to the table of the whole game.
+            solved_players = (0, 1) if player is None else (player,)
+            target = forest_index(base.tree)[part.origin[tree.forest.node]]
+            pairs = [
+                (node, int(target[node])) for node, actor in enumerate(tree.forest.actor) if actor in solved_players
+            ]
+            copy_strategy(tree, solver.averages, base.tree, table, pairs)
     return FlopRefinement(base.tree, table, tuple(solved))
 
 
@@ -361,8 +358,7 @@ def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], wh
     """Return a method by its name, or as given."""
     if isinstance(method, FlopMethod):
         return method
-    if method not in methods:
-        raise unknown_name_error(what, method, methods)
+    check_name(what, method, methods)
     return methods[method]
 
 
@@ -423,15 +419,6 @@ def make_gadget(
     if method.gadget == STOP:
         return ResolvingGadget(opponent, bounds)
     return MaxmarginGadget(opponent, bounds, 1.0 if weights is None else base.rows_to_hands(weights, opponent))
-
-
-def splice(
-    whole: BoardTree, table: Array, tree: BoardTree, solution: Array, part: BettingSubtree, players: Sequence[int]
-) -> None:
-    """Copy the strategies of some players in a subgame to the table of the whole game."""
-    target = forest_index(whole)[part.origin[tree.forest.node]]
-    pairs = [(node, int(target[node])) for node, actor in enumerate(tree.forest.actor) if actor in players]
-    copy_strategy(tree, solution, whole, table, pairs)
 
 
 def forest_index(tree: BoardTree) -> Array:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.core import validation
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.run_loop import step_until
@@ -434,8 +434,7 @@ def _check_arguments(base: object, method: object, players: object, solver: obje
             "riverboat.subgames.flop_refinement.refine_flop and by agents that search, such as default?search=river"
         )
     validation.check_text("method", method)
-    if method not in METHODS:
-        raise unknown_name_error("method", str(method), METHODS)
+    validation.check_name("method", str(method), METHODS)
     if not isinstance(players, Sequence) or not players or any(p not in (0, 1) for p in players):
         raise InputError(f"players={short_repr(players)}: must be 0, 1 or both, in a tuple")
     if not callable(solver):
@@ -571,10 +570,7 @@ def _refine_jointly(
     for subgame in parts:
         for node in np.flatnonzero(subgame.node_mask & (tree.nodes.actor == player)):
             first, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
-            if isinstance(tree, PublicTree):
-                tree.player_tables(inside)[player][first : first + width] = True
-            else:
-                inside[first : first + width] = True
+            tree.player_tables(inside)[player][first : first + width] = True
     own = np.flatnonzero(flat.nodes.actor == player)
     free = np.zeros(len(flat.nodes.actor), bool)
     free[own] = inside[origin[flat.nodes.data[own]]]

@@ -74,8 +74,7 @@ def history_reach(base: Strategy, without: int) -> Array:
     assert not isinstance(tree, PublicTree)
     n = tree.nodes
     reach = np.empty(len(n.actor))
-    nobody = -9
-    excluded = nobody if without < 0 else without
+    excluded = -9 if without < 0 else without  # -9: nobody
     tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, base.probabilities, excluded, reach)
     return reach
 

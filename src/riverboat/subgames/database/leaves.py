@@ -73,11 +73,6 @@ class RiverSampler:
         """Random generator of the cards."""
         return np.random.default_rng(self.seed)
 
-    def sample_cards(self) -> list[int]:
-        """Sample the river cards of one query."""
-        cards = self.rng.choice(self.river_cards, min(self.cards_per_sample, len(self.river_cards)), replace=False)
-        return [int(card) for card in cards]
-
     def hand_ranks(self, card: int) -> Array:
         """Return the strengths of hands on a river. int64 [hands]"""
         rank = np.zeros(NUM_HANDS, np.int64)
@@ -119,18 +114,19 @@ class _RiverLeafValues(SingleLeafValues):
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        seat, cards = self.sampler.seat ^ side, self.sampler.sample_cards()
-        seats = reach if self.sampler.seat == 0 else reach[::-1]
+        sampler, seat = self.sampler, self.sampler.seat ^ side
+        count = min(sampler.cards_per_sample, len(sampler.river_cards))
+        seats = reach if sampler.seat == 0 else reach[::-1]
         out: Array = np.zeros_like(reach[0])
-        for card in cards:
-            live = self.sampler.live_hands[card]
-            for leaf, state in enumerate(self.sampler.leaf_states):
+        for card in sampler.rng.choice(sampler.river_cards, count, replace=False).tolist():
+            live = sampler.live_hands[card]
+            for leaf, state in enumerate(sampler.leaf_states):
                 ranges = seats[:, leaf] * live
                 value = self._river_values(leaf, card, seat, ranges) if has_later_betting(state) else None
                 if value is None:
-                    value = state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
+                    value = state.pot * sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
                 out[leaf] += value * live
-        out *= self.sampler.scale / len(cards)
+        out *= sampler.scale / count
         return out
 
     @abstractmethod
@@ -186,16 +182,12 @@ class SampledRiverLeafValues(_RiverLeafValues):
         tree = build_street_tree(state.next_street(), self.menu) if river is None else river.tree
         pots = np.array([tree.states[node].pot for node in tree.leaves], float)
         leaves = ShowdownLeafValues.with_pots(self.sampler.showdown_values[card], pots)
-        buckets = self._bucket_rows(card)
+        buckets = None
+        if self.buckets is not None:
+            row = np.minimum((self.sampler.beaten_shares[card] * self.buckets).astype(np.int64), self.buckets - 1)
+            buckets = row, row
         if river is None:
             river = DepthLimitedSolver(tree, self.sampler.hands, ranges, leaves, 0, buckets)
             self.river_solvers[key] = river
         river.leaves, river.buckets = leaves, buckets
         return river.update_player(seat, ranges)
-
-    def _bucket_rows(self, card: int) -> tuple[Array, Array] | None:
-        """Return the buckets of both seats' hands on a river card, or None without buckets."""
-        if self.buckets is None:
-            return None
-        row = np.minimum((self.sampler.beaten_shares[card] * self.buckets).astype(np.int64), self.buckets - 1)
-        return row, row

@@ -87,12 +87,9 @@ class StreetEvaluation:
 
     def blueprint_strategy(self) -> dict[int, Array]:
         """Return the blueprint's strategy on the street."""
-        engine = CpuBoardEngine.from_average(self.tree, self.table)
-        strategy = {}
-        for street_node, node in self.forest_nodes.items():
-            seat = int(self.tree.forest.actor[node])
-            strategy[street_node] = engine.average_strategy(0, node)[:, self.tree.row_of[0, seat][self.hands]]
-        return strategy
+        engine, actor = CpuBoardEngine.from_average(self.tree, self.table), self.tree.forest.actor
+        rows = self.tree.row_of[0][:, self.hands]  # [2, hands]
+        return {n: engine.average_strategy(0, f)[:, rows[actor[f]]] for n, f in self.forest_nodes.items()}
 
     def exploitability(self, table: Array) -> float:
         """Return the exploitability of a table, in % of the pot."""
