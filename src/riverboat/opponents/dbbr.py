@@ -88,9 +88,8 @@ def public_histories(tree: PublicTree, player: int) -> tuple[PublicHistory, ...]
     nodes_at: dict[tuple[int, str], list[int]] = {}
     for node in np.flatnonzero(tree.nodes.actor == player):
         nodes_at.setdefault((len(lines[node]), lines[node]), []).append(int(node))
-    return tuple(
-        PublicHistory(line, tuple(nodes), tree.labels(nodes[0])) for (_, line), nodes in sorted(nodes_at.items())
-    )
+    histories = sorted(nodes_at.items())
+    return tuple(PublicHistory(line, tuple(nodes), tree.labels(nodes[0])) for (_, line), nodes in histories)
 
 
 @lru_cache(maxsize=8)

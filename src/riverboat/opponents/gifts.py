@@ -155,9 +155,8 @@ class _ShownHand:
         while level:
             agent_nodes = [node for node in level if node.state.actor == 1 - self.seat]
             if agent_nodes:
-                strategies = agent.strategies(
-                    PublicStates.from_betting([n.state for n in agent_nodes], [self.board] * len(agent_nodes))
-                )
+                states = [node.state for node in agent_nodes]
+                strategies = agent.strategies(PublicStates.from_betting(states, [self.board] * len(states)))
                 for i, node in enumerate(agent_nodes):
                     used = int((strategies.moves[i] != END_OF_LINE).sum())
                     node.moves = strategies.moves[i, :used].tolist()

@@ -205,9 +205,8 @@ def play_matches(
     matches = RepeatedMatchResults(np.zeros(count), np.zeros(count), np.zeros(recorded), np.zeros(recorded))
     seeds = np.random.SeedSequence(seed).generate_state(3 * count, np.uint64).reshape(-1, 3, 1)
     own = form.treeplexes[player].sequences
-    workspace = _kernels.RepeatedGameWorkspace(
-        *(np.zeros(n) for n in (sequences, sequences, own, len(vertices.plans), own, sequences, sequences))
-    )
+    lengths = sequences, sequences, own, len(vertices.plans), own, sequences, sequences
+    workspace = _kernels.RepeatedGameWorkspace(*map(np.zeros, lengths))
     prior, prefer = convention.prior * equilibrium, _preference(vertices, convention.prefer)
     style = _kernels.SpendingRule(EXPLOITATION_RULES[rule].spend, EXPLOITATION_RULES[rule].realised, prior, prefer)
     change, aggression = hands if nemesis_after is None else nemesis_after, NEMESIS_AGGRESSION[convention.nemesis]

@@ -452,8 +452,8 @@ def enumerate_vertices(form: SequenceForm, player: int) -> PlanVertices:
     equal = equal.toarray()
     cost = form.payoffs[player].toarray().T  # [opponent sequences, own sequences]
     planes = list(np.eye(own.sequences)[~np.isin(np.arange(own.sequences), own.parent)])
-    for first, width in zip(other.first, other.width, strict=True):
-        planes += [cost[first + a] - cost[first + b] for a, b in combinations(range(width), 2)]
+    menus = [slice(first, first + width) for first, width in zip(other.first, other.width, strict=True)]
+    planes += [one - two for menu in menus for one, two in combinations(cost[menu], 2)]
     free = own.sequences - len(right)
     if comb(len(planes), free) > MAX_SYSTEMS:
         raise InputError(
@@ -469,18 +469,16 @@ def enumerate_vertices(form: SequenceForm, player: int) -> PlanVertices:
     _, unique = np.unique(np.round(points, 9), axis=0, return_index=True)
     plans = np.maximum(points[np.sort(unique)], 0.0)
     pays = plans @ cost.T  # [points, opponent sequences]
-    worst = pays[:, 0] + sum(
-        pays[:, first : first + width].min(axis=1) for first, width in zip(other.first, other.width, strict=True)
-    )
-    keep = _undominated(pays, worst, other.first, other.width)
+    worst = pays[:, 0] + sum(pays[:, menu].min(axis=1) for menu in menus)
+    keep = _undominated(pays, worst, menus)
     return PlanVertices(form, player, np.ascontiguousarray(plans[keep]), np.ascontiguousarray(worst[keep]))
 
 
-def _undominated(pays: Array, worst: Array, first: Array, width: Array) -> Array:
+def _undominated(pays: Array, worst: Array, menus: list[slice]) -> Array:
     """Return the vertices that no other vertex weakly dominates, in payoffs against all replies and in the guarantee."""
     advantage = pays[:, None, 0] - pays[None, :, 0]  # [a, b]: least advantage of a over b
-    for f, w in zip(first, width, strict=True):
-        advantage += (pays[:, None, f : f + w] - pays[None, :, f : f + w]).min(axis=2)
+    for menu in menus:
+        advantage += (pays[:, None, menu] - pays[None, :, menu]).min(axis=2)
     dominates = (advantage >= -_TOLERANCE) & (worst[:, None] >= worst[None, :] - _TOLERANCE)
     equal = dominates & dominates.T
     dominates &= ~equal | (np.arange(len(worst))[:, None] < np.arange(len(worst))[None, :])  # keep the first of equals

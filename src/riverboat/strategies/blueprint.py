@@ -85,20 +85,17 @@ class Blueprint:
     cards_path: Path | None = None  # folder of the card abstraction; None if it is lossless
 
     def __post_init__(self) -> None:
+        name = f"strategy for {self.rules.name!r}"
         if self.tree.rules != self.rules or self.tree.menu != self.menu:
-            raise InputError(f"strategy for {self.rules.name!r}: the tree has other rules or another menu")
+            raise InputError(f"{name}: the tree has other rules or another menu")
         check_abstraction(self.rules, self.cards)
         wanted = [(self.cards.counts[s], int(self.tree.width[s])) for s in range(self.rules.rounds)]
         shapes = [table.shape for table in self.average]
         if shapes != wanted:
-            raise InputError(
-                f"strategy for {self.rules.name!r}: tables have shapes {shapes}; by buckets and actions they must be {wanted}"
-            )
+            raise InputError(f"{name}: tables have shapes {shapes}; by buckets and actions they must be {wanted}")
         for street, table in enumerate(self.average):
             if table.dtype.kind not in "fu":
-                raise InputError(
-                    f"strategy for {self.rules.name!r}, street {street}: {table.dtype}: must be float or unsigned int"
-                )
+                raise InputError(f"{name}, street {street}: {table.dtype}: must be float or unsigned int")
 
     def __repr__(self) -> str:
         buckets = " – ".join(f"{count:,}" for count in self.buckets)
@@ -145,12 +142,10 @@ class Blueprint:
         buckets
             Buckets of the hands. int [n]
         """
-        self.moves(node)
+        count = len(self.moves(node))
         street, slot = int(self.tree.street[node]), int(self.tree.slot[node])
         chosen = self._check_buckets(street, np.asarray(buckets))
-        return _normalize_rows(
-            self.average[street][chosen, slot : slot + int(self.tree.count[node])].astype(np.float64)
-        )
+        return _normalize_rows(self.average[street][chosen, slot : slot + count].astype(np.float64))
 
     def batch_probabilities(self, nodes: Array, buckets: Array) -> Array:
         """Return action probabilities at many decisions, of any streets. int [n], int [n] -> float64 [n, max actions]
@@ -529,12 +524,11 @@ def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path
     >>> load_blueprint(default_folder()).rules.name
     'nolimit-200bb'
     """
-    if abstraction is None:
-        path = latest_artifact(folder)
-        return _CACHE.get(
-            path, lambda: _load_uncached(folder, None), path / ABSTRACTION_FOLDER, path.parent / ABSTRACTION_FOLDER
-        )
-    return _load_uncached(folder, abstraction)
+    if abstraction is not None:
+        return _load_uncached(folder, abstraction)
+    path = latest_artifact(folder)
+    card_folders = path / ABSTRACTION_FOLDER, path.parent / ABSTRACTION_FOLDER
+    return _CACHE.get(path, lambda: _load_uncached(folder, None), *card_folders)
 
 
 def _load_uncached(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> Blueprint:

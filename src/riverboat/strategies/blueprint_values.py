@@ -131,10 +131,8 @@ def blueprint_values(
         opponent_weight[seat, opponent_weight[seat] <= MIN_RANGE_SHARE * weights[1 - seat].sum()] = 0.0
         valid = opponent_weight[seat] > 0
         values[:, seat, valid] = raw[:, seat, valid] / opponent_weight[seat, valid]
-    self_play, best = values
-    return BlueprintValues(
-        node.line, game.board, game.spent, weights, opponent_weight, np.where(weights > 0, self_play, best), best
-    )
+    self_play, best = np.where(weights > 0, values[0], values[1]), values[1]
+    return BlueprintValues(node.line, game.board, game.spent, weights, opponent_weight, self_play, best)
 
 
 def blueprint_solution(

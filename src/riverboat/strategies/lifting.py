@@ -224,7 +224,6 @@ def combine_players(first: Strategy, second: Strategy) -> Strategy:
         raise InputError(f"{tree.name}: combining strategies of two players needs a public game")
     if second.tree is not tree and second.tree.fingerprint != tree.fingerprint:
         raise InputError(f"strategies for different trees: {tree.name} and {second.tree.name}")
-    table = np.concatenate(
-        [first.probabilities[: tree.player_offsets[1]], second.probabilities[tree.player_offsets[1] :]]
-    )
+    end = tree.player_offsets[1]
+    table = np.concatenate([first.probabilities[:end], second.probabilities[end:]])
     return Strategy(tree, table, {"player 0": dict(first.provenance), "player 1": dict(second.provenance)})

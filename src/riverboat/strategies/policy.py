@@ -279,11 +279,9 @@ class BlueprintPolicy:
             raise InputError(f"{self.translation}: a line has one tree node only under a deterministic translation")
         _ = public_states.states  # raises on illegal lines
         n = len(public_states)
-        hole = np.zeros((n, self.rules.hole), np.uint8)  # cards do not matter
-        moves, length = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
-        observations = kernels.ObservationArrays(
-            np.zeros(n, np.int64), np.asarray(seats, np.int8), hole, public_states.board, moves, length
-        )
+        cards = np.zeros((n, self.rules.hole), np.uint8), public_states.board  # hole cards do not matter
+        lines = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
+        observations = kernels.ObservationArrays(np.zeros(n, np.int64), np.asarray(seats, np.int8), *cards, *lines)
         return self._follow_lines(observations).node
 
     def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
@@ -375,15 +373,13 @@ class BlueprintPolicy:
         board = np.ascontiguousarray(public_states.board, np.uint8)
         numbers = np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64)
         no_hands = np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros((1, MAX_STREETS, 0), np.int32)
-        query = kernels.PublicQuery(
-            moves, length, board, seats, draw is not None, numbers, np.zeros(n, np.int32), *no_hands
-        )
+        lines, cards = (moves, length, board, seats), np.zeros(n, np.int32)
+        query = kernels.PublicQuery(*lines, draw is not None, numbers, cards, *no_hands)
         while True:
             columns = 2 + max_nodes * (self._num_columns - 2)
             moves = np.full((n, columns), END_OF_LINE, np.int32)
-            result = kernels.PublicQueryResult(
-                np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns))
-            )
+            used = np.zeros(n, np.int64)
+            result = kernels.PublicQueryResult(np.zeros((n, 0)), used, moves, np.zeros((n, 0, columns)))
             if kernels.public_strategies(self._arrays, self._seed, query, self._workspace(max_nodes, 0), result) < 0:
                 return query, result, self._workspace(max_nodes, self.rules.deck.num_hands)
             max_nodes *= 2

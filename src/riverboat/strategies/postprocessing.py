@@ -122,9 +122,8 @@ def tartanian7(
     if not 0 <= fold_threshold <= 1:
         raise InputError(f"fold_threshold={fold_threshold:g}: must be from 0 to 1")
     cutoff = kernels.NO_EPSILON if epsilon is None else float(epsilon)
-    return _process_rows(
-        rows, PostprocessingRule(kernels.TARTANIAN7, float(fold_threshold), cutoff), action_kinds(labels)
-    )
+    rule = PostprocessingRule(kernels.TARTANIAN7, float(fold_threshold), cutoff)
+    return _process_rows(rows, rule, action_kinds(labels))
 
 
 def action_kinds(labels: Sequence[str]) -> Array:

@@ -73,9 +73,8 @@ class StrategyBatch:
         i
             Index of a state.
         """
-        return tuple(
-            format_action(move, self.public_states.rules) for move in self.moves[i].tolist() if move != END_OF_LINE
-        )
+        rules = self.public_states.rules
+        return tuple(format_action(move, rules) for move in self.moves[i].tolist() if move != END_OF_LINE)
 
     def move_probabilities(self, moves: Array) -> Array:
         """Return the probability of one action at each state; zero if it is never played.
@@ -296,9 +295,8 @@ def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyB
     [[-2, -2]]
     """
     n, hands = len(public_states), public_states.rules.deck.num_hands
-    return StrategyBatch(
-        public_states, public_states.actor, np.full((n, columns), END_OF_LINE, np.int32), np.zeros((n, hands, columns))
-    )
+    moves = np.full((n, columns), END_OF_LINE, np.int32)
+    return StrategyBatch(public_states, public_states.actor, moves, np.zeros((n, hands, columns)))
 
 
 # --- cache --------------------------------------------------------------------------------------

@@ -168,9 +168,8 @@ class RuleList:
 
     def action_probabilities(self, columns: FeatureColumns, moves: Sequence[RuleAction], possible: Array) -> Array:
         """Return action probabilities at n decisions. bool [n, actions] -> float64 [n, actions]"""
-        return replace_illegal_moves(
-            self.action_mixes(moves)[self.deciding_rules(columns, len(possible))], moves, possible
-        )
+        mixes = self.action_mixes(moves)[self.deciding_rules(columns, len(possible))]
+        return replace_illegal_moves(mixes, moves, possible)
 
     # --- text -----------------------------------------------------------------------------------
 

@@ -257,9 +257,8 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         """
         streets = self.tree.betting.street
         first = next(betting_node for betting_node in node.path if streets[betting_node] == len(node.dealt_cards))
-        return self._streets.get_or_compute(
-            (first, node.dealt_cards), lambda: StreetValues(self.engine, node.traversal_start(first))
-        )
+        key = first, node.dealt_cards
+        return self._streets.get_or_compute(key, lambda: StreetValues(self.engine, node.traversal_start(first)))
 
     def prepare(self, line: str = "") -> None:
         """Compute the values and equities of a line's whole street, so that each of its nodes is read in milliseconds.
@@ -538,8 +537,7 @@ class SolutionNode(RenamedAttributes):
         """
         street = len(self.dealt_cards)
         boards, maps = self.tree_boards
-        original = np.empty(NUM_HANDS, np.int64)
-        original[maps[street]] = np.arange(NUM_HANDS)
+        original = np.argsort(maps[street])  # the inverse of the map
         reach = self._reach_at(place) if reach is None else reach
         first, second = (reach[p][original[self.tree.representatives(boards[street], p)]] for p in (0, 1))
         return SubtreeStart(boards[street], self._forest_node(place), (first, second))

@@ -52,10 +52,8 @@ class Strategy(StrategyMapping[dict[str, float]]):
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
         if probabilities.shape != (tree.table_size,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table_size}")
-        if not np.isfinite(probabilities).all():
-            raise InputError(
-                f"{tree.name}: {np.count_nonzero(~np.isfinite(probabilities)):,} probabilities are not finite"
-            )
+        if count := np.count_nonzero(~np.isfinite(probabilities)):
+            raise InputError(f"{tree.name}: {count:,} probabilities are not finite")
         super().__init__(tree, provenance)
         self.tree: Tree = tree
         if probabilities.flags.writeable:  # the caller may still write to it

@@ -303,10 +303,8 @@ def solve_nested(
         raise InputError(
             f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
         )
-    board_trees = extended_game.board_trees() if boards is None else boards
-    solver = NestedSolver(
-        extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
-    )
+    trees = extended_game.board_trees() if boards is None else boards
+    solver = NestedSolver(extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, trees)
     solver.build(base)
     return solver
 
@@ -346,9 +344,8 @@ def translate_strategy(
             strategies = np.array([engine.average_strategy(board, int(forest_indices[1][line.node])) for line in lines])
             reaches = np.array([line.reach for line in lines])[:, None, :]
             total = reaches.sum(axis=0)
-            mixture = np.where(
-                total > 0, (reaches * strategies).sum(axis=0) / np.where(total > 0, total, 1.0), strategies.mean(axis=0)
-            )
+            played = (reaches * strategies).sum(axis=0)
+            mixture = np.where(total > 0, played / np.where(total > 0, total, 1.0), strategies.mean(axis=0))
             decision_view(tree, table, board, int(forest_indices[0][node]))[:] = mixture
             for k, child in enumerate(betting.children(node)):
                 reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]

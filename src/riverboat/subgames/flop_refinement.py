@@ -152,9 +152,8 @@ class BettingRound:
     def cbv(self, opponent: int, node: int) -> Array:
         """Return V / N, zero where N is zero. float64 [rows]"""
         weight = self.opponent_weights(opponent)[node]
-        values: Array = np.divide(
-            self.best_response_values(opponent)[node], weight, out=np.zeros_like(weight), where=weight > 0
-        )
+        best, values = self.best_response_values(opponent)[node], np.zeros_like(weight)
+        np.divide(best, weight, out=values, where=weight > 0)
         return values
 
     def gifts(self, opponent: int, node: int, *, split: bool) -> Array:
@@ -199,9 +198,8 @@ class BettingRound:
                 path_value = path_value + best[others].sum(axis=0)  # the refined player's other actions
                 continue
             guaranteed = max(float(floor[self.node[other]]) for other in others) if others else -np.inf
-            covered |= (weights[parent] > 0) & (
-                guaranteed * np.where(weights[parent] > 0, weights[parent], 1.0) >= path_value
-            )
+            weight = weights[parent]
+            covered |= (weight > 0) & (guaranteed * np.where(weight > 0, weight, 1.0) >= path_value)
         return covered
 
 
@@ -345,11 +343,9 @@ def refine_flop(
             allowance = 2 * exploitability * unit
             solved.append(SolvedFlopSubgame(base.line(node), player, exploitability, allowance, margin))
             # Copy the strategies of the solved players to the table of the whole game.
-            solved_players = (0, 1) if player is None else (player,)
             target = forest_index(base.tree)[part.origin[tree.forest.node]]
-            pairs = [
-                (node, int(target[node])) for node, actor in enumerate(tree.forest.actor) if actor in solved_players
-            ]
+            solved_nodes = np.flatnonzero(np.isin(tree.forest.actor, (0, 1) if player is None else player))
+            pairs = [(node, int(target[node])) for node in solved_nodes.tolist()]
             copy_strategy(tree, solver.averages, base.tree, table, pairs)
     return FlopRefinement(base.tree, table, tuple(solved))
 

@@ -102,9 +102,8 @@ def solve_vector_maxmargin(
     weight = (compatible if opponent == 0 else compatible.T) @ sub.deal.weights[player]
     possible = weight > 0
     entering_range = np.zeros(len(weight))  # read by every traversal of the player
-    sides = [
-        side._replace(weight_opp=entering_range) if p == player else side for p, side in enumerate(sub.player_arrays)
-    ]
+    sides = list(sub.player_arrays)
+    sides[player] = sides[player]._replace(weight_opp=entering_range)
     sub.player_arrays = sides[0], sides[1]
 
     solver, engine = CFR(sub, schedule), TreeEngine(sub, np.float64)
@@ -444,9 +443,7 @@ def _check_arguments(base: object, method: object, players: object, solver: obje
 def _parse_subgames(tree: Tree, where: object) -> list[tuple[str, ...]]:
     """Return the names of each subgame; raise `InputError` if there are none."""
     entries = [where] if isinstance(where, str) else list(where) if isinstance(where, Iterable) else []
-    names = [
-        (entry,) if isinstance(entry, str) else tuple(entry) if isinstance(entry, Sequence) else () for entry in entries
-    ]
+    names = [(e,) if isinstance(e, str) else tuple(e) if isinstance(e, Sequence) else () for e in entries]
     if not names or not all(entry and all(isinstance(name, str) for name in entry) for entry in names):
         example = "lines_after_chance(tree)" if isinstance(tree, PublicTree) else "the names of information sets"
         raise InputError(f"{tree.name}: where={short_repr(where)}: names no subgame; give {example}")

@@ -100,7 +100,8 @@ def evaluate_models(
     own_counts = count_moves(decisions, base.tree, own & train[decisions.hand], hands, base.cards)
     other_counts = count_moves(decisions, base.tree, ~own & ~test[decisions.hand], hands, base.cards)
     tested = decisions.take(own & test[decisions.hand])
-    if len(np.unique(tested.hand)) < 2:  # an interval needs two hands
+    num_test_hands = len(np.unique(tested.hand))
+    if num_test_hands < 2:  # an interval needs two hands
         raise InputError(
             f"player {name!r}: of its last {len(own_hands) - first} hands fewer than two have a decision on the tree: "
             "too few to test models"
@@ -113,9 +114,7 @@ def evaluate_models(
     uniform = (np.arange(max_moves) < count[:, None]) / count[:, None]
     mixed = {key: (1 - UNIFORM_SHARE) * rows + UNIFORM_SHARE * uniform for key, rows in predictions.items()}
     off_tree_share = decisions.num_missed / max(decisions.num_missed + len(decisions), 1)
-    return ModelEvaluation(
-        name, first, len(np.unique(tested.hand)), off_tree_share, mixed, tested.move, count, tested.hand,
-    )  # fmt: skip
+    return ModelEvaluation(name, first, num_test_hands, off_tree_share, mixed, tested.move, count, tested.hand)
 
 
 def _fit_models(base: Blueprint, seen: MoveCounts, others: MoveCounts) -> dict[str, Blueprint]:

@@ -70,9 +70,8 @@ class TreeDecisions:
         selection
             Indices or mask.
         """
-        return TreeDecisions(
-            self.hand[selection], self.player[selection], self.node[selection], self.move[selection], self.num_missed
-        )
+        hand, player, node, move = (part[selection] for part in (self.hand, self.player, self.node, self.move))
+        return TreeDecisions(hand, player, node, move, self.num_missed)
 
 
 def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPPING, seed: int = 0) -> TreeDecisions:
@@ -125,9 +124,8 @@ def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPP
         if step is not None:
             translated.append((k, *step))
     rows, node, move_index = np.array(translated, np.int64).reshape(-1, 3).T
-    return TreeDecisions(
-        decisions.hand[rows], decisions.player[rows], node, move_index, len(decisions) - len(translated)
-    )
+    num_missed = len(decisions) - len(translated)
+    return TreeDecisions(decisions.hand[rows], decisions.player[rows], node, move_index, num_missed)
 
 
 class _LineFollower:

@@ -262,9 +262,8 @@ def similar_counts(tree: ActionTree, counts: MoveCounts) -> dict[int, float]:
 def log_likelihood_gain(base: Blueprint, model: Blueprint, counts: MoveCounts) -> float:
     """Return the log-likelihood ratio of a model over the base for the observed actions, in nats."""
     tree = base.tree
-    model_reach, base_reach = (
-        BucketReach(tree, base.cards, smooth_tables(tree, strategy_tables(strategy))) for strategy in (model, base)
-    )
+    tables = (smooth_tables(tree, strategy_tables(strategy)) for strategy in (model, base))
+    model_reach, base_reach = (BucketReach(tree, base.cards, each) for each in tables)
     total = 0.0
     for (node, bucket), observed in counts.showdowns.items():
         total += float(observed @ np.log(model_reach.rows(node)[bucket] / base_reach.rows(node)[bucket]))

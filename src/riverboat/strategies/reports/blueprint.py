@@ -188,9 +188,8 @@ def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -
             reach, probabilities = float(node.reach[node.seat, row]), node.action_probabilities[row]
         kinds = node.strategy.tree.kind[list(node.strategy.tree.children(node.node))]
         shares = [float(probabilities[kinds == kind].sum()) if kind in kinds else None for kind in (FOLD, CALL, RAISE)]
-        sizes = [
-            f"{move} {100 * p:.1f}" for move, p in zip(node.moves, probabilities, strict=True) if move not in "fcr"
-        ]
+        moves = zip(node.moves, probabilities, strict=True)
+        sizes = [f"{move} {100 * p:.1f}" for move, p in moves if move not in "fcr"]
         rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
     # For one hand: its player's own reach probability.
     shares_of = ("chance" if hand is None else "weight", "fold", "call", "raise")

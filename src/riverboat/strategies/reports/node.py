@@ -125,9 +125,7 @@ def node_title(node: SolutionNode | PublicStateNode) -> str:
 
 def columns_table(title: str, columns: Sequence[ReportColumn], cells: Sequence[Iterable[Any]]) -> ReportTable:
     """Return a table with the cells of each column; None and NaN are unknown values."""
-    values = (
-        [cell if cell is None or isinstance(cell, str) else none_if_nan(cell) for cell in column] for column in cells
-    )
+    values = ([c if c is None or isinstance(c, str) else none_if_nan(c) for c in column] for column in cells)
     return ReportTable(title, tuple(columns), tuple(zip(*values, strict=True)))
 
 

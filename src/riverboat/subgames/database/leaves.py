@@ -92,9 +92,8 @@ class RiverSampler:
 
     def buckets(self, count: int) -> tuple[Array, Array]:
         """Return buckets of equal size by mean strength over all rivers, the same for both seats. int64 [hands] each"""
-        strength = sum(self.beaten_shares.values()) / np.maximum(
-            sum(live.astype(float) for live in self.live_hands.values()), 1.0
-        )
+        num_rivers = sum(live.astype(float) for live in self.live_hands.values())
+        strength = sum(self.beaten_shares.values()) / np.maximum(num_rivers, 1.0)
         row = np.empty(len(self.hands), np.int64)
         row[np.argsort(strength, kind="stable")] = np.arange(len(row)) * count // len(row)
         return row, row

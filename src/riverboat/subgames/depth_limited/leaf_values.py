@@ -62,9 +62,8 @@ class FixedLeafValues(SingleLeafValues):
         continuation_reach = np.zeros((reach.shape[1], rollouts.num_continuations, reach.shape[2]))
         continuation_reach[:, 0] = reach[1]  # the first continuation is the blueprint
         other = rollouts.opponent_values(reach)[:, 0] / np.maximum(compatible(reach[0]), 1e-9)
-        return FixedLeafValues(
-            hands, rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9), other
-        )
+        searching = rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9)
+        return FixedLeafValues(hands, searching, other)
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
@@ -144,9 +143,7 @@ def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS,
     Fitting takes two minutes on one core with a full deck.
     """
     name = f"leaves-{REGRESSION_VERSION}-{strategy.fingerprint}-{count}-{seed}"
-    return LeafValueRegression(
-        cached_arrays(name, lambda: {"weights": fit_regression(strategy, count, seed).weights})["weights"]
-    )
+    return LeafValueRegression(**cached_arrays(name, lambda: fit_regression(strategy, count, seed)._asdict()))
 
 
 def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueRegression:

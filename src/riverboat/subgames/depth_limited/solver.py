@@ -333,9 +333,8 @@ class DepthLimitedSolver:
         value: Array = (by_continuation * continuations).sum(axis=1)
         if update:
             step = self.schedule_step
-            self.continuation_regret = (
-                discount_regrets(self.continuation_regret, step) + by_continuation - value[:, None]
-            )
+            discounted = discount_regrets(self.continuation_regret, step)
+            self.continuation_regret = discounted + by_continuation - value[:, None]
             self.continuation_sums = step.decay * self.continuation_sums + reach[1][:, None] * continuations
         return value
 

@@ -134,9 +134,9 @@ class DepthLimitedSubgame:
         """
         start, pot = perf_counter(), self.root.state.pot
         with single_threaded_blas():
-            leaves, board = self.leaf_nodes(), self.root.board
+            base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
             street = DepthLimitedStreet(
-                self.context.base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy
+                base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy
             )
             values = make_leaf_values(self.leaf_method, street, self.seat, runouts=RUNOUTS_BY_CARDS[len(board)])
             solver, margins = make_gadget_solver(self.method, street, values, self.seat)
@@ -152,9 +152,8 @@ class DepthLimitedSubgame:
         hand_margins = np.full(NUM_HANDS, np.nan)
         hand_margins[self.hands] = margins()
         strategies = {node: solver.average_strategy(node) for node in solver.nodes}
-        solution = DepthLimitedSolution(
-            strategies, solver.iterations, exploitability, None if self.method == "unsafe" else hand_margins
-        )
+        known_margins = None if self.method == "unsafe" else hand_margins
+        solution = DepthLimitedSolution(strategies, solver.iterations, exploitability, known_margins)
         return DepthLimitedPosition(self, solution, 0)
 
 

@@ -595,6 +595,5 @@ def equal_stack_states(public_states: PublicStates) -> PublicStates:
     rules = equal_stack_rules(public_states.rules)
     if rules is public_states.rules:
         return public_states
-    return PublicStates(
-        rules, np.minimum(public_states.moves, rules.stack).astype(np.int32), public_states.length, public_states.board
-    )
+    moves = np.minimum(public_states.moves, rules.stack).astype(np.int32)
+    return PublicStates(rules, moves, public_states.length, public_states.board)
