@@ -263,11 +263,8 @@ def _payoff_deviations(tree: ActionTree, reach: Array) -> Array:
     nodes, parents = np.arange(1, len(tree)), tree.parent[1:].astype(np.int64)
     parent_reach = reach[parents, tree.actor[parents]]
     probability = np.ones(len(tree))
-    probability[1:] = np.where(
-        parent_reach > 0,
-        reach[nodes, tree.actor[parents]] / np.where(parent_reach > 0, parent_reach, 1),
-        1 / tree.count[parents],
-    )
+    shares = reach[nodes, tree.actor[parents]] / np.where(parent_reach > 0, parent_reach, 1)
+    probability[1:] = np.where(parent_reach > 0, shares, 1 / tree.count[parents])
     square = np.where(tree.actor < 0, tree.payoff.astype(np.float64) ** 2, 0.0)
     for level in reversed(tree_levels(tree)[1:]):
         np.add.at(square, tree.parent[level], probability[level] * square[level])
@@ -410,10 +407,8 @@ class ModelResponder:
             probability[list(confidence)] = list(confidence.values())
         for trainer in self._seat_trainers:
             for street in trainer.streets:
-                street.lock_probability, street.offset = (
-                    probability[street.opponent_nodes],
-                    offset[street.opponent_nodes],
-                )
+                nodes = street.opponent_nodes
+                street.lock_probability, street.offset = probability[nodes], offset[nodes]
 
     def improve(self, model: Blueprint, iterations: int) -> None:
         """Train against a model for some iterations in each seat; training against earlier models is down-weighted.

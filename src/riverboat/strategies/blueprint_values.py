@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, hand_index
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range, compatible_weights
@@ -39,7 +39,6 @@ from riverboat.strategies.blueprint_game import (
 )
 from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line
 from riverboat.strategies.reports.node import columns_table
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.trees.deals import cards_of, enumerate_deals
 
@@ -152,7 +151,7 @@ def _subgame_at_line(
 ) -> tuple[BlueprintNode, BlueprintSubgame]:
     check_two_card_game(strategy)
     node = node_at_line(strategy, line, board)
-    weights = node.full_reach if ranges is None else _range_weights(ranges, hand_indices(node.hands))
+    weights = node.full_reach if ranges is None else _range_weights(ranges, FULL_DECK.hand_indices(node.hands))
     return node, blueprint_subgame(strategy, node.node, node.board, weights)
 
 

@@ -117,10 +117,7 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
     own_ranks = np.stack([low, high], axis=1)
     bits = np.bitwise_or.reduce(1 << ranks, axis=1)
     wheel_bits = (bits << 1) | (bits >> 12)
-    windows = sum(
-        ((_SET_BITS[wheel_bits >> start & 0b11111] >= 3).astype(int) for start in range(10)),
-        np.zeros(len(cards), int),
-    )
+    windows = np.sum([_SET_BITS[wheel_bits >> start & 0b11111] >= 3 for start in range(10)], axis=0)
     return {
         "made": _MADE_LEVEL[made],
         # The card that does not pair the board; the higher card without a pair or with a pocket pair.

@@ -264,7 +264,8 @@ class NestedSolver:
                 betting_round, table = rounds[b], engine.read("average")
                 share = float(deals.chance[b]) * int(deals.member_start[b + 1] - deals.member_start[b])
                 self._record_margins(betting_round, node, engine, share)
-                self._copy_board(b, tree, table, inner_betting, child)
+                for source, target in self._own_decisions(tree, inner_betting, child):
+                    decision_view(self.tree, self.table, b, target)[:] = decision_view(tree, table, 0, source)
                 inner_rounds[b] = BettingRound(tree, table, engine=engine)
             if self._decisions(next(iter(inner_rounds.values())), inner_betting, child):
                 inner_gifts = {
@@ -272,11 +273,6 @@ class NestedSolver:
                     for b, betting_round in inner_rounds.items()
                 }
                 self._last_round(inner_rounds, inner_betting, inner_gifts, child)
-
-    def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
-        for forest_node, target_node in self._own_decisions(tree, part, below):
-            source = decision_view(tree, table, 0, forest_node)
-            decision_view(self.tree, self.table, board, target_node)[:] = source
 
 
 def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:

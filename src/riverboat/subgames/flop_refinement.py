@@ -151,7 +151,7 @@ class BettingRound:
 
     def cbv(self, opponent: int, node: int) -> Array:
         """Return V / N, zero where N is zero. float64 [rows]"""
-        weight = self.opponent_weights(opponent)[node]
+        weight: Array = self.opponent_weights(opponent)[node]
         best, values = self.best_response_values(opponent)[node], np.zeros_like(weight)
         np.divide(best, weight, out=values, where=weight > 0)
         return values

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
@@ -31,7 +32,7 @@ from riverboat.strategies.reports.node import (
     hand_groups,
     node_title,
 )
-from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
+from riverboat.strategies.reports.public_state import PublicStateNode
 
 BUCKETS_TABLE = "buckets"  # a table by buckets of the card abstraction
 TABLES = ("combos", "classes", BUCKETS_TABLE, "made", "draws", "groups")
@@ -102,8 +103,7 @@ def first_street_nodes(strategy: Blueprint) -> Iterator[BlueprintNode]:
     """Yield all decisions before the first deal, breadth first."""
     queue = [_root_node(strategy, ())]
     tree = strategy.tree
-    while queue:
-        node = queue.pop(0)
+    for node in queue:  # grows in the loop
         yield node
         for move, child in enumerate(tree.children(node.node)):
             if tree.actor[child] >= 0 and tree.street[child] == 0:
@@ -248,7 +248,7 @@ def hands_table(node: PublicStateNode, by: str | None = None, player: int | str 
     if by == "buckets" and node.bucket is not None:
         return _bucket_table(node, seat, node.bucket)
     kind, groups = hand_groups(by, node.board)
-    live = hand_indices(node.hands)
+    live = FULL_DECK.hand_indices(node.hands)
     return _group_table(node, seat, kind, [(name, members[live]) for name, members in groups])
 
 
@@ -305,7 +305,7 @@ def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
         cells.append(list(map(str, node.bucket[::-1])))
     if "made" in available_tables(node):
         columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)]
-        cells += describe_hands(hand_indices(hands), node.board)
+        cells += describe_hands(FULL_DECK.hand_indices(hands), node.board)
     return columns_table(head, columns, cells)
 
 
@@ -313,7 +313,7 @@ def _class_names(hands: Array) -> list[str]:
     """Return the distinct classes of hands, the most frequent first; single cards for one-card hands."""
     if hands.shape[1] == 1:
         return [format_cards(hand) for hand in hands[::-1]]
-    count = np.bincount(CLASS_OF_HAND[hand_indices(hands)], minlength=169)
+    count = np.bincount(CLASS_OF_HAND[FULL_DECK.hand_indices(hands)], minlength=169)
     return [CLASS_NAMES[cell] for cell in np.argsort(-count, kind="stable")[: np.count_nonzero(count)]]
 
 
@@ -327,7 +327,7 @@ def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> Han
     """
     if node.hands.shape[1] == 1:
         return None
-    seat, cells = parse_seat(node, player), CLASS_OF_HAND[hand_indices(node.hands)]
+    seat, cells = parse_seat(node, player), CLASS_OF_HAND[FULL_DECK.hand_indices(node.hands)]
 
     acts = seat == node.seat
     reach = (node.assumed_ranges if acts else node.reach)[seat]

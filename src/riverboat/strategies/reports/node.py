@@ -113,6 +113,12 @@ def _mean(values: Array, weight: Array) -> float:
     return float((values[valid] * weight[valid]).sum() / total) if total > 0 else float("nan")
 
 
+def _mean_values(ev: Array, equity: Array, weight: Array, chips: float) -> tuple[float | None, ...]:
+    """Return the weighted means of EV and equity, and the equity realization; None if they are undefined."""
+    mean_ev, mean_equity = _mean(ev, weight), _mean(equity, weight)
+    return none_if_nan(mean_ev), none_if_nan(mean_equity), mean_eqr(mean_ev, mean_equity, chips)
+
+
 def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
     """Return the equity realization of mean values; None if it is undefined."""
     return none_if_nan(float(_equity_realization(np.array(ev), np.array(equity), chips)))
@@ -202,9 +208,7 @@ def node_summary(node: SolutionNode) -> NodeSummary:
     """Return actor, pot, stacks, and mean EV, equity and EQR of both players."""
     figures = [hand_figures(node, p) for p in (0, 1)]
     chips = pot(node)
-    ev = [_mean(f.ev, f.deals) for f in figures]
-    equity = [_mean(f.equity, f.deals) for f in figures]
-    eqr = [mean_eqr(ev[p], equity[p], chips) for p in (0, 1)]
+    ev, equity, eqr = zip(*(_mean_values(f.ev, f.equity, f.deals, chips) for f in figures), strict=True)
     return NodeSummary(
         line=node.line,
         board=format_cards(node.board),
@@ -213,9 +217,9 @@ def node_summary(node: SolutionNode) -> NodeSummary:
         stacks=stacks(node),
         player=player_names(node.tree.game)[node.player] if node.player >= 0 else None,
         combos=node.combos,
-        ev=(none_if_nan(ev[0]), none_if_nan(ev[1])),
-        equity=(none_if_nan(equity[0]), none_if_nan(equity[1])),
-        eqr=(eqr[0], eqr[1]),
+        ev=ev,
+        equity=equity,
+        eqr=eqr,
         actions=_actions_table(node, figures[node.player], chips) if node.player >= 0 else ReportTable("", (), ()),
         names=player_names(node.tree.game),
     )
@@ -226,12 +230,9 @@ def _actions_table(node: SolutionNode, hand_values: HandFigures, chips: float) -
     for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
         probability = np.where(hand_values.in_range, probability, 0.0)
         taken = hand_values.deals * probability
-        ev, equity = _mean(action_ev, taken), _mean(hand_values.equity, taken)
-        frequency = _mean(probability, hand_values.deals)
+        frequency = none_if_nan(_mean(probability, hand_values.deals))
         combos = float((hand_values.reach * probability).sum())
-        rows.append(
-            (name, none_if_nan(frequency), combos, none_if_nan(ev), none_if_nan(equity), mean_eqr(ev, equity, chips))
-        )
+        rows.append((name, frequency, combos, *_mean_values(action_ev, hand_values.equity, taken, chips)))
     return ReportTable("", (ReportColumn("action"), ReportColumn("frequency", SHARE), *_FIGURE_COLUMNS), tuple(rows))
 
 
@@ -318,9 +319,9 @@ def selected_hands_table(node: SolutionNode, text: str, player: int | str | None
         )
     table = _combo_table(node, seat, figures, chosen)
     deals = np.where(np.isin(np.arange(NUM_HANDS), chosen), figures.deals, 0.0)
-    ev, equity = _mean(figures.ev, deals), _mean(figures.equity, deals)
+    values = _mean_values(figures.ev, figures.equity, deals, pot(node))
     means: dict[str, Cell] = {"hand": MEANS_ROW, "combos": float(figures.reach[chosen].sum())}
-    means |= {"ev": none_if_nan(ev), "equity": none_if_nan(equity), "eqr": mean_eqr(ev, equity, pot(node))}
+    means |= dict(zip(("ev", "equity", "eqr"), values, strict=True))
     if node.player == seat:
         for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
             means |= {name: none_if_nan(_mean(probability, deals)), f"ev_{name}": none_if_nan(_mean(action_ev, deals))}
@@ -396,11 +397,9 @@ def _group_table(
     values = *probabilities, hand_values.ev, hand_values.equity
     *shares, ev, equity = (_group_means(members, hand_values, numbers)[filled] for numbers in values)
     figures = (members @ hand_values.reach)[filled], ev, equity, _equity_realization(ev, equity, pot(node))
-    return columns_table(
-        _table_title(node, seat),
-        [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS],
-        [[groups[k][0] for k in filled.tolist()], *shares, *figures],
-    )
+    columns = [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
+    cells = [[groups[k][0] for k in filled.tolist()], *shares, *figures]
+    return columns_table(_table_title(node, seat), columns, cells)
 
 
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:

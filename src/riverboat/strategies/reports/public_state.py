@@ -80,17 +80,12 @@ class PublicStateNode:
     def full_reach(self) -> Array:
         """Weights of both seats for all hands of a full deck. float64 [2, 1326]"""
         weights = np.zeros((2, NUM_HANDS))
-        weights[:, hand_indices(self.hands)] = self.reach
+        weights[:, FULL_DECK.hand_indices(self.hands)] = self.reach
         return weights
 
     def range(self, seat: int) -> Range | None:
         """Return the range of a seat; None in games with other decks than hold'em's."""
         return Range(np.minimum(self.full_reach[seat], 1.0)) if self.rules.deck == FULL_DECK else None
-
-
-def hand_indices(hands: Array) -> Array:
-    """Return the indices of two-card hands among the 1,326 (`riverboat.cards.deck`). int64 [n]"""
-    return FULL_DECK.hand_indices(hands)
 
 
 # --- policies ---------------------------------------------------------------------------------

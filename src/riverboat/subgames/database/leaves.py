@@ -15,13 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.database.database import EndgameDatabase, EndgameKey
 from riverboat.subgames.depth_limited.solver import (
     CompatibleWeights,
@@ -76,7 +75,7 @@ class RiverSampler:
     def hand_ranks(self, card: int) -> Array:
         """Return the strengths of hands on a river. int64 [hands]"""
         rank = np.zeros(NUM_HANDS, np.int64)
-        rank[hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
+        rank[FULL_DECK.hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
         return rank[self.hands]
 
     @cached_property

@@ -19,7 +19,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import (
@@ -33,7 +33,6 @@ from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_qualit
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint, decision_view
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.depth_limited.solver import StreetStrategy, StreetTree, build_street_tree
 from riverboat.trees.boards import BoardTree
 
@@ -59,7 +58,9 @@ class StreetEvaluation:
         node = node_at_line(strategy, line, board)
         game = blueprint_subgame(strategy, node.node, board, node.full_reach)
         tree, table = compile_blueprint(strategy, game, 1)
-        return StreetEvaluation(strategy, line, board, hand_indices(node.hands), node.reach, game, tree, table)
+        return StreetEvaluation(
+            strategy, line, board, FULL_DECK.hand_indices(node.hands), node.reach, game, tree, table
+        )
 
     @property
     def state(self) -> BettingState:

@@ -178,7 +178,6 @@ class DepthLimitedSolver:
         self.ranges = tuple(np.asarray(weights, float) for weights in ranges)
         self.compatible_weights = CompatibleWeights(hands)
         self.leaf_nodes = tree.leaves
-        self.leaf_index = {node: e for e, node in enumerate(self.leaf_nodes)}
         self.nodes = [n for n, moves in enumerate(tree.moves) if moves]
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
@@ -284,18 +283,15 @@ class DepthLimitedSolver:
         tree, other = self.tree, 1 - player
         reach = self.reach(strategy)
         leaf_reach = np.stack([reach[leaf] for leaf in self.leaf_nodes], axis=1)  # [2, leaves, hands]
-        if self.seat == 1:
-            leaf_reach = leaf_reach[::-1]
-        leaf_values = self._leaf_values(player, leaf_reach, continuations, update=update, respond=respond)
-        leaf_values = leaf_values - self.spent_since_root[:, player, None] * self.compatible_weights(
-            np.stack([reach[leaf][other] for leaf in self.leaf_nodes])
-        )
-        value: dict[int, Array] = {}
+        from_seat = leaf_reach[::-1] if self.seat == 1 else leaf_reach  # the searching seat first
+        leaf_values = self._leaf_values(player, from_seat, continuations, update=update, respond=respond)
+        spent = self.spent_since_root[:, player, None] * self.compatible_weights(leaf_reach[other])
+        value: dict[int, Array] = dict(zip(self.leaf_nodes, leaf_values - spent, strict=True))
         pot, start = tree.states[0].pot, tree.states[0].spent
         for node in range(len(tree.states) - 1, -1, -1):
-            if node in self.leaf_index:
-                value[node] = leaf_values[self.leaf_index[node]]
-            elif not tree.moves[node]:  # a fold
+            if node in value:
+                continue
+            if not tree.moves[node]:  # a fold
                 state = tree.states[node]
                 called = state.spent[state.turn] - start[state.turn]  # only called chips change hands
                 payoff = pot + called if state.turn != player else -called

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS
 from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.games.base import CHANCE
@@ -26,7 +26,6 @@ from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, make_leaf_values
 from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS
 from riverboat.subgames.depth_limited.solver import (
@@ -82,8 +81,7 @@ class DepthLimitedSubgame:
     @cached_property
     def unfloored_ranges(self) -> tuple[Array, Array]:
         """Ranges of both seats without minimum weights, scaled to a maximum of one. float64 [n] each"""
-        live = np.zeros(NUM_HANDS, bool)
-        live[self.hands] = True
+        live = unblocked_hands(self.root.state.rules.deck, self.root.board)
         first, second = (normalize_range(weights, live)[self.hands] for weights in self.root.ranges)
         return first, second
 
@@ -117,7 +115,7 @@ class DepthLimitedSubgame:
         public_states = PublicStates.from_betting([tree.states[node] for node in nodes], [self.root.board] * len(nodes))
         batch = self.context.reader.strategies(public_states)
         deck_index = np.full(NUM_HANDS, -1)
-        deck_index[hand_indices(self.root.state.rules.deck.hands)] = np.arange(batch.probabilities.shape[1])
+        deck_index[FULL_DECK.hand_indices(self.root.state.rules.deck.hands)] = np.arange(batch.probabilities.shape[1])
         out = {}
         for i, node in enumerate(nodes):
             probabilities = np.zeros((len(tree.moves[node]), len(self.hands)))

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, check_threads
@@ -41,7 +41,6 @@ from riverboat.strategies.blueprint_values import blueprint_values
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices as hand_numbers
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS
 from riverboat.subgames.search.depth_limited import NO_VALUES, DepthLimitedPosition, DepthLimitedSubgame, SearchContext
 from riverboat.subgames.search.subgames import (
@@ -252,7 +251,7 @@ class SubgameSearch:
     @cached_property
     def hand_indices(self) -> Array:
         """Indices of the deck's hands among the 1,326. int64 [hands]"""
-        return hand_numbers(self.policy.rules.deck.hands)
+        return FULL_DECK.hand_indices(self.policy.rules.deck.hands)
 
     @property
     def nested(self) -> str:
