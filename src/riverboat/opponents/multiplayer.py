@@ -328,8 +328,7 @@ def count_public_actions(
         if width == 0 or num_hands == 0:
             continue
         number = int(tree.node_infoset[node])
-        table = tree.chance if number < 0 else probabilities
-        row = np.asarray(table[first : first + width], float)
+        row = np.asarray((tree.chance if number < 0 else probabilities)[first : first + width], float)
         sampled = rng.multinomial(num_hands, row / row.sum())
         if number >= 0 and info[number].player == observed_player:
             counts[line(info[number].name)] += sampled

@@ -226,13 +226,10 @@ def _preference(vertices: PlanVertices, prefer: str) -> Array:
 def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameArrays:
     form, own_player = vertices.form, vertices.player
     tree, other = form.histories, form.treeplexes[1 - own_player]
-    first = np.zeros(len(tree.nodes.actor), np.int32)
-    for player in (0, 1):
-        plex = form.treeplexes[player]
-        start = np.zeros(tree.infoset_count, np.int32)
+    start = np.zeros(tree.infoset_count, np.int32)
+    for plex in form.treeplexes:
         start[plex.infosets] = plex.first
-        acting = tree.nodes.actor == player
-        first[acting] = start[tree.node_infoset[acting]]
+    first = np.where(tree.node_infoset >= 0, start[tree.node_infoset], 0).astype(np.int32)
     set_of = np.concatenate([[-1], np.repeat(np.arange(len(other.width)), other.width)]).astype(np.int32)
     last = np.ascontiguousarray(tree.last_sequence, np.int32)
     consistent, seen = _visible_endings(vertices, reveal)

@@ -291,6 +291,41 @@ def hand_buckets(cards: CardAbstraction, hands: Array, board: Sequence[int]) -> 
     return cards.buckets(np.concatenate([hands, board_cards], axis=1), check=False)[:, 0]
 
 
+def current_buckets(cards: CardAbstraction, streets: Array, hole: Array, boards: Array) -> Array:
+    """Return the bucket of each hand on its street.
+
+    Parameters
+    ----------
+    cards
+        Card abstraction.
+    streets
+        Street of each hand; -1 for none. int [n]
+    hole
+        Hole cards. uint8 [n, hole]
+    boards
+        Board cards, of which those of the street count. uint8 [n, board]
+
+    Returns
+    -------
+    Array
+        Buckets; -1 without a street. int32 [n]
+
+    Examples
+    --------
+    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+    >>> hole, boards = np.array([[50, 51]] * 2, np.uint8), np.zeros((2, 0), np.uint8)
+    >>> (current_buckets(lossless_abstraction(), np.array([0, -1]), hole, boards) >= 0).tolist()
+    [True, False]
+    """
+    out = np.full(len(streets), -1, np.int32)
+    for street, num_cards in enumerate(cards.board_sizes):
+        rows = np.flatnonzero(streets == street)
+        if len(rows):
+            deals = np.concatenate([hole[rows], boards[rows, :num_cards]], axis=1)
+            out[rows] = cards.buckets(deals, check=False)[:, 0, -1]
+    return out
+
+
 def normalize_table(weights: Array, slot: Array, count: Array) -> Array:
     """Normalize accumulated weights at each decision of a street; decisions without weight are uniform.
 

@@ -144,8 +144,7 @@ def _load_game(folder: Path, entries: FileEntries, name: str) -> Game:
         if file == "game.toml":
             with located_errors(folder / file):
                 return spot_file.loads(text, None)
-        loader = loads_efg if file == "game.efg" else loads_nfg
-        game = loader(text, Path(name).stem)
+        game = (loads_efg if file == "game.efg" else loads_nfg)(text, Path(name).stem)
         registry.remember_spec(game, str(folder / file))  # the file's current location
         return game
     if MATRIX_ENTRY in entries:

@@ -156,10 +156,9 @@ class _TranslationTraversal:
 
     def _advance_opponent_move(self, state: PublicState, belief: Belief) -> list[Belief]:
         """Advance the belief over the opponent's translated action. A fold ends the hand and needs no translation."""
-        child_beliefs: list[Belief] = []
-        for size in translation.action_sizes(state):
-            child_belief: Belief = {}
-            child_beliefs.append(child_belief)
+        sizes = translation.action_sizes(state)
+        child_beliefs: list[Belief] = [{} for _ in sizes]
+        for child_belief, size in zip(child_beliefs, sizes, strict=True):
             if size is None:
                 continue
             for small, weight in belief.items():

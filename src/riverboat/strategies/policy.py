@@ -33,7 +33,7 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies._kernels import line as line_kernels
 from riverboat.strategies._kernels import policy as kernels
 from riverboat.strategies._kernels import table as post_kernels
-from riverboat.strategies.blueprint import MAX_STREETS, Blueprint
+from riverboat.strategies.blueprint import MAX_STREETS, Blueprint, current_buckets
 from riverboat.strategies.postprocessing import FOLD_THRESHOLD, action_kinds
 from riverboat.strategies.public_strategy import PublicStateCache, StrategyBatch
 
@@ -238,7 +238,8 @@ class BlueprintPolicy:
         arrays = kernels.ObservationArrays(*(getattr(observations, name) for name in kernels.ObservationArrays._fields))
         positions = self._follow_lines(arrays)
         rows, moves = np.empty(shape), np.empty(shape, np.int32)
-        buckets = self._buckets(observations, positions.states[:, 3])
+        streets = positions.states[:, 3]
+        buckets = current_buckets(self.strategy.cards, streets, observations.hole, observations.board)
         kernels.action_probabilities(self._arrays, buckets, arrays, positions, rows, moves)
         return PolicyDecisions(rows, moves, positions.node, positions.off)
 
@@ -252,16 +253,6 @@ class BlueprintPolicy:
         """
         decisions = self.decide(observations)
         return sample_moves(self.seed, observations, decisions.rows, decisions.moves)
-
-    def _buckets(self, observations: Observations, streets: Array) -> Array:
-        """Return the bucket of each player's hand on its current street. int32 [n]"""
-        out = np.empty(len(observations), np.int32)
-        for street, num_cards in enumerate(self.rules.board_sizes):
-            rows = np.flatnonzero(streets == street)
-            if len(rows):
-                deals = np.concatenate([observations.hole[rows], observations.board[rows, :num_cards]], axis=1)
-                out[rows] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
-        return out
 
     def abstract_nodes(self, public_states: PublicStates, seats: Array) -> Array:
         """Return the tree node that a seat translates each line to, by a deterministic translation; -1: off the tree.

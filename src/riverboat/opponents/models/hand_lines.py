@@ -161,8 +161,7 @@ class _LineFollower:
         if child == OFF_TREE:
             self.is_waiting, self.waiting_street = True, street
             return None
-        ends = self.actor[child] < 0 or self.street[child] != street
-        if move != CALL_ACTION and child == call and ends:
+        if move != CALL_ACTION and child == call and (self.actor[child] < 0 or self.street[child] != street):
             self.is_waiting, self.waiting_street = True, street
         self.node = child
         return node, child - self.first[node]

@@ -33,7 +33,7 @@ from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.opponents.dbbr import FITS, fit_l1
 from riverboat.opponents.models.hand_lines import TreeDecisions
-from riverboat.strategies.blueprint import Blueprint, normalize_table
+from riverboat.strategies.blueprint import Blueprint, current_buckets, normalize_table
 
 # --- clusters by action ---------------------------------------------------------------------------
 
@@ -418,17 +418,11 @@ def count_moves(
 
 def _held_buckets(decisions: TreeDecisions, tree: ActionTree, hands: HandRecords, cards: CardAbstraction) -> Array:
     """Return the player's bucket at each decision; -1 for hidden cards. int32 [n]"""
-    hole, out = hands.rules.hole, np.full(len(decisions), -1, np.int32)
-    seat, street = tree.actor[decisions.node], tree.street[decisions.node]
-    dealt_cards = hands.cards[decisions.hand]
+    hole, seat, dealt_cards = hands.rules.hole, tree.actor[decisions.node], hands.cards[decisions.hand]
     hole_cards = np.where(seat[:, None] == 0, dealt_cards[:, :hole], dealt_cards[:, hole : 2 * hole])
     visible = (hole_cards != HIDDEN_CARD).all(axis=1)
-    for s, dealt in enumerate(hands.rules.board_sizes):
-        rows = np.flatnonzero(visible & (street == s))
-        if len(rows):
-            deals = np.concatenate([hole_cards[rows], dealt_cards[rows, 2 * hole : 2 * hole + dealt]], axis=1)
-            out[rows] = cards.buckets(deals, check=False)[:, 0, -1]
-    return out
+    streets = np.where(visible, tree.street[decisions.node], -1)
+    return current_buckets(cards, streets, hole_cards, dealt_cards[:, 2 * hole :])
 
 
 # --- buckets ----------------------------------------------------------------------------------

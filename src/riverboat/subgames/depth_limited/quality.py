@@ -22,12 +22,7 @@ import numpy as np
 from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
-from riverboat.engines.tables import (
-    allocate_tables,
-    copy_strategy,
-    parse_table_format,
-    write_locked_regrets,
-)
+from riverboat.engines.tables import allocate_tables, copy_strategy, parse_table_format, write_locked_regrets
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_quality, schedule_rows
 from riverboat.strategies.blueprint import Blueprint
