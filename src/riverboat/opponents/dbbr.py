@@ -152,8 +152,7 @@ def map_public_histories(strategy: Strategy, player: int, fit: RowFit) -> Strate
             blocks = [slice(int(nodes.data[n]), int(nodes.data[n]) + int(nodes.width[n])) for n in history.nodes]
             reach = weight[list(history.nodes)].ravel()
             if reach.sum() > 0:
-                old = np.concatenate([rows[block].T for block in blocks])
-                new = fit(history, reach / reach.sum(), old)
+                new = fit(history, reach / reach.sum(), np.concatenate([rows[block].T for block in blocks]))
                 for k, block in enumerate(blocks):
                     rows[block] = new[k * hands : (k + 1) * hands].T
         next_level = []

@@ -442,9 +442,8 @@ class ModelResponder:
             list(pool.map(lambda trainer: trainer.train(model_tables, iterations), self._seat_trainers))
         self.iterations += iterations
 
-    def _node_reach(self, tables: tuple[Array, ...]) -> tuple[Array, Array]:
-        tree, cards = self.base.tree, self.base.cards
-        return node_reach(tree, cards, tables, 0), node_reach(tree, cards, tables, 1)
+    def _node_reach(self, tables: tuple[Array, ...]) -> list[Array]:
+        return [node_reach(self.base.tree, self.base.cards, tables, seat) for seat in (0, 1)]
 
     def strategy(self) -> Blueprint:
         """Return the trained response: the average strategy, or for a pure best response the last one."""

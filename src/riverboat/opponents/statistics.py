@@ -186,8 +186,7 @@ def player_statistics(hands: HandRecords, decisions: RecordedDecisions, name: st
     may_bet = flop & (own.previous_aggressor == own.seat) & (own.raises == 0)
     other = decisions.take((decisions.street == 1) & (decisions.player != player))
     led_again = (other.previous_aggressor == other.seat) & (other.raises == 0) & (other.action > CALL)
-    bet_again = hands_with(other, led_again)
-    facing = flop & (own.raises == 1) & (own.to_call > 0) & bet_again[own.hand]
+    facing = flop & (own.raises == 1) & (own.to_call > 0) & hands_with(other, led_again)[own.hand]
     last = np.cumsum(hands.length) - 1  # the last decision of each hand
     folded, last_street = decisions.action[last] == FOLD, decisions.street[last]
     saw_flop = present & ((last_street > 0) | ~folded)

@@ -173,8 +173,7 @@ def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, stree
     hands = np.concatenate([tree.representatives(b, 0) for b in boards])
     dealt = [[*game.board, *chain.from_iterable(tree.deals.deals_to(b))] for b in boards]
     board_cards = np.repeat(np.array(dealt, np.uint8), tree.rows[boards.start : boards.stop, 0], axis=0)
-    deals = np.concatenate([HAND_CARDS[hands], board_cards], axis=1)
-    parts = np.array_split(deals, threads)
+    parts = np.array_split(np.concatenate([HAND_CARDS[hands], board_cards], axis=1), threads)
     buckets = map_in_order(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads)
     return np.concatenate(list(buckets))
 

@@ -67,9 +67,8 @@ def game_entries(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, s
     entries: dict[str, Any] = {"game": spec or tree.name, "rebuild": can_rebuild, "fingerprint": tree.fingerprint}
     if isinstance(game, BoardGame) and not isinstance(tree, BoardTree):
         entries[UNROLLED_ENTRY] = True
-    values = game.values if isinstance(game, GameWithContinuations) else None
-    if values:
-        entries["values"] = dict(sorted(values.items()))
+    if isinstance(game, GameWithContinuations) and game.values:
+        entries["values"] = dict(sorted(game.values.items()))
     path = Path(spec or "")
     if isinstance(game, Spot) and game.gadget is None:  # spots are stored completely, with their ranges
         return {**entries, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
@@ -341,8 +340,7 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | 
     from riverboat.strategies import blueprint  # a cyclic import: it uses functions of this module
 
     source = latest_artifact(folder)
-    manifest = artifacts.read_manifest(source)
-    if manifest["kind"] in blueprint.ARTIFACT_KINDS:
+    if artifacts.read_manifest(source)["kind"] in blueprint.ARTIFACT_KINDS:
         return blueprint.load_blueprint(folder)
     if game is not None:
         return load_solution(folder, game)

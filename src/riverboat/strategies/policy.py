@@ -278,9 +278,8 @@ class BlueprintPolicy:
     def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
         """Return the real states and tree positions of observations."""
         n = len(observations.length)
-        positions = kernels.TablePositions(
-            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
-        )
+        columns = (np.empty(n, dtype) for dtype in (np.int32, np.int8, np.int32))
+        positions = kernels.TablePositions(np.empty((n, STATE_FIELDS), np.int64), *columns)
         kernels.follow_lines(self._arrays, self._seed, observations, positions)
         return positions
 
@@ -426,6 +425,9 @@ class BlueprintPolicy:
         rules = compact_rules_arrays(self.rules)
         share = DEFAULT_SHARES.get(self.post, 0.0) if self.share is None else self.share
         epsilon = share if self.post == "threshold" else post_kernels.NO_EPSILON
+        # Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice.
+        average = self.strategy.average
+        dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
         return kernels.PolicyArrays(
             rules,
             *line_arrays(self.strategy, self.rules, self.translation, self.tie),
@@ -433,15 +435,8 @@ class BlueprintPolicy:
             self.post == "new" if self.spare_first is None else self.spare_first,
             action_kinds(("f", "c", *["r"] * (self._num_columns - kernels.FIRST_RAISE_COLUMN))),
             hand_strength_tables(self.rules.deck, self.rules.board_sizes),
-            self._tables,
+            pad_streets(np.require(table, dtype, ["C", "W"]) for table in average),
         )
-
-    @cached_property
-    def _tables(self) -> tuple[Array, ...]:
-        """Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice."""
-        average = self.strategy.average
-        dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
-        return pad_streets(np.require(table, dtype, ["C", "W"]) for table in average)
 
     def _workspace(self, max_nodes: int, hands: int) -> kernels.BeliefWorkspace:
         num_buckets = max(self.strategy.buckets) if hands else 0

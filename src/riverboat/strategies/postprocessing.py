@@ -207,13 +207,9 @@ def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
         return {int(node) for plex in roots for node in tree.first_node[plex.infosets[plex.parent == 0]]}
     first: set[int] = set()
     for player in (0, 1):
-        node = 0
-        while node < len(tree.nodes.actor):
-            if tree.nodes.actor[node] == player:
-                first.add(node)
-                node = int(tree.nodes.end[node])  # skip the subtree
-            else:
-                node += 1
+        nodes = np.flatnonzero(tree.nodes.actor == player)
+        covered = np.maximum.accumulate([0, *tree.nodes.end[nodes[:-1]]])  # end of the subtrees of earlier nodes
+        first.update(nodes[nodes >= covered].tolist())
     return first
 
 

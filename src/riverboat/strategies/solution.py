@@ -37,6 +37,7 @@ from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
 from riverboat.trees.boards import NO_ROW, BoardTree
+from riverboat.trees.public import child_nodes
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -89,10 +90,7 @@ class StreetValues:
         street_values = self._values[player]
         if street_values is None:
             street_values = self._values[player] = self.engine.street_values(player, self.start)
-        forest, nodes, child = self.engine.tree.forest, [node], node + 1
-        for _ in range(int(forest.width[node])):
-            nodes.append(child)
-            child = int(forest.end[child])
+        nodes = [node, *child_nodes(self.engine.tree.forest, node)]
         chosen: Array = street_values[np.array(nodes) - self.start.node]
         return chosen
 

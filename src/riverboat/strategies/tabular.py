@@ -76,9 +76,8 @@ class Strategy(StrategyMapping[dict[str, float]]):
         """
         out = np.empty(tree.table_size)
         n = tree.nodes
-        for player, (player_sums, player_out) in enumerate(
-            zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
-        ):
+        tables = zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
+        for player, (player_sums, player_out) in enumerate(tables):
             table_kernels.normalise(n.actor, n.width, n.data, player, player_sums, player_out)
         out.flags.writeable = False
         return Strategy(tree, out, provenance)

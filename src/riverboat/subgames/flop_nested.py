@@ -79,8 +79,7 @@ class ExtendedGame:
     def board_trees(self) -> dict[int, BoardTree]:
         """Return a separate tree for each flop, with the same rows as in the other trees."""
         trees, street = {}, self.tree.street_start
-        first = int(np.flatnonzero(self.whole.betting.street == 1)[0])
-        part = extract_betting_subtree(self.whole.betting, first)
+        part = extract_betting_subtree(self.whole.betting, int(np.flatnonzero(self.whole.betting.street == 1)[0]))
         shape = make_shape(part.betting, 1, int(self.tree.rows.max()))
         for b in range(street[1], street[2]):
             first_live, second_live = (self.tree.row_of[b] != NO_ROW).astype(float)

@@ -35,6 +35,7 @@ from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extrac
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.trees.boards import NO_ROW, BoardTree
+from riverboat.trees.public import child_nodes
 
 CANCELLATION_TOLERANCE = 1e-12  # weights below this share of the total are cancellation errors
 HAND_CARD_MATRIX = np.zeros((NUM_HANDS, 52))  # 1 where a hand contains a card
@@ -75,11 +76,7 @@ class BettingRound:
 
     def children(self, node: int) -> list[int]:
         """Return the nodes after each action in this round."""
-        nodes, child = [], node + 1
-        while child < self.end[node]:
-            nodes.append(child)
-            child = int(self.end[child])
-        return nodes
+        return [child - self.root_node for child in child_nodes(self.tree.forest, self.root_node + node)]
 
     def path(self, node: int) -> list[tuple[int, int]]:
         """Return the pairs (node, child) on the path to a node, from the root on."""
@@ -105,16 +102,13 @@ class BettingRound:
     def reach(self) -> tuple[Array, Array]:
         """Reach of one hand of each row at each node, including its root weight. float64 [nodes, rows] each"""
         root_reach = self.tree.weights if self.start is None else self.start.reach
-        weights = [np.zeros((self.count, len(w))) for w in root_reach]
-        for player in (0, 1):
-            weights[player][0] = root_reach[player]
+        weights = [np.tile(np.asarray(w, float), (self.count, 1)) for w in root_reach]
         for node in range(self.count):
-            actor = int(self.actor[node])
-            strategy = self.engine.average_strategy(self.board, self.root_node + node) if actor >= 0 else None
-            for k, child in enumerate(self.children(node)):
-                for player in (0, 1):
-                    share = strategy[k] if strategy is not None and actor == player else 1.0
-                    weights[player][child] = weights[player][node] * share
+            children, actor = self.children(node), int(self.actor[node])
+            for player in (0, 1):
+                weights[player][children] = weights[player][node]
+            if actor >= 0:
+                weights[actor][children] *= self.engine.average_strategy(self.board, self.root_node + node)
         return weights[0], weights[1]
 
     def opponent_weights(self, player: int) -> Array:
@@ -400,9 +394,7 @@ def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent:
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.first_decision(opponent, node) if method.at_first_decision else node
     weight = base.opponent_weights(opponent)[root]
-    factor = np.ones_like(opponent_weight)
-    if method.improved:
-        factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
+    factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0) if method.improved else 1.0
     scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
     return OpponentBounds(value * scale, opponent_weight * scale, float(deal_weight @ weight) / base.tree.total)
 

@@ -398,8 +398,7 @@ def refine(
     _check_arguments(base, method, players, solver)
     tree = base.tree
     check_zero_sum(tree)
-    names = _parse_subgames(tree, where)
-    subgames = [find_subgame(tree, *name) for name in names]
+    subgames = [find_subgame(tree, *names) for names in _parse_subgames(tree, where)]
     check_disjoint(subgames)
     table = np.array(base.probabilities, float)
     roots_of_players = []

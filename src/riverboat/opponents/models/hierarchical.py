@@ -88,10 +88,9 @@ class TiedColumns:
 @lru_cache(maxsize=4)
 def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
     """Return the classes of similar decisions of a tree, by street."""
-    order = np.arange(len(tree))
     parents = np.maximum(tree.parent, 0)
     raises = np.zeros(len(tree), np.int64)  # raises of the round before each node
-    for node in order[1:].tolist():
+    for node in range(1, len(tree)):
         parent = parents[node]
         raises[node] = (raises[parent] if tree.street[parent] == tree.street[node] else 0) + (tree.kind[node] == RAISE)
     price = np.abs(tree.spent[:, 0] - tree.spent[:, 1])

@@ -420,8 +420,7 @@ def _held_buckets(decisions: TreeDecisions, tree: ActionTree, hands: HandRecords
     """Return the player's bucket at each decision; -1 for hidden cards. int32 [n]"""
     hole, seat, dealt_cards = hands.rules.hole, tree.actor[decisions.node], hands.cards[decisions.hand]
     hole_cards = np.where(seat[:, None] == 0, dealt_cards[:, :hole], dealt_cards[:, hole : 2 * hole])
-    visible = (hole_cards != HIDDEN_CARD).all(axis=1)
-    streets = np.where(visible, tree.street[decisions.node], -1)
+    streets = np.where((hole_cards != HIDDEN_CARD).all(axis=1), tree.street[decisions.node], -1)
     return current_buckets(cards, streets, hole_cards, dealt_cards[:, 2 * hole :])
 
 

@@ -398,8 +398,8 @@ def _group_table(
     *shares, ev, equity = (_group_means(members, hand_values, numbers)[filled] for numbers in values)
     figures = (members @ hand_values.reach)[filled], ev, equity, _equity_realization(ev, equity, pot(node))
     columns = [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
-    cells = [[groups[k][0] for k in filled.tolist()], *shares, *figures]
-    return columns_table(_table_title(node, seat), columns, cells)
+    rows = [groups[k][0] for k in filled.tolist()]
+    return columns_table(_table_title(node, seat), columns, [rows, *shares, *figures])
 
 
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,12 +137,10 @@ def stack_level_betting(stack_level: int) -> BettingTree:
 @cache
 def decision_columns(stack_level: int) -> dict[int, slice]:
     """Return the columns of each decision's actions among all actions of a stack level."""
-    betting, start, out = stack_level_betting(stack_level), 0, {}
-    for node in np.flatnonzero(betting.actor >= 0).tolist():
-        width = len(betting.actions(node))
-        out[node] = slice(start, start + width)
-        start += width
-    return out
+    betting = stack_level_betting(stack_level)
+    widths = {node: len(betting.actions(node)) for node in np.flatnonzero(betting.actor >= 0).tolist()}
+    ends = accumulate(widths.values())
+    return {node: slice(end - width, end) for (node, width), end in zip(widths.items(), ends, strict=True)}
 
 
 class EndgameEntry(NamedTuple):
@@ -184,8 +182,7 @@ def num_columns(stack_level: int) -> int:
 
 def _equity_steps(equity: Array, count: int = NUM_EQUITY_STEPS) -> Array:
     """Return the step of each equity; -1 for NaN. int64 [..., hands]"""
-    steps = np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64)
-    return np.where(np.isnan(equity), -1, steps)
+    return np.where(np.isnan(equity), -1, np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64))
 
 
 def _means_by_step(step: Array, weight: Array, numbers: Array) -> Array:
@@ -398,11 +395,8 @@ def solve_rivers(
     solutions = solve_many(
         spots, iterations=SOLVE_ITERATIONS, until=TARGET_EXPLOITABILITY, check_every=20, threads=threads, device=device
     )
-    entries = []
-    for river, solution in zip(rivers, solutions, strict=True):
-        key = EndgameKey.from_river(river.board, river.pot, river.stack, river.ranges, deck)
-        entries.append((key.stack_level, make_entry(key, solution)))
-    return entries
+    keys = [EndgameKey.from_river(r.board, r.pot, r.stack, r.ranges, deck) for r in rivers]
+    return [(key.stack_level, make_entry(key, solution)) for key, solution in zip(keys, solutions, strict=True)]
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ Both have one continuation. The table is the same for all ranges; the regression
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -150,8 +151,7 @@ def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueR
     """Solve some turns and fit the values of hands."""
     rng, source = np.random.default_rng([seed, 11]), sample_reached_streets(strategy, [seed, 12], TURN_STREET)
     examples: list[tuple[Array, ...]] = []
-    for _ in range(count):
-        turn = next(source)
+    for turn in islice(source, count):
         noise = rng.random((2, len(HAND_CARDS))) ** rng.uniform(0.0, 3.0, (2, 1))
         examples += _training_examples(strategy, turn, np.stack(turn.ranges) * noise)
     return LeafValueRegression.fit(*zip(*examples, strict=True)) if examples else LeafValueRegression.fit([], [], [])

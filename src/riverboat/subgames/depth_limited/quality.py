@@ -19,7 +19,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, NUM_HANDS
+from riverboat.cards.deck import FULL_DECK
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import allocate_tables, copy_strategy, parse_table_format, write_locked_regrets
@@ -107,12 +107,10 @@ class StreetEvaluation:
         copy_strategy(self.tree, source, self.tree, target, zip(own_nodes, own_nodes, strict=True))
 
     def _write_strategy(self, table: Array, street_strategy: StreetStrategy, seats: Sequence[int] = (0, 1)) -> None:
-        index = np.full(NUM_HANDS, -1)
-        index[self.hands] = np.arange(len(self.hands))
         for street_node, node in self.forest_nodes.items():
             seat = int(self.tree.forest.actor[node])
             if seat in seats:
-                hands = index[self.tree.representatives(0, seat)]
+                hands = np.searchsorted(self.hands, self.tree.representatives(0, seat))
                 decision_view(self.tree, table, 0, node)[:] = street_strategy[street_node][:, hands]
 
     def with_street_strategies(self, strategies: Sequence[StreetStrategy]) -> Array:

@@ -114,14 +114,13 @@ class DepthLimitedSubgame:
         nodes = [node for node, moves in enumerate(tree.moves) if moves]
         public_states = PublicStates.from_betting([tree.states[node] for node in nodes], [self.root.board] * len(nodes))
         batch = self.context.reader.strategies(public_states)
-        deck_index = np.full(NUM_HANDS, -1)
-        deck_index[FULL_DECK.hand_indices(self.root.state.rules.deck.hands)] = np.arange(batch.probabilities.shape[1])
+        rows = np.searchsorted(FULL_DECK.hand_indices(self.root.state.rules.deck.hands), self.hands)
         out = {}
         for i, node in enumerate(nodes):
             probabilities = np.zeros((len(tree.moves[node]), len(self.hands)))
             for move, column in zip(batch.moves[i].tolist(), batch.probabilities[i].T, strict=True):
                 if move != END_OF_LINE:
-                    probabilities[_nearest_move(tree.moves[node], move)] += column[deck_index[self.hands]]
+                    probabilities[_nearest_move(tree.moves[node], move)] += column[rows]
             out[node] = probabilities
         return out
 
