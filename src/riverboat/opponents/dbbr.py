@@ -233,11 +233,8 @@ def posterior_frequencies(
     """
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
-    out = {}
-    for line, frequency in expected.items():
-        observed = counts.get(line, np.zeros(len(frequency)))
-        out[line] = (prior * frequency + observed) / (prior + observed.sum())
-    return out
+    observed = {line: counts.get(line, np.zeros(len(frequency))) for line, frequency in expected.items()}
+    return {line: (prior * expected[line] + count) / (prior + count.sum()) for line, count in observed.items()}
 
 
 def count_public_actions(

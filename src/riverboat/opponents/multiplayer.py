@@ -260,9 +260,8 @@ def fit_opponent_model(
     groups: dict[str, list[int]] = {}
     for i, number in enumerate(plex.infosets.tolist()):  # parents come before children
         groups.setdefault(line(info[number].name), []).append(i)
-    deal_weight = np.zeros(tree.infoset_count)
     decisions = np.flatnonzero(tree.node_infoset >= 0)
-    np.add.at(deal_weight, tree.node_infoset[decisions], tree.chance_reach[decisions])
+    deal_weight = np.bincount(tree.node_infoset[decisions], tree.chance_reach[decisions], tree.infoset_count)
     plan, base_plan = np.ones(plex.sequences), np.ones(plex.sequences)
     for name, sets in groups.items():
         weights = np.array([deal_weight[plex.infosets[i]] * plan[plex.parent[i]] for i in sets])

@@ -376,11 +376,7 @@ class ModelResponder:
     """
 
     def __init__(
-        self,
-        base: Blueprint,
-        p: float = 1.0,
-        confidence: Mapping[int, float] | None = None,
-        seed: int = 0,
+        self, base: Blueprint, p: float = 1.0, confidence: Mapping[int, float] | None = None, seed: int = 0
     ) -> None:
         if not 0 <= p <= 1:
             raise InputError(f"p={p:g}: probability that the opponent is the model, must be from 0 to 1")

@@ -89,11 +89,7 @@ class BlueprintSubgame:
 
 
 def blueprint_subgame(
-    strategy: Blueprint,
-    node: int,
-    board: tuple[int, ...],
-    weights: Array,
-    betting_cut: BettingSubtree | None = None,
+    strategy: Blueprint, node: int, board: tuple[int, ...], weights: Array, betting_cut: BettingSubtree | None = None
 ) -> BlueprintSubgame:
     """Return the subgame below a node of a blueprint's tree, on a board of the node's street or a later one.
 

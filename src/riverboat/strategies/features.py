@@ -109,9 +109,7 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
     counts = (board_suits[:, :, None] == np.arange(4)).sum(axis=1)  # [n, 4]
     suit = counts.argmax(axis=1)
     in_suit = board_suits == suit[:, None]
-    taken = np.zeros((len(cards), 13), bool)
-    for column in range(boards.shape[1]):
-        taken[np.arange(len(cards)), ranks[:, column]] |= in_suit[:, column]
+    taken = ((ranks[:, :, None] == np.arange(13)) & in_suit[:, :, None]).any(axis=1)
     best = 12 - (~taken)[:, ::-1].argmax(axis=1)
     own_in_suit = suits == suit[:, None]
     own_ranks = np.stack([low, high], axis=1)

@@ -65,11 +65,6 @@ class _SmallTreeNode:
     sizes: ActionSizes  # of the actions at a decision
     children: tuple[int, ...]
 
-    @property
-    def call(self) -> int:
-        """Child after a check or a call."""
-        return self.children[self.sizes.index(translation.CALL_SIZE)]
-
 
 def _small_tree_nodes(tree: PublicTree) -> list[_SmallTreeNode]:
     """List all nodes of a small tree; the traversal follows its public states, which know the pot."""
@@ -120,8 +115,8 @@ class _TranslationTraversal:
         """Advance the belief over a public card: every node moves to its child for the same card."""
         child_beliefs: list[Belief] = [{} for _ in self.tree.labels(node)]
         for small, weight in belief.items():
-            while self.small_nodes[small].actor >= 0:
-                small = self.small_nodes[small].call
+            while (small_node := self.small_nodes[small]).actor >= 0:
+                small = small_node.children[small_node.sizes.index(translation.CALL_SIZE)]
             if self.small_nodes[small].actor == TERMINAL:
                 for child_belief in child_beliefs:
                     _add_weight(child_belief, small, weight)

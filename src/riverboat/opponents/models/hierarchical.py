@@ -146,10 +146,8 @@ def fit_tied_model(base: Blueprint, counts: MoveCounts, prior: float = PRIOR) ->
 
 def smooth_tables(tree: ActionTree, tables: tuple[Array, ...]) -> tuple[Array, ...]:
     """Mix every row with the uniform distribution."""
-    return tuple(
-        (1 - SMOOTHING) * table + SMOOTHING / (street.end - street.begin)
-        for table, street in zip(tables, tied_columns(tree), strict=True)
-    )
+    streets = zip(tables, tied_columns(tree), strict=True)
+    return tuple((1 - SMOOTHING) * table + SMOOTHING / (street.end - street.begin) for table, street in streets)
 
 
 def unseen_final_decisions(tree: ActionTree, counts: MoveCounts) -> dict[tuple[int, int], float]:
@@ -176,10 +174,7 @@ def own_decisions(tree: ActionTree, node: int, move: int) -> list[tuple[int, int
 
 
 def _expected_counts(
-    base: Blueprint,
-    tables: tuple[Array, ...],
-    counts: MoveCounts,
-    final_decisions: dict[tuple[int, int], float],
+    base: Blueprint, tables: tuple[Array, ...], counts: MoveCounts, final_decisions: dict[tuple[int, int], float]
 ) -> tuple[Array, ...]:
     """Return the expected counts of observed decisions by bucket (E-step): as shown, or by the model.
 

@@ -353,10 +353,7 @@ class MoveCounts:
 
 
 def _add_counts(one: Mapping[K, Array], two: Mapping[K, Array]) -> dict[K, Array]:
-    out = dict(one)
-    for key, counts in two.items():
-        out[key] = out[key] + counts if key in out else counts
-    return out
+    return {**one, **{key: one[key] + counts if key in one else counts for key, counts in two.items()}}
 
 
 def count_moves(

@@ -111,12 +111,7 @@ def draw_runouts(board: Sequence[int], deck: Deck, count: int | None, rng: np.ra
 
 
 def deal_rollouts(
-    strategy: Blueprint,
-    board: Sequence[int],
-    hands: Array,
-    groups: Array,
-    runouts: Array,
-    rng: np.random.Generator,
+    strategy: Blueprint, board: Sequence[int], hands: Array, groups: Array, runouts: Array, rng: np.random.Generator
 ) -> RolloutDeals:
     """Sample an unblocked hand of each group for each runout and each seat, uniformly."""
     count, num_groups = len(runouts), int(groups.max()) + 1

@@ -212,10 +212,8 @@ class DepthLimitedSolver:
     def _update_player(self, player: int) -> Array:
         if self.gadget is not None:
             self._set_opponent_range(self.gadget.entering_range(self.gadget.strategy()))
-        strategy = {
-            n: self._rows_to_hands(n, normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0))
-            for n in self.nodes
-        }
+        rows = {n: normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
+        strategy = {n: self._rows_to_hands(n, rows[n]) for n in self.nodes}
         value = self.values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
         if self.gadget is not None and player != self.seat:
             self.gadget.update_regrets(value, self.schedule_step)

@@ -100,10 +100,8 @@ class DepthLimitedSubgame:
         board = (*self.root.board, *cards)[: rules.board_sizes[self.root.state.street + 1]]
         continuing = [state.next_street() for state in states if has_later_betting(state)]
         nodes = iter(street_nodes(self.context.reader, continuing, board, self.seat))
-        return [
-            BlueprintLeaf(next(nodes) if has_later_betting(state) else SHOWDOWN_NODE, float(state.pot))
-            for state in states
-        ]
+        leaf_nodes = [next(nodes) if has_later_betting(state) else SHOWDOWN_NODE for state in states]
+        return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(leaf_nodes, states, strict=True)]
 
     def blueprint_strategy(self) -> dict[int, Array]:
         """Return the blueprint's strategy; off-tree sizes go to the nearest size of the tree.
