@@ -443,15 +443,12 @@ class ModelResponder:
 
     def strategy(self) -> Blueprint:
         """Return the trained response: the average strategy, or for a pure best response the last one."""
-        tables = []
-        for street, base_table in enumerate(self._base_tables):
-            table = np.array(base_table, np.float32)
-            for trainer in self._seat_trainers:
-                cells = trainer.streets[street]
+        tables = tuple(np.array(table, np.float32) for table in self._base_tables)
+        for trainer in self._seat_trainers:
+            for table, cells in zip(tables, trainer.streets, strict=True):
                 table[:, cells.own] = cells.strategy(table, current=self._model_only)
-            tables.append(table)
         provenance = {**self.base.provenance, "answer": "best response" if self.p == 1 else "restricted", "p": self.p}
-        return replace(self.base, average=tuple(tables), provenance=provenance)
+        return replace(self.base, average=tables, provenance=provenance)
 
 
 class _StreetCells:

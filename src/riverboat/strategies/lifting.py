@@ -117,11 +117,11 @@ class _TranslationTraversal:
         for small, weight in belief.items():
             while (small_node := self.small_nodes[small]).actor >= 0:
                 small = small_node.children[small_node.sizes.index(translation.CALL_SIZE)]
-            if self.small_nodes[small].actor == TERMINAL:
+            if small_node.actor == TERMINAL:
                 for child_belief in child_beliefs:
                     _add_weight(child_belief, small, weight)
                 continue
-            child_by_card = dict(zip(self.small.labels(small), self.small_nodes[small].children, strict=True))
+            child_by_card = dict(zip(self.small.labels(small), small_node.children, strict=True))
             for child_belief, label in zip(child_beliefs, self.tree.labels(node), strict=True):
                 if label not in child_by_card:
                     raise InputError(f"{self.small.name}: no card {label!r} at {self.small.line(small)!r}")

@@ -401,10 +401,9 @@ class BlueprintPolicy:
         dealt = (boards != HIDDEN_CARD).sum(axis=1)
         for cards in np.unique(dealt[new]).tolist():
             rows = new[dealt[new] == cards]
-            live, left, buckets = board_buckets(self.strategy.cards, boards[rows, :cards])
+            computed = board_buckets(self.strategy.cards, boards[rows, :cards])
             for k, i in enumerate(rows.tolist()):
-                one = BoardBuckets(live[k : k + 1], left[k : k + 1], buckets[k : k + 1])
-                cached[i] = self.cache.put(boards[i].tobytes(), one)
+                cached[i] = self.cache.put(boards[i].tobytes(), BoardBuckets(*(part[k : k + 1] for part in computed)))
         entries = [board for board in cached if board is not None]
         return entries[0] if len(entries) == 1 else BoardBuckets(*map(np.concatenate, zip(*entries, strict=True)))
 

@@ -57,11 +57,6 @@ class RiverSampler:
         """Possible river cards."""
         return np.setdiff1d(self.deck.cards, self.board)
 
-    @property
-    def scale(self) -> float:
-        """Inverse of the share of river cards that are compatible with a pair of hands."""
-        return len(self.river_cards) / (len(self.river_cards) - 4)
-
     @cached_property
     def live_hands(self) -> dict[int, Array]:
         """Hands that each river card does not block. bool [hands]"""
@@ -112,8 +107,8 @@ class _RiverLeafValues(SingleLeafValues):
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        sampler, seat = self.sampler, self.sampler.seat ^ side
-        count = min(sampler.cards_per_sample, len(sampler.river_cards))
+        sampler, seat, num_cards = self.sampler, self.sampler.seat ^ side, len(self.sampler.river_cards)
+        count = min(sampler.cards_per_sample, num_cards)
         seats = reach if sampler.seat == 0 else reach[::-1]
         out: Array = np.zeros_like(reach[0])
         for card in sampler.rng.choice(sampler.river_cards, count, replace=False).tolist():
@@ -124,7 +119,7 @@ class _RiverLeafValues(SingleLeafValues):
                 if value is None:
                     value = state.pot * sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
                 out[leaf] += value * live
-        out *= sampler.scale / count
+        out *= num_cards / (num_cards - 4) / count  # four cards are not compatible with a pair of hands
         return out
 
     @abstractmethod

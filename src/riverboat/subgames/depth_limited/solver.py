@@ -182,9 +182,8 @@ class DepthLimitedSolver:
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
         rows = (n, n) if buckets is None else tuple(int(part.max()) + 1 for part in buckets)
-        shape = {node: (len(tree.moves[node]), rows[seat]) for node, seat in self.actor.items()}
-        self.regret = {node: np.zeros(shape[node]) for node in self.nodes}
-        self.strategy_sums = {node: np.zeros(shape[node]) for node in self.nodes}
+        self.regret = {node: np.zeros((len(tree.moves[node]), rows[seat])) for node, seat in self.actor.items()}
+        self.strategy_sums = {node: np.zeros_like(table) for node, table in self.regret.items()}
         self.stake_weight = {node: _stake_ratios(tree, node) ** SEVERAL_STREETS_SCHEDULE.stakes for node in self.nodes}
         self.continuation_regret = np.zeros((len(self.leaf_nodes), leaves.num_continuations, n))
         self.continuation_sums = np.zeros_like(self.continuation_regret)

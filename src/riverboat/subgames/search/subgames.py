@@ -346,12 +346,12 @@ def add_raise_total(menu: ActionMenu, state: BettingState, total: int) -> Action
     levels += [levels[-1]] * (raises + 2 - len(levels))
     levels[raises] = MenuLevel((*levels[raises].sizes, chips))
     streets[street] = trim_repeats(levels)
-    both_levels: list[tuple[MenuLevels, ...]] = [menu.levels[0], menu.levels[1]]
-    both_levels[seat] = trim_repeats(streets)
+    own_levels: tuple[MenuLevels, ...] = trim_repeats(streets)
+    both_levels = (own_levels, menu.levels[1]) if seat == 0 else (menu.levels[0], own_levels)
     max_raises = [menu.most_raises[min(k, len(menu.most_raises) - 1)] for k in range(state.rules.rounds)]
     if (cap := max_raises[street]) is not None:
         max_raises[street] = max(cap, raises + 1)
-    wider = replace(menu, levels=(both_levels[0], both_levels[1]), most_raises=tuple(max_raises))
+    wider = replace(menu, levels=both_levels, most_raises=tuple(max_raises))
     if total in menu_raise_totals(wider, state):
         return wider
     # Merging of similar sizes or donk-bet rules may have hidden it.
