@@ -16,6 +16,7 @@ from riverboat.agents.learning import LearningAgent, LearningSettings
 from riverboat.agents.registry import make_agent
 from riverboat.agents.safe import SafeLearningAgent, SafeSearchAgent, SafeSubgameAgent
 from riverboat.agents.search import LearningSearchAgent
+from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.match import play_match
@@ -29,7 +30,6 @@ from riverboat.opponents.risk import exact_risk, mix_strategies
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies.blueprint import Blueprint, save_blueprint
 from riverboat.strategies.blueprint_values import blueprint_values
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.search.search import SearchSettings
 from riverboat.testing.agents import check_agent
 
@@ -123,7 +123,7 @@ def test_no_hand_wins_more_than_the_allowance(seat: int) -> None:
     before = most_won(base, seat)
     known = blueprint_values(small(1), RIVER, BOARD).best_response[1 - seat]
     live = ~np.isnan(before)
-    np.testing.assert_allclose(before[live] + 100, known[hand_indices(SMALL.deck.hands)][live], atol=0.01)
+    np.testing.assert_allclose(before[live] + 100, known[FULL_DECK.hand_indices(SMALL.deck.hands)][live], atol=0.01)
     free = SafeSubgameAgent(base, settings, model, 1e9)
     stake = free.stake(at(RIVER), 0, seat)
     assert stake.share == 1.0

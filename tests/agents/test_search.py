@@ -15,7 +15,7 @@ from riverboat.agents.base import ranges
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.search import SearchAgent
-from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.notation import parse_cards
 from riverboat.cli import play
 from riverboat.compiled.simd import decode_codes
@@ -33,7 +33,6 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_values import blueprint_values
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.search.report import SubgameReport
 from riverboat.subgames.search.search import SearchSettings
@@ -177,7 +176,7 @@ def test_floor_of_the_opponents_range() -> None:
 
 def test_hand_outside_the_range_is_played_well() -> None:
     """A straight flush calls, even if the blueprint never reaches the state with it."""
-    line, nuts = "cc/cc/cc/r1500", int(hand_indices(np.array([parse_cards("JhTh")]))[0])
+    line, nuts = "cc/cc/cc/r1500", int(FULL_DECK.hand_indices(np.array([parse_cards("JhTh")]))[0])
     own = next(some for some in map(base, range(9)) if not _come(some, line, nuts))
     at = SearchAgent(own, SearchSettings("river", iterations=50)).search.positions(places(line), [1])[0]
     assert at.subgame.root.ranges[1, nuts] == 0.0
@@ -186,7 +185,7 @@ def test_hand_outside_the_range_is_played_well() -> None:
 
 def test_rarely_reached_hand_takes_its_best_action() -> None:
     """Sums of a few early iterations mean nothing; a straight flush that should have bet calls."""
-    line, nuts = "cc/cc/cc/cr1500", int(hand_indices(np.array([parse_cards("JhTh")]))[0])
+    line, nuts = "cc/cc/cc/cr1500", int(FULL_DECK.hand_indices(np.array([parse_cards("JhTh")]))[0])
     at = agent("unsafe", "river", iterations=200, until=0.001).search.positions(places(line), [0])[0]
     held, reach = at.subgame.spot.weights[0], at.solution_node.reach[0]
     seldom = np.flatnonzero((held > 0) & (reach < 1e-3 * held))
@@ -200,7 +199,7 @@ def test_rarely_reached_hand_takes_its_best_action() -> None:
 @pytest.mark.parametrize("comes", [1e-4, 0.0])
 def test_hand_without_opponents_takes_its_best_action(comes: float) -> None:
     """If the opponent practically never gets here, no regret is left, and all actions of a hand look equal."""
-    line, nuts = "cc/cc/cc/r1500", int(hand_indices(np.array([parse_cards("JhTh")]))[0])
+    line, nuts = "cc/cc/cc/r1500", int(FULL_DECK.hand_indices(np.array([parse_cards("JhTh")]))[0])
     at = agent("unsafe", "river", floor=0.0).search.positions(places(line), [1])[0]
     tree, table = at.solution.tree, np.asarray(decode_codes(at.solution.table), np.float32)
     for node in (0, at.solution_node._forest_node(at.solution_node.betting_node)):
@@ -224,7 +223,9 @@ def test_hand_without_opponents_takes_its_best_action(comes: float) -> None:
 def test_report_contains_the_held_hand() -> None:
     """The report contains the hand even if neither player would be here with it."""
     line, nuts = "cc/cc/cc/r1500", parse_cards("JhTh")
-    own = next(some for some in map(base, range(9)) if not _come(some, line, int(hand_indices(np.array([nuts]))[0])))
+    own = next(
+        some for some in map(base, range(9)) if not _come(some, line, int(FULL_DECK.hand_indices(np.array([nuts]))[0]))
+    )
     found = SearchAgent(own, SearchSettings("river", iterations=2, floor=0.0, model=1.0))
     told = found.explain(
         Observations.from_betting([BettingState.from_line(SMALL, line)], [nuts], [parse_cards(BOARD)], [0])
@@ -235,7 +236,7 @@ def test_report_contains_the_held_hand() -> None:
 
 def _come(agent: BlueprintAgent, line: str, hand: int) -> bool:
     reach = agent.policy.reach(places(line), 1)[0]
-    return bool(reach[hand_indices(SMALL.deck.hands) == hand].any())
+    return bool(reach[FULL_DECK.hand_indices(SMALL.deck.hands) == hand].any())
 
 
 def test_separate_thresholds_for_model_and_play() -> None:

@@ -21,6 +21,7 @@ from riverboat.agents.base import ActionProbabilities, errors_of_agent, merge_ac
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.composite import DelegatingPolicyAgent
 from riverboat.agents.learning import LearningAgent
+from riverboat.cards.deck import FULL_DECK
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.engines.devices import CPU, resolve_device
@@ -33,7 +34,6 @@ from riverboat.opponents.models.tree import fit_model
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import sample_moves
 from riverboat.strategies.public_strategy import StrategyBatch
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.database.database import EndgameDatabase
 from riverboat.subgames.database.policy import DatabasePolicy, RiverStrategy
 from riverboat.subgames.search.depth_limited import DepthLimitedPosition
@@ -120,7 +120,7 @@ class SearchAgent:
         position, moves = self._solve(observations.public_states, np.zeros(1, np.int64), observations.seat)[0]
         if not isinstance(position, SubgamePosition | DepthLimitedPosition):
             return None
-        return SubgameReport(position, moves, int(hand_indices(observations.hole)[0]))
+        return SubgameReport(position, moves, int(FULL_DECK.hand_indices(observations.hole)[0]))
 
     def _action_rows(self, observations: Observations) -> tuple[Array, Array]:
         """Return the probabilities of the held hands, and their actions. float64, int32 [n, columns]"""
@@ -134,7 +134,7 @@ class SearchAgent:
         rows, moves = np.zeros((len(observations), columns)), np.zeros((len(observations), columns), np.int32)
         if base is not None:
             rows[early, : base.rows.shape[1]], moves[early, : base.rows.shape[1]] = base.rows, base.moves
-        hands = hand_indices(observations.hole)
+        hands = FULL_DECK.hand_indices(observations.hole)
         for i, (position, actions) in zip(searched.tolist(), solved, strict=True):
             rows[i, : len(actions)], moves[i, : len(actions)] = position.strategy[hands[i]], actions
         return rows, moves

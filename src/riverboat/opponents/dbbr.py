@@ -23,7 +23,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from riverboat.core.errors import InputError, RiverboatError, unknown_name_error
+from riverboat.core.errors import InputError, RiverboatError
+from riverboat.core.validation import check_name
 from riverboat.games.base import CHANCE, Array
 from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.strategies.tabular import Strategy
@@ -87,9 +88,8 @@ def public_histories(tree: PublicTree, player: int) -> tuple[PublicHistory, ...]
     nodes_at: dict[tuple[int, str], list[int]] = {}
     for node in np.flatnonzero(tree.nodes.actor == player):
         nodes_at.setdefault((len(lines[node]), lines[node]), []).append(int(node))
-    return tuple(
-        PublicHistory(line, tuple(nodes), tree.labels(nodes[0])) for (_, line), nodes in sorted(nodes_at.items())
-    )
+    histories = sorted(nodes_at.items())
+    return tuple(PublicHistory(line, tuple(nodes), tree.labels(nodes[0])) for (_, line), nodes in histories)
 
 
 @lru_cache(maxsize=8)
@@ -152,8 +152,7 @@ def map_public_histories(strategy: Strategy, player: int, fit: RowFit) -> Strate
             blocks = [slice(int(nodes.data[n]), int(nodes.data[n]) + int(nodes.width[n])) for n in history.nodes]
             reach = weight[list(history.nodes)].ravel()
             if reach.sum() > 0:
-                old = np.concatenate([rows[block].T for block in blocks])
-                new = fit(history, reach / reach.sum(), old)
+                new = fit(history, reach / reach.sum(), np.concatenate([rows[block].T for block in blocks]))
                 for k, block in enumerate(blocks):
                     rows[block] = new[k * hands : (k + 1) * hands].T
         next_level = []
@@ -234,11 +233,8 @@ def posterior_frequencies(
     """
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
-    out = {}
-    for line, frequency in expected.items():
-        observed = counts.get(line, np.zeros(len(frequency)))
-        out[line] = (prior * frequency + observed) / (prior + observed.sum())
-    return out
+    observed = {line: counts.get(line, np.zeros(len(frequency))) for line, frequency in expected.items()}
+    return {line: (prior * expected[line] + count) / (prior + count.sum()) for line, count in observed.items()}
 
 
 def count_public_actions(
@@ -274,8 +270,7 @@ def count_public_actions(
     np.float64(1000.0)
     """
     joint = tree.deal.joint()
-    dealt = rng.choice(joint.size, size=hands, p=joint.ravel())
-    hole = np.stack(np.unravel_index(dealt, joint.shape))  # [2, hands]
+    hole = np.stack(np.unravel_index(rng.choice(joint.size, hands, p=joint.ravel()), joint.shape))  # [2, hands]
     lines, views = _public_lines(tree), tree.player_tables(np.asarray(profile.probabilities))
     counts = {h.line: np.zeros(len(h.actions)) for h in public_histories(tree, observed_player)}
     stack = [(0, np.arange(hands))]
@@ -326,8 +321,7 @@ def fit_l1(weights: Array, rows: Array, target: Array) -> Array:
     excess, deficit = np.maximum(current - target, 0.0), np.maximum(target - current, 0.0)
     if deficit.sum() <= 0:
         return rows
-    share = np.divide(excess, current, out=np.zeros_like(current), where=current > 0)
-    freed = rows * share
+    freed = rows * np.divide(excess, current, out=np.zeros_like(current), where=current > 0)
     return np.asarray(rows - freed + freed.sum(axis=1, keepdims=True) * (deficit / deficit.sum()))
 
 
@@ -373,8 +367,7 @@ def fit_l2(weights: Array, rows: Array, target: Array) -> Array:
         if np.abs(gradient).max() < 1e-12:
             break
         active = (fitted > 0).astype(float)  # coordinates that move with the shift
-        size = active.sum(axis=1)
-        hessian = np.diag(weights @ active) - (active * (weights / size)[:, None]).T @ active
+        hessian = np.diag(weights @ active) - (active * (weights / active.sum(axis=1))[:, None]).T @ active
         step = np.linalg.lstsq(hessian + 1e-12 * np.eye(len(gradient)), gradient, rcond=None)[0]
         if step @ gradient <= 0 or not np.all(np.isfinite(step)):
             step = gradient
@@ -485,8 +478,7 @@ def fit_opponent_model(base: Strategy, player: int, target: PublicActionCounts, 
     >>> fit_opponent_model(base, 1, target, "l1")["Q:r"]
     {'f': 0.75, 'c': 0.25}
     """
-    if fit not in FITS:
-        raise unknown_name_error("fit", fit, FITS)
+    check_name("fit", fit, FITS)
     return map_public_histories(
         base, player, lambda history, weights, rows: FITS[fit](weights, rows, target[history.line])
     )
@@ -583,16 +575,11 @@ def play_match(
     expected_values = np.empty(hands)
     done = 0
     while done < hands:
-        strategy = base
-        block = min(update_every, hands - done)
-        if fit is None:
-            block = hands
-        elif done < learning_hands:
-            block = min(learning_hands, hands)
+        if fit is None or done < learning_hands:
+            strategy, block = base, hands if fit is None else min(learning_hands, hands)
         else:
-            _, strategy = best_response(
-                fit_opponent_model(base, 1 - player, posterior_frequencies(expected, counts, prior), fit), player
-            )
+            model = fit_opponent_model(base, 1 - player, posterior_frequencies(expected, counts, prior), fit)
+            strategy, block = best_response(model, player)[1], min(update_every, hands - done)
         profile = combine_strategies(strategy, opponent, player)
         expected_values[done : done + block] = quality(profile).values[player]
         if fit is not None:

@@ -15,6 +15,7 @@ menu and those that were played. Hands that were not shown count zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -74,14 +75,9 @@ def last_street_gifts(
     if opponent not in hands.names:
         raise InputError(f"player {opponent!r}: plays in none of these {len(hands):,} hands")
     out, seats = np.zeros(len(hands)), hands.seat_of(opponent)
-    counted = 0
-    for i in range(len(hands)):
-        if seats[i] < 0 or (max_hands is not None and counted >= max_hands):
-            continue
-        shown = _ShownHand.from_record(hands, i, int(seats[i]))
-        if shown is not None:
-            counted += 1
-            out[i] = shown.gift(agent, menu)
+    records = ((i, _ShownHand.from_record(hands, i, int(seats[i]))) for i in np.flatnonzero(seats >= 0).tolist())
+    for i, shown in islice(((i, shown) for i, shown in records if shown is not None), max_hands):
+        out[i] = shown.gift(agent, menu)
     return out
 
 
@@ -155,9 +151,8 @@ class _ShownHand:
         while level:
             agent_nodes = [node for node in level if node.state.actor == 1 - self.seat]
             if agent_nodes:
-                strategies = agent.strategies(
-                    PublicStates.from_betting([n.state for n in agent_nodes], [self.board] * len(agent_nodes))
-                )
+                states = [node.state for node in agent_nodes]
+                strategies = agent.strategies(PublicStates.from_betting(states, [self.board] * len(states)))
                 for i, node in enumerate(agent_nodes):
                     used = int((strategies.moves[i] != END_OF_LINE).sum())
                     node.moves = strategies.moves[i, :used].tolist()

@@ -23,7 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.base import Array
 from riverboat.opponents.dbbr import FITS
 from riverboat.opponents.safe_responses import PlanResponse, guarantee, safe_response, unroll, value_of_game
@@ -248,8 +249,7 @@ def fit_opponent_model(
     >>> fit_opponent_model(base, 1, {"r": np.array([5.0, 0.0])})["Q:r"]
     {'f': 0.75, 'c': 0.25}
     """
-    if fit not in FITS:
-        raise unknown_name_error("fit", fit, FITS)
+    check_name("fit", fit, FITS)
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
     tree = base.tree
@@ -260,9 +260,8 @@ def fit_opponent_model(
     groups: dict[str, list[int]] = {}
     for i, number in enumerate(plex.infosets.tolist()):  # parents come before children
         groups.setdefault(line(info[number].name), []).append(i)
-    deal_weight = np.zeros(tree.infoset_count)
     decisions = np.flatnonzero(tree.node_infoset >= 0)
-    np.add.at(deal_weight, tree.node_infoset[decisions], tree.chance_reach[decisions])
+    deal_weight = np.bincount(tree.node_infoset[decisions], tree.chance_reach[decisions], tree.infoset_count)
     plan, base_plan = np.ones(plex.sequences), np.ones(plex.sequences)
     for name, sets in groups.items():
         weights = np.array([deal_weight[plex.infosets[i]] * plan[plex.parent[i]] for i in sets])
@@ -328,8 +327,7 @@ def count_public_actions(
         if width == 0 or num_hands == 0:
             continue
         number = int(tree.node_infoset[node])
-        table = tree.chance if number < 0 else probabilities
-        row = np.asarray(table[first : first + width], float)
+        row = np.asarray((tree.chance if number < 0 else probabilities)[first : first + width], float)
         sampled = rng.multinomial(num_hands, row / row.sum())
         if number >= 0 and info[number].player == observed_player:
             counts[line(info[number].name)] += sampled

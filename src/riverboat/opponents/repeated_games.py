@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.base import TERMINAL, Array, ConstantPayoff, append_label
 from riverboat.opponents import _kernels
 from riverboat.opponents.safe_responses import PlanVertices
@@ -185,14 +186,12 @@ def play_matches(
     >>> play_matches(vertices, "best-response", even[None], even, hands=20).mean.round(3)
     array([0.5])
     """
-    if rule not in EXPLOITATION_RULES:
-        raise unknown_name_error("rule", rule, EXPLOITATION_RULES)
+    check_name("rule", rule, EXPLOITATION_RULES)
     if hands < 1:
         raise InputError(f"{hands} hands: must be at least 1")
     convention = convention or MatchConventions()
     for field, choices in (("prefer", PREFERENCES), ("nemesis", NEMESIS_AGGRESSION), ("reveal", REVEAL_MODES)):
-        if getattr(convention, field) not in choices:
-            raise unknown_name_error(f"convention {field}", getattr(convention, field), choices)
+        check_name(f"convention {field}", getattr(convention, field), choices)
     if not convention.prior > 0:
         raise InputError(f"convention prior={convention.prior:g}: must be above 0 hands")
     form, player = vertices.form, vertices.player
@@ -202,21 +201,16 @@ def play_matches(
     if equilibrium.shape != (sequences,):
         raise InputError(f"{form.tree.name}: an equilibrium of shape {equilibrium.shape}, not ({sequences},)")
     game = _game_arrays(vertices, convention.reveal)
-    rows = len(opponents) if record else 0
-    matches = RepeatedMatchResults(
-        np.zeros(len(opponents)), np.zeros(len(opponents)), np.zeros((rows, hands)), np.zeros((rows, hands))
-    )
-    seeds = np.random.SeedSequence(seed).generate_state(3 * len(opponents), np.uint64).reshape(-1, 3, 1)
+    count, recorded = len(opponents), (len(opponents) if record else 0, hands)
+    matches = RepeatedMatchResults(np.zeros(count), np.zeros(count), np.zeros(recorded), np.zeros(recorded))
+    seeds = np.random.SeedSequence(seed).generate_state(3 * count, np.uint64).reshape(-1, 3, 1)
     own = form.treeplexes[player].sequences
-    workspace = _kernels.RepeatedGameWorkspace(
-        *(np.zeros(n) for n in (sequences, sequences, own, len(vertices.plans), own, sequences, sequences))
-    )
+    lengths = sequences, sequences, own, len(vertices.plans), own, sequences, sequences
+    workspace = _kernels.RepeatedGameWorkspace(*map(np.zeros, lengths))
     prior, prefer = convention.prior * equilibrium, _preference(vertices, convention.prefer)
     style = _kernels.SpendingRule(EXPLOITATION_RULES[rule].spend, EXPLOITATION_RULES[rule].realised, prior, prefer)
-    change = hands if nemesis_after is None else nemesis_after
-    match_opponents = _kernels.MatchOpponents(
-        np.ascontiguousarray(opponents), change, NEMESIS_AGGRESSION[convention.nemesis]
-    )
+    change, aggression = hands if nemesis_after is None else nemesis_after, NEMESIS_AGGRESSION[convention.nemesis]
+    match_opponents = _kernels.MatchOpponents(np.ascontiguousarray(opponents), change, aggression)
     _kernels.play_matches(game, player, style, match_opponents, seeds, hands, workspace, matches)
     return matches
 
@@ -232,13 +226,10 @@ def _preference(vertices: PlanVertices, prefer: str) -> Array:
 def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameArrays:
     form, own_player = vertices.form, vertices.player
     tree, other = form.histories, form.treeplexes[1 - own_player]
-    first = np.zeros(len(tree.nodes.actor), np.int32)
-    for player in (0, 1):
-        plex = form.treeplexes[player]
-        start = np.zeros(tree.infoset_count, np.int32)
+    start = np.zeros(tree.infoset_count, np.int32)
+    for plex in form.treeplexes:
         start[plex.infosets] = plex.first
-        acting = tree.nodes.actor == player
-        first[acting] = start[tree.node_infoset[acting]]
+    first = np.where(tree.node_infoset >= 0, start[tree.node_infoset], 0).astype(np.int32)
     set_of = np.concatenate([[-1], np.repeat(np.arange(len(other.width)), other.width)]).astype(np.int32)
     last = np.ascontiguousarray(tree.last_sequence, np.int32)
     consistent, seen = _visible_endings(vertices, reveal)
@@ -283,6 +274,5 @@ def _public_endings(tree: object, histories: HistoryTree) -> dict[int, tuple[str
             endings[node] = line, isinstance(payoff, ConstantPayoff)
             continue
         for child, label in zip(histories.children(node), histories.labels(node), strict=True):
-            extended = append_label(line, tree.joiner, label)
-            stack.append((child, depth + 1, line if depth < 2 else extended))
+            stack.append((child, depth + 1, line if depth < 2 else append_label(line, tree.joiner, label)))
     return endings

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import matmul
 
 import numpy as np
 
@@ -93,17 +94,14 @@ def _iterate_reach(
         nodes, weights = (np.concatenate(parts) for parts in zip(*roots, strict=True))
         while len(nodes):
             row, child = child_nodes(tree, nodes)
-            parent = nodes[row]
-            child_weights = weights[row]
+            parent, child_weights = nodes[row], weights[row]
             own = np.flatnonzero(tree.actor[parent] == seat)
             child_weights[own] *= tables[street][:, tree.slot[parent[own]] + child[own] - tree.first[parent[own]]].T
             yield nodes, weights, child, child_weights
             child_street = np.where(tree.actor[child] >= 0, tree.street[child], -1)
             for later in np.unique(child_street[child_street > street]).tolist():
                 selected = np.flatnonzero(child_street == later)
-                dealt = child_weights[selected]
-                for s in range(street, later):
-                    dealt = dealt @ transitions[s]
+                dealt = reduce(matmul, transitions[street:later], child_weights[selected])
                 entries[later].append((child[selected], dealt))
             same_street = child_street == street
             nodes, weights = child[same_street], child_weights[same_street]
@@ -265,11 +263,8 @@ def _payoff_deviations(tree: ActionTree, reach: Array) -> Array:
     nodes, parents = np.arange(1, len(tree)), tree.parent[1:].astype(np.int64)
     parent_reach = reach[parents, tree.actor[parents]]
     probability = np.ones(len(tree))
-    probability[1:] = np.where(
-        parent_reach > 0,
-        reach[nodes, tree.actor[parents]] / np.where(parent_reach > 0, parent_reach, 1),
-        1 / tree.count[parents],
-    )
+    shares = reach[nodes, tree.actor[parents]] / np.where(parent_reach > 0, parent_reach, 1)
+    probability[1:] = np.where(parent_reach > 0, shares, 1 / tree.count[parents])
     square = np.where(tree.actor < 0, tree.payoff.astype(np.float64) ** 2, 0.0)
     for level in reversed(tree_levels(tree)[1:]):
         np.add.at(square, tree.parent[level], probability[level] * square[level])
@@ -336,9 +331,8 @@ def model_confidence(
         raise InputError(
             f"max_confidence={max_confidence:g}, full_observations={full_observations}: must be from 0 to 1, and at least 1"
         )
-    observations = {node: float(node_counts.sum()) for node, node_counts in counts.moves.items()}
-    if tied:
-        observations = similar_counts(tree, counts)
+    own_counts = {node: float(node_counts.sum()) for node, node_counts in counts.moves.items()}
+    observations = similar_counts(tree, counts) if tied else own_counts
     return {node: max_confidence * min(n, full_observations) / full_observations for node, n in observations.items()}
 
 
@@ -382,11 +376,7 @@ class ModelResponder:
     """
 
     def __init__(
-        self,
-        base: Blueprint,
-        p: float = 1.0,
-        confidence: Mapping[int, float] | None = None,
-        seed: int = 0,
+        self, base: Blueprint, p: float = 1.0, confidence: Mapping[int, float] | None = None, seed: int = 0
     ) -> None:
         if not 0 <= p <= 1:
             raise InputError(f"p={p:g}: probability that the opponent is the model, must be from 0 to 1")
@@ -413,7 +403,8 @@ class ModelResponder:
             probability[list(confidence)] = list(confidence.values())
         for trainer in self._seat_trainers:
             for street in trainer.streets:
-                street.set_mixing(probability, offset)
+                nodes = street.opponent_nodes
+                street.lock_probability, street.offset = probability[nodes], offset[nodes]
 
     def improve(self, model: Blueprint, iterations: int) -> None:
         """Train against a model for some iterations in each seat; training against earlier models is down-weighted.
@@ -447,21 +438,17 @@ class ModelResponder:
             list(pool.map(lambda trainer: trainer.train(model_tables, iterations), self._seat_trainers))
         self.iterations += iterations
 
-    def _node_reach(self, tables: tuple[Array, ...]) -> tuple[Array, Array]:
-        tree, cards = self.base.tree, self.base.cards
-        return node_reach(tree, cards, tables, 0), node_reach(tree, cards, tables, 1)
+    def _node_reach(self, tables: tuple[Array, ...]) -> list[Array]:
+        return [node_reach(self.base.tree, self.base.cards, tables, seat) for seat in (0, 1)]
 
     def strategy(self) -> Blueprint:
         """Return the trained response: the average strategy, or for a pure best response the last one."""
-        tables = []
-        for street, base_table in enumerate(self._base_tables):
-            table = np.array(base_table, np.float32)
-            for trainer in self._seat_trainers:
-                cells = trainer.streets[street]
+        tables = tuple(np.array(table, np.float32) for table in self._base_tables)
+        for trainer in self._seat_trainers:
+            for table, cells in zip(tables, trainer.streets, strict=True):
                 table[:, cells.own] = cells.strategy(table, current=self._model_only)
-            tables.append(table)
         provenance = {**self.base.provenance, "answer": "best response" if self.p == 1 else "restricted", "p": self.p}
-        return replace(self.base, average=tuple(tables), provenance=provenance)
+        return replace(self.base, average=tables, provenance=provenance)
 
 
 class _StreetCells:
@@ -470,9 +457,8 @@ class _StreetCells:
     def __init__(self, base: Blueprint, tables: BucketTables, street: int, seat: int, base_table: Array) -> None:
         tree = base.tree
         first, width, count = int(tables.base[street]), int(tables.width[street]), tables.counts[street]
-        self.cells = tables.cells[first : first + count * width].reshape(
-            count, width
-        )  # float32 [buckets, cells of a row]
+        # float32 [buckets, cells of a row]
+        self.cells = tables.cells[first : first + count * width].reshape(count, width)
         node, child = street_columns(tree, street)
         regrets = 2 * tree.slot[node].astype(np.int64) + child - tree.first[node]
         averages = regrets + tree.count[node]
@@ -485,15 +471,8 @@ class _StreetCells:
         self.handicaps = np.zeros((count, len(self.own)), np.float32)
         self.free_regrets = self.cells[:, self.opponent_regrets]  # of the opponent that plays freely
         self.is_locked = np.zeros(len(self.opponent), bool)  # columns at which the opponent is the model
-
-    def set_mixing(self, probability: Array, offset: Array) -> None:
-        """Set the probability of each node that the opponent is locked to the model, and the phase of its rounds."""
-        self.lock_probability, self.offset = probability[self.opponent_nodes], offset[self.opponent_nodes]
-
-    def rescale(self, keep: float, change: np.float32) -> None:
-        """Multiply all sums by `keep`, and add `change` times the handicaps."""
-        self.cells[:, self.own_regrets] = np.float32(keep) * self.cells[:, self.own_regrets] + change * self.handicaps
-        self.cells[:, self.own_averages] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
+        # Probability of each of them that the opponent is locked to the model, and the phase of its rounds.
+        self.lock_probability = self.offset = np.zeros(len(self.opponent))
 
     def lock(self, model_table: Array, number: int) -> None:
         """Lock the opponent to the model at the nodes of a round."""
@@ -559,5 +538,7 @@ class _SeatTrainer:
         """Multiply all sums by `keep`, and set the factor of the handicaps to `scale`."""
         change = np.float32(scale - keep * self.scale)
         for street in self.streets:
-            street.rescale(keep, change)
+            regrets = street.cells[:, street.own_regrets]
+            street.cells[:, street.own_regrets] = np.float32(keep) * regrets + change * street.handicaps
+            street.cells[:, street.own_averages] *= np.float32(keep**2)  # later strategies weigh more, as in DCFR
         self.scale = scale

@@ -128,9 +128,8 @@ def expected_gain(response: Blueprint, opponent: Blueprint) -> float:
     >>> expected_gain(base, base)
     0.0
     """
-    first = abstract_quality(combine_seats(response, opponent)).values[0]
-    second = abstract_quality(combine_seats(opponent, response)).values[1]
-    return (first + second) / 2
+    profiles = combine_seats(response, opponent), combine_seats(opponent, response)
+    return sum(abstract_quality(profile).values[seat] for seat, profile in enumerate(profiles)) / 2
 
 
 def exact_risk(response: Blueprint, base: Blueprint) -> RelativeRisk:

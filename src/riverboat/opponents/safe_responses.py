@@ -451,39 +451,34 @@ def enumerate_vertices(form: SequenceForm, player: int) -> PlanVertices:
     equal, right = form.constraints(player)
     equal = equal.toarray()
     cost = form.payoffs[player].toarray().T  # [opponent sequences, own sequences]
-    inner = np.isin(np.arange(own.sequences), own.parent)
-    planes = list(np.eye(own.sequences)[~inner])
-    for first, width in zip(other.first, other.width, strict=True):
-        planes += [cost[first + a] - cost[first + b] for a, b in combinations(range(width), 2)]
+    planes = list(np.eye(own.sequences)[~np.isin(np.arange(own.sequences), own.parent)])
+    menus = [slice(first, first + width) for first, width in zip(other.first, other.width, strict=True)]
+    planes += [one - two for menu in menus for one, two in combinations(cost[menu], 2)]
     free = own.sequences - len(right)
     if comb(len(planes), free) > MAX_SYSTEMS:
         raise InputError(
             f"{form.tree.name}: {comb(len(planes), free):,} candidate vertices, more than {MAX_SYSTEMS:,}; "
             f"use safe_response instead"
         )
-    rows = np.array(planes)
     chosen = np.array(list(combinations(range(len(planes)), free)))
-    systems = np.concatenate([np.broadcast_to(equal, (len(chosen), *equal.shape)), rows[chosen]], axis=1)
-    regular = np.abs(np.linalg.det(systems)) > _TOLERANCE
+    systems = np.concatenate([np.broadcast_to(equal, (len(chosen), *equal.shape)), np.array(planes)[chosen]], axis=1)
+    regular = systems[np.abs(np.linalg.det(systems)) > _TOLERANCE]
     sides = np.concatenate([right, np.zeros(free)])
-    points = np.linalg.solve(systems[regular], np.broadcast_to(sides[:, None], (int(regular.sum()), len(sides), 1)))
-    points = points[..., 0]
+    points = np.linalg.solve(regular, np.broadcast_to(sides[:, None], (len(regular), len(sides), 1)))[..., 0]
     points = points[points.min(axis=1) > -_TOLERANCE]
     _, unique = np.unique(np.round(points, 9), axis=0, return_index=True)
     plans = np.maximum(points[np.sort(unique)], 0.0)
     pays = plans @ cost.T  # [points, opponent sequences]
-    worst = pays[:, 0] + sum(
-        pays[:, first : first + width].min(axis=1) for first, width in zip(other.first, other.width, strict=True)
-    )
-    keep = _undominated(pays, worst, other.first, other.width)
+    worst = pays[:, 0] + sum(pays[:, menu].min(axis=1) for menu in menus)
+    keep = _undominated(pays, worst, menus)
     return PlanVertices(form, player, np.ascontiguousarray(plans[keep]), np.ascontiguousarray(worst[keep]))
 
 
-def _undominated(pays: Array, worst: Array, first: Array, width: Array) -> Array:
+def _undominated(pays: Array, worst: Array, menus: list[slice]) -> Array:
     """Return the vertices that no other vertex weakly dominates, in payoffs against all replies and in the guarantee."""
     advantage = pays[:, None, 0] - pays[None, :, 0]  # [a, b]: least advantage of a over b
-    for f, w in zip(first, width, strict=True):
-        advantage += (pays[:, None, f : f + w] - pays[None, :, f : f + w]).min(axis=2)
+    for menu in menus:
+        advantage += (pays[:, None, menu] - pays[None, :, menu]).min(axis=2)
     dominates = (advantage >= -_TOLERANCE) & (worst[:, None] >= worst[None, :] - _TOLERANCE)
     equal = dominates & dominates.T
     dominates &= ~equal | (np.arange(len(worst))[:, None] < np.arange(len(worst))[None, :])  # keep the first of equals
@@ -649,13 +644,13 @@ def restricted_game(strategy: Strategy, opponent: int, p: float) -> HistoryTree:
     nodes, outcomes = tree.nodes, len(tree.chance)
     count = len(nodes.actor)
     locked = nodes.actor == opponent
-    coin = outcomes + len(table)
-    free_end, locked_end = nodes.end + 1, nodes.end + 1 + count
     restricted_nodes = TreeNodes(
         np.concatenate([[CHANCE], nodes.actor, np.where(locked, CHANCE, nodes.actor)]).astype(np.int8),
-        np.concatenate([[1 + 2 * count], free_end, locked_end]).astype(np.int32),
+        np.concatenate([[1 + 2 * count], nodes.end + 1, nodes.end + 1 + count]).astype(np.int32),
         np.concatenate([[2], nodes.width, nodes.width]).astype(np.int16),
-        np.concatenate([[coin], nodes.data, np.where(locked, outcomes + nodes.data, nodes.data)]).astype(np.int64),
+        np.concatenate(
+            [[outcomes + len(table)], nodes.data, np.where(locked, outcomes + nodes.data, nodes.data)]
+        ).astype(np.int64),
     )
     infoset = np.concatenate([[-1], tree.node_infoset, np.where(locked, -1, tree.node_infoset)]).astype(np.int32)
     sets = list(tree.infosets())

@@ -175,25 +175,24 @@ def player_statistics(hands: HandRecords, decisions: RecordedDecisions, name: st
     own = decisions.take(decisions.player == player)
     raised, called, preflop = own.action > CALL, (own.action == CALL) & (own.to_call > 0), own.street == 0
 
-    def any_of(chosen: Array) -> Array:
+    def hands_with(made: RecordedDecisions, chosen: Array) -> Array:
         marked = np.zeros(n, bool)
-        marked[own.hand[chosen]] = True
+        marked[made.hand[chosen]] = True
         return marked
 
-    acted = any_of(preflop)
+    acted = hands_with(own, preflop)
     opened = preflop & (own.raises == 1) & (own.to_call > 0)
     flop = own.street == 1
     may_bet = flop & (own.previous_aggressor == own.seat) & (own.raises == 0)
     other = decisions.take((decisions.street == 1) & (decisions.player != player))
-    bet_again = np.zeros(n, bool)
-    bet_again[other.hand[(other.previous_aggressor == other.seat) & (other.raises == 0) & (other.action > CALL)]] = True
-    facing = flop & (own.raises == 1) & (own.to_call > 0) & bet_again[own.hand]
+    led_again = (other.previous_aggressor == other.seat) & (other.raises == 0) & (other.action > CALL)
+    facing = flop & (own.raises == 1) & (own.to_call > 0) & hands_with(other, led_again)[own.hand]
     last = np.cumsum(hands.length) - 1  # the last decision of each hand
     folded, last_street = decisions.action[last] == FOLD, decisions.street[last]
     saw_flop = present & ((last_street > 0) | ~folded)
     shares = {
-        "vpip": _frequency(any_of(preflop & (raised | called)), acted),
-        "pfr": _frequency(any_of(preflop & raised), acted),
+        "vpip": _frequency(hands_with(own, preflop & (raised | called)), acted),
+        "pfr": _frequency(hands_with(own, preflop & raised), acted),
         "three_bet": _frequency(raised, opened),
         "continuation_bet": _frequency(raised, may_bet),
         "fold_to_continuation_bet": _frequency(own.action == FOLD, facing),

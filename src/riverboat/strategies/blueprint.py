@@ -13,7 +13,7 @@ so that all decisions of one bucket are contiguous in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -85,20 +85,17 @@ class Blueprint:
     cards_path: Path | None = None  # folder of the card abstraction; None if it is lossless
 
     def __post_init__(self) -> None:
+        name = f"strategy for {self.rules.name!r}"
         if self.tree.rules != self.rules or self.tree.menu != self.menu:
-            raise InputError(f"strategy for {self.rules.name!r}: the tree has other rules or another menu")
+            raise InputError(f"{name}: the tree has other rules or another menu")
         check_abstraction(self.rules, self.cards)
         wanted = [(self.cards.counts[s], int(self.tree.width[s])) for s in range(self.rules.rounds)]
         shapes = [table.shape for table in self.average]
         if shapes != wanted:
-            raise InputError(
-                f"strategy for {self.rules.name!r}: tables have shapes {shapes}; by buckets and actions they must be {wanted}"
-            )
+            raise InputError(f"{name}: tables have shapes {shapes}; by buckets and actions they must be {wanted}")
         for street, table in enumerate(self.average):
             if table.dtype.kind not in "fu":
-                raise InputError(
-                    f"strategy for {self.rules.name!r}, street {street}: {table.dtype}: must be float or unsigned int"
-                )
+                raise InputError(f"{name}, street {street}: {table.dtype}: must be float or unsigned int")
 
     def __repr__(self) -> str:
         buckets = " – ".join(f"{count:,}" for count in self.buckets)
@@ -145,12 +142,10 @@ class Blueprint:
         buckets
             Buckets of the hands. int [n]
         """
-        self.moves(node)
+        count = len(self.moves(node))
         street, slot = int(self.tree.street[node]), int(self.tree.slot[node])
         chosen = self._check_buckets(street, np.asarray(buckets))
-        return _normalize_rows(
-            self.average[street][chosen, slot : slot + int(self.tree.count[node])].astype(np.float64)
-        )
+        return _normalize_rows(self.average[street][chosen, slot : slot + count].astype(np.float64))
 
     def batch_probabilities(self, nodes: Array, buckets: Array) -> Array:
         """Return action probabilities at many decisions, of any streets. int [n], int [n] -> float64 [n, max actions]
@@ -197,10 +192,7 @@ class Blueprint:
         if not 0 <= street < self.rules.rounds:
             raise InputError(f"street {street}: {self.rules.name} has 0 to {self.rules.rounds - 1}")
         (chosen,) = self._check_buckets(street, np.array([bucket]))
-        weights = self.average[street][chosen].astype(np.float64)
-        slot, count = self.slots(street)
-        total = np.repeat(np.add.reduceat(weights, slot), count)
-        return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
+        return normalize_table(self.average[street][chosen], *self.slots(street))
 
     def hand_probabilities(self, line: str, hand: Cards, board: Cards = ()) -> dict[str, float]:
         """Return action probabilities of one hand: `hand_probabilities("cr300c/", "QhJh", "AsKd2c")`.
@@ -272,6 +264,95 @@ def _normalize_rows(weights: Array, mask: Array | None = None) -> Array:
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
 
 
+def hand_buckets(cards: CardAbstraction, hands: Array, board: Sequence[int]) -> Array:
+    """Return the buckets of hands on a board, by street.
+
+    Parameters
+    ----------
+    cards
+        Card abstraction.
+    hands
+        Hands that the board does not block. uint8 [n, hole]
+    board
+        Board cards.
+
+    Returns
+    -------
+    Array
+        Buckets. int32 [n, streets so far]
+
+    Examples
+    --------
+    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+    >>> hand_buckets(lossless_abstraction(), np.array([[50, 51]], np.uint8), ()).shape
+    (1, 1)
+    """
+    board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
+    return cards.buckets(np.concatenate([hands, board_cards], axis=1), check=False)[:, 0]
+
+
+def current_buckets(cards: CardAbstraction, streets: Array, hole: Array, boards: Array) -> Array:
+    """Return the bucket of each hand on its street.
+
+    Parameters
+    ----------
+    cards
+        Card abstraction.
+    streets
+        Street of each hand; -1 for none. int [n]
+    hole
+        Hole cards. uint8 [n, hole]
+    boards
+        Board cards, of which those of the street count. uint8 [n, board]
+
+    Returns
+    -------
+    Array
+        Buckets; -1 without a street. int32 [n]
+
+    Examples
+    --------
+    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+    >>> hole, boards = np.array([[50, 51]] * 2, np.uint8), np.zeros((2, 0), np.uint8)
+    >>> (current_buckets(lossless_abstraction(), np.array([0, -1]), hole, boards) >= 0).tolist()
+    [True, False]
+    """
+    out = np.full(len(streets), -1, np.int32)
+    for street, num_cards in enumerate(cards.board_sizes):
+        rows = np.flatnonzero(streets == street)
+        if len(rows):
+            deals = np.concatenate([hole[rows], boards[rows, :num_cards]], axis=1)
+            out[rows] = cards.buckets(deals, check=False)[:, 0, -1]
+    return out
+
+
+def normalize_table(weights: Array, slot: Array, count: Array) -> Array:
+    """Normalize accumulated weights at each decision of a street; decisions without weight are uniform.
+
+    Parameters
+    ----------
+    weights
+        Accumulated weights. [..., actions of the street]
+    slot
+        First column of each decision.
+    count
+        Number of actions of each decision.
+
+    Returns
+    -------
+    Array
+        Probabilities. float64 [..., actions of the street]
+
+    Examples
+    --------
+    >>> normalize_table(np.array([1.0, 3.0, 0.0, 0.0]), np.array([0, 2], np.int32), np.array([2, 2], np.int8)).tolist()
+    [0.25, 0.75, 0.5, 0.5]
+    """
+    sums = weights.astype(np.float64)
+    total = np.repeat(np.add.reduceat(sums, slot, axis=-1), count, axis=-1)
+    return np.where(total > 0, sums / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
+
+
 def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     """Return, by street, first column and number of actions of each decision. int32 and int8 [decisions]
 
@@ -292,11 +373,9 @@ def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:
     >>> [len(first) for first, _ in decision_slots(compile_action_tree(read_game("leduc")))]
     [6, 30]
     """
-    pairs = []
-    for street in range(tree.rules.rounds):
-        nodes = np.flatnonzero((tree.street == street) & (tree.actor >= 0))  # in the order of their slots
-        pairs.append((tree.slot[nodes], tree.count[nodes]))
-    return tuple(pairs)
+    # Nodes of a street are in the order of their slots.
+    by_street = [np.flatnonzero((tree.street == street) & (tree.actor >= 0)) for street in range(tree.rules.rounds)]
+    return tuple((tree.slot[nodes], tree.count[nodes]) for nodes in by_street)
 
 
 def check_abstraction(rules: PokerRules, cards: CardAbstraction) -> None:
@@ -480,12 +559,11 @@ def load_blueprint(folder: str | Path, abstraction: CardAbstraction | str | Path
     >>> load_blueprint(default_folder()).rules.name
     'nolimit-200bb'
     """
-    if abstraction is None:
-        path = latest_artifact(folder)
-        return _CACHE.get(
-            path, lambda: _load_uncached(folder, None), path / ABSTRACTION_FOLDER, path.parent / ABSTRACTION_FOLDER
-        )
-    return _load_uncached(folder, abstraction)
+    if abstraction is not None:
+        return _load_uncached(folder, abstraction)
+    path = latest_artifact(folder)
+    card_folders = path / ABSTRACTION_FOLDER, path.parent / ABSTRACTION_FOLDER
+    return _CACHE.get(path, lambda: _load_uncached(folder, None), *card_folders)
 
 
 def _load_uncached(folder: str | Path, abstraction: CardAbstraction | str | Path | None) -> Blueprint:
@@ -497,13 +575,11 @@ def _load_uncached(folder: str | Path, abstraction: CardAbstraction | str | Path
     if tree.fingerprint != entries.text("fingerprint"):
         raise InputError(f"{source}: trained on another tree of {name!r}: this release builds different actions for it")
     cards, cards_path = _find_abstraction(source, entries.table("abstraction"), rules, abstraction)
-    tables = []
-    for street, (count, width) in enumerate(zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)):
-        tables.append(
-            arrays.get_checked(f"average_{street}", ("uint8", "uint16", "float32", "float64"), (count, width), 0.0)
-        )
+    dtypes = ("uint8", "uint16", "float32", "float64")
+    shapes = zip(cards.counts[: rules.rounds], tree.width.tolist(), strict=False)
+    tables = tuple(arrays.get_checked(f"average_{s}", dtypes, shape, 0.0) for s, shape in enumerate(shapes))
     provenance = {**entries.plain_table("provenance", 1), "folder": source.name}
-    return Blueprint(rules, menu, tree, cards, tuple(tables), provenance, cards_path)
+    return Blueprint(rules, menu, tree, cards, tables, provenance, cards_path)
 
 
 def _read(folder: Path) -> tuple[Path, FileEntries, ArtifactArrays]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import comb
 
 import numpy as np
@@ -20,7 +20,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError
 from riverboat.core.parallel import map_in_order
-from riverboat.engines.tables import TABLE_PADDING
+from riverboat.engines.tables import TABLE_PADDING, table_block
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.subtrees import BettingSubtree, extract_action_subtree
 from riverboat.strategies._kernels import table as kernels
@@ -58,8 +58,7 @@ class BlueprintSubgame:
     @cached_property
     def hand_indices(self) -> tuple[Array, Array]:
         """Indices of the hands that the board does not block, for both seats."""
-        cards = np.setdiff1d(self.deck.cards, self.board)
-        live = np.flatnonzero(np.isin(HAND_CARDS, cards).all(axis=1))
+        live = np.flatnonzero(np.isin(HAND_CARDS, np.setdiff1d(self.deck.cards, self.board)).all(axis=1))
         return live, live
 
     @property
@@ -90,11 +89,7 @@ class BlueprintSubgame:
 
 
 def blueprint_subgame(
-    strategy: Blueprint,
-    node: int,
-    board: tuple[int, ...],
-    weights: Array,
-    betting_cut: BettingSubtree | None = None,
+    strategy: Blueprint, node: int, board: tuple[int, ...], weights: Array, betting_cut: BettingSubtree | None = None
 ) -> BlueprintSubgame:
     """Return the subgame below a node of a blueprint's tree, on a board of the node's street or a later one.
 
@@ -132,21 +127,12 @@ def compile_blueprint(strategy: Blueprint, game: BlueprintSubgame, threads: int)
     require_memory(game.name, 4 * tree.table_size)
     table = np.empty(tree.table_size + TABLE_PADDING, np.float32)
     table[tree.table_size :] = 0.0
-    for street in range(tree.streets):
-        _write_street_strategy(strategy, game, tree, street, table, threads)
+    for street, bucket_strategy in enumerate(strategy.average[len(game.board_parts) :]):
+        bucket = _buckets(strategy, game, tree, street, threads)
+        # On each board, the block of seat 1 follows that of seat 0.
+        columns = np.concatenate([_table_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
+        write_bucket_strategy(tree, street, bucket_strategy, columns, bucket, table, threads)
     return tree, table
-
-
-def _write_street_strategy(
-    strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, table: Array, threads: int
-) -> None:
-    """Write the strategy of one street to the table."""
-    boards = range(tree.street_start[street], tree.street_start[street + 1])
-    bucket_strategy = strategy.average[len(game.board_parts) + street]
-    bucket = _buckets(strategy, game, tree, boards, threads)
-    # On each board, the block of seat 1 follows that of seat 0.
-    columns = np.concatenate([_table_columns(strategy, game, tree, street, seat) for seat in (0, 1)])
-    write_bucket_strategy(tree, street, bucket_strategy, columns, bucket, table, threads)
 
 
 def write_bucket_strategy(
@@ -171,25 +157,21 @@ def write_bucket_strategy(
     list(map_in_order(write, parts, threads))
 
 
-def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, boards: range, threads: int) -> Array:
+def decision_view(tree: BoardTree, table: Array, board: int, node: int) -> Array:
+    """Return the entries of a decision on a board as a view of a table. [actions, rows]"""
+    offset, width, rows = table_block(tree, board, node)
+    return table[offset : offset + width * rows].reshape(width, rows)
+
+
+def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, threads: int) -> Array:
     """Return the buckets of the representative hands of the boards of one street, board after board. int32 [rows]"""
+    boards = range(tree.street_start[street], tree.street_start[street + 1])
     hands = np.concatenate([tree.representatives(b, 0) for b in boards])
-    board_cards = np.array([_board_cards(tree, game, b) for b in boards], np.uint8)
-    deals = np.concatenate(
-        [HAND_CARDS[hands], np.repeat(board_cards, tree.rows[boards.start : boards.stop, 0], axis=0)], axis=1
-    )
-    parts = np.array_split(deals, threads)
+    dealt = [[*game.board, *chain.from_iterable(tree.deals.deals_to(b))] for b in boards]
+    board_cards = np.repeat(np.array(dealt, np.uint8), tree.rows[boards.start : boards.stop, 0], axis=0)
+    parts = np.array_split(np.concatenate([HAND_CARDS[hands], board_cards], axis=1), threads)
     buckets = map_in_order(lambda part: strategy.cards.buckets(part, check=False)[:, 0, -1], parts, threads)
     return np.concatenate(list(buckets))
-
-
-def _board_cards(tree: BoardTree, game: BlueprintSubgame, board: int) -> tuple[int, ...]:
-    """Return the cards of a board in the order of the deal."""
-    later: tuple[int, ...] = ()
-    while board:
-        later = (*tree.deals.dealt_cards(board), *later)
-        board = int(tree.deals.parents[board])
-    return (*game.board, *later)
 
 
 def _table_columns(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, seat: int) -> Array:

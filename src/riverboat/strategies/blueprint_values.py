@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, hand_index
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, hand_index
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range, compatible_weights
@@ -30,7 +30,7 @@ from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.games.boards.subtrees import extract_action_subtree
 from riverboat.games.holdem.menus import SEATS
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.strategies.blueprint_game import (
     BlueprintSubgame,
     blueprint_subgame,
@@ -39,7 +39,6 @@ from riverboat.strategies.blueprint_game import (
 )
 from riverboat.strategies.reports.blueprint import BlueprintNode, node_at_line
 from riverboat.strategies.reports.node import columns_table
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.trees.deals import cards_of, enumerate_deals
 
@@ -131,10 +130,8 @@ def blueprint_values(
         opponent_weight[seat, opponent_weight[seat] <= MIN_RANGE_SHARE * weights[1 - seat].sum()] = 0.0
         valid = opponent_weight[seat] > 0
         values[:, seat, valid] = raw[:, seat, valid] / opponent_weight[seat, valid]
-    self_play, best = values
-    return BlueprintValues(
-        node.line, game.board, game.spent, weights, opponent_weight, np.where(weights > 0, self_play, best), best
-    )
+    self_play, best = np.where(weights > 0, values[0], values[1]), values[1]
+    return BlueprintValues(node.line, game.board, game.spent, weights, opponent_weight, self_play, best)
 
 
 def blueprint_solution(
@@ -154,10 +151,7 @@ def _subgame_at_line(
 ) -> tuple[BlueprintNode, BlueprintSubgame]:
     check_two_card_game(strategy)
     node = node_at_line(strategy, line, board)
-    weights = np.zeros((2, NUM_HANDS))
-    weights[:, hand_indices(node.hands)] = node.reach
-    if ranges is not None:
-        weights = _range_weights(ranges, hand_indices(node.hands))
+    weights = node.full_reach if ranges is None else _range_weights(ranges, FULL_DECK.hand_indices(node.hands))
     return node, blueprint_subgame(strategy, node.node, node.board, weights)
 
 
@@ -228,7 +222,7 @@ class _ValueTraversal:
         reach: dict[int, Array] = {root: np.stack(game.weights)}
         strategy: dict[int, Array] = {}
         order, leaves = [root], []
-        bucket = self._buckets(game)
+        bucket = hand_buckets(self.strategy.cards, HAND_CARDS[game.hand_indices[0]], game.board)[:, -1]
         for node in order:  # grows in the loop
             if tree.actor[node] < 0 and not tree.showdown[node]:
                 continue
@@ -246,20 +240,15 @@ class _ValueTraversal:
         start = np.array(game.spent, float)
         for node in reversed(order):
             if node in strategy:
-                values[node] = _backup_values(
-                    strategy[node], [values[c] for c in tree.children(node)], int(tree.actor[node])
-                )
+                seat, below = int(tree.actor[node]), np.stack([values[child] for child in tree.children(node)])
+                values[node] = below.sum(axis=0)
+                values[node][0, seat] = (strategy[node] * below[:, 0, seat]).sum(axis=0)
+                values[node][1, seat] = below[:, 1, seat].max(axis=0)
             elif node not in values:  # a fold
                 payoff = np.array([1.0, -1.0]) * float(tree.payoff[node]) + start
                 by_seat = [payoff[seat] * _compatible_weight(game, reach[node][1 - seat]) for seat in (0, 1)]
                 values[node] = np.array([by_seat, by_seat])
         return values[root]
-
-    def _buckets(self, game: BlueprintSubgame) -> Array:
-        """Return the buckets of all hands that the board does not block. int32 [hands]"""
-        hands = HAND_CARDS[game.hand_indices[0]]
-        board = np.tile(np.array(game.board, np.uint8), (len(hands), 1))
-        return self.strategy.cards.buckets(np.concatenate([hands, board], axis=1), check=False)[:, 0, -1]
 
     def _leaf_values(self, game: BlueprintSubgame, leaves: list[int], reach: dict[int, Array]) -> dict[int, Array]:
         """Return values at the leaves of a street: the mean over the next cards.
@@ -298,15 +287,6 @@ def _compatible_weight(game: BlueprintSubgame, weights: Array) -> Array:
     """Return the total weight of hands that share no card with each unblocked hand. float64 [1326]"""
     out = np.zeros(NUM_HANDS)
     out[game.hand_indices[0]] = compatible_weights(weights)[game.hand_indices[0]]
-    return out
-
-
-def _backup_values(played: Array, below: list[Array], seat: int) -> Array:
-    """Back up the values of the children to a decision node."""
-    children = np.stack(below)
-    out: Array = children.sum(axis=0)
-    out[0, seat] = (played * children[:, 0, seat]).sum(axis=0)
-    out[1, seat] = children[:, 1, seat].max(axis=0)
     return out
 
 

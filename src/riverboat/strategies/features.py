@@ -72,6 +72,7 @@ RANGE_FEATURES: tuple[DecisionFeature, ...] = (
 )
 HOLDEM_FEATURES = HAND_FEATURES + BOARD_FEATURES + SITUATION_FEATURES  # available from any observation
 
+_SET_BITS = np.array([number.bit_count() for number in range(32)])
 _MADE_LEVEL = np.array([len(MADE_HANDS) - 1 - k for k in range(len(MADE_HANDS))], float)
 
 
@@ -108,18 +109,13 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
     counts = (board_suits[:, :, None] == np.arange(4)).sum(axis=1)  # [n, 4]
     suit = counts.argmax(axis=1)
     in_suit = board_suits == suit[:, None]
-    taken = np.zeros((len(cards), 13), bool)
-    for column in range(boards.shape[1]):
-        taken[np.arange(len(cards)), ranks[:, column]] |= in_suit[:, column]
+    taken = ((ranks[:, :, None] == np.arange(13)) & in_suit[:, :, None]).any(axis=1)
     best = 12 - (~taken)[:, ::-1].argmax(axis=1)
     own_in_suit = suits == suit[:, None]
     own_ranks = np.stack([low, high], axis=1)
     bits = np.bitwise_or.reduce(1 << ranks, axis=1)
     wheel_bits = (bits << 1) | (bits >> 12)
-    windows = sum(
-        ((_count_bits(wheel_bits >> start & 0b11111) >= 3).astype(int) for start in range(10)),
-        np.zeros(len(cards), int),
-    )
+    windows = np.sum([_SET_BITS[wheel_bits >> start & 0b11111] >= 3 for start in range(10)], axis=0)
     return {
         "made": _MADE_LEVEL[made],
         # The card that does not pair the board; the higher card without a pair or with a pocket pair.
@@ -140,12 +136,6 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
     }
 
 
-def _count_bits(bits: Array) -> Array:
-    """Count the set bits of five-bit numbers."""
-    ones: Array = sum((bits >> k & 1 for k in range(5)), np.zeros_like(bits))
-    return ones
-
-
 def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
     """Return the share of all hands that each hand beats on its board, ties counting half. Each board is ranked once."""
     if not boards.shape[1]:
@@ -156,8 +146,7 @@ def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
         a, b = all_hands[:, 0] >> 2, all_hands[:, 1] >> 2
         all_values = np.sort(np.where(a == b, 1000 + a, 13 * np.maximum(a, b) + np.minimum(a, b)))
         below, upto = (np.searchsorted(all_values, value, side) for side in ("left", "right"))
-        preflop: Array = (below + upto) / 2 / len(all_values)
-        return preflop
+        return (below + upto) / 2 / len(all_values)
     keys, inverse = np.unique(np.sort(boards, axis=1), axis=0, return_inverse=True)
     out, board_index, hands = np.zeros(len(cards)), inverse.ravel(), deck.hand_indices(cards)
     order = np.argsort(board_index, kind="stable")

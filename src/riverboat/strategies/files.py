@@ -67,9 +67,8 @@ def game_entries(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, s
     entries: dict[str, Any] = {"game": spec or tree.name, "rebuild": can_rebuild, "fingerprint": tree.fingerprint}
     if isinstance(game, BoardGame) and not isinstance(tree, BoardTree):
         entries[UNROLLED_ENTRY] = True
-    values = game.values if isinstance(game, GameWithContinuations) else None
-    if values:
-        entries["values"] = dict(sorted(values.items()))
+    if isinstance(game, GameWithContinuations) and game.values:
+        entries["values"] = dict(sorted(game.values.items()))
     path = Path(spec or "")
     if isinstance(game, Spot) and game.gadget is None:  # spots are stored completely, with their ranges
         return {**entries, "rebuild": True, "game_file": "game.toml"}, {"game.toml": spot_file.dumps(game)}
@@ -121,13 +120,10 @@ def rebuild_game(folder: Path, entries: FileEntries, game: Game | None = None) -
     else:
         tree = solver_tree(game)
     if tree.fingerprint != entries.text("fingerprint"):
-        # In older folders player 0 of this game is the dealer, so their arrays have another order.
-        hint = (
-            "; player 0 is now the big blind, no longer the dealer: solve it again" if isinstance(game, Holdem) else ""
-        )
-        raise InputError(
-            f"{folder}: solved for {short_repr(name)}, another game or version of it: the trees differ{hint}"
-        )
+        message = f"{folder}: solved for {short_repr(name)}, another game or version of it: the trees differ"
+        if isinstance(game, Holdem):  # in older folders player 0 is the dealer, so their arrays have another order
+            message += "; player 0 is now the big blind, no longer the dealer: solve it again"
+        raise InputError(message)
     return game, tree
 
 
@@ -147,8 +143,7 @@ def _load_game(folder: Path, entries: FileEntries, name: str) -> Game:
         if file == "game.toml":
             with located_errors(folder / file):
                 return spot_file.loads(text, None)
-        loader = loads_efg if file == "game.efg" else loads_nfg
-        game = loader(text, Path(name).stem)
+        game = (loads_efg if file == "game.efg" else loads_nfg)(text, Path(name).stem)
         registry.remember_spec(game, str(folder / file))  # the file's current location
         return game
     if MATRIX_ENTRY in entries:
@@ -211,12 +206,11 @@ def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | 
     if source is not None:
         entries, texts = game_entries(source, strategy.tree)
     if isinstance(strategy, Solution):
-        kind, name, table = "solution", "average", strategy.table
+        kind, name, arrays = "solution", "average", {"average": strategy.table}
+        if strategy.root is not None:
+            arrays[ROOT_ARRAY] = strategy.root
     else:
-        kind, name, table = "strategy", "probabilities", strategy.probabilities
-    arrays = {name: table}
-    if isinstance(strategy, Solution) and strategy.root is not None:
-        arrays[ROOT_ARRAY] = strategy.root
+        kind, name, arrays = "strategy", "probabilities", {"probabilities": strategy.probabilities}
     meta = {**entries, "provenance": dict(strategy.provenance), "table": name, "unit": strategy.tree.unit}
     return artifacts.write(Path(folder), kind, arrays, meta, texts)
 
@@ -346,8 +340,7 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | 
     from riverboat.strategies import blueprint  # a cyclic import: it uses functions of this module
 
     source = latest_artifact(folder)
-    manifest = artifacts.read_manifest(source)
-    if manifest["kind"] in blueprint.ARTIFACT_KINDS:
+    if artifacts.read_manifest(source)["kind"] in blueprint.ARTIFACT_KINDS:
         return blueprint.load_blueprint(folder)
     if game is not None:
         return load_solution(folder, game)
@@ -396,9 +389,8 @@ def load_solution(folder: str | Path, game: Game | None = None) -> Strategy | So
         table = arrays.get_checked(name, ("uint16", "float32", "float64"), (None,), 0.0)
         if len(table) < tree.table_size:
             raise CorruptError(f"{source}: {name}.npy has {len(table):,} numbers for a table of {tree.table_size:,}")
-        root = None
-        if ROOT_ARRAY in arrays and name == "average":
-            root = arrays.get_checked(ROOT_ARRAY, ("float64",), (None, None), 0.0)
+        has_root = ROOT_ARRAY in arrays and name == "average"
+        root = arrays.get_checked(ROOT_ARRAY, ("float64",), (None, None), 0.0) if has_root else None
         return Solution(tree, table, provenance, root)
     table = arrays.get_checked(name, ("float32", "float64"), (tree.table_size,), 0.0)
     strategy = Strategy.from_sums(tree, table, provenance)

@@ -65,11 +65,6 @@ class _SmallTreeNode:
     sizes: ActionSizes  # of the actions at a decision
     children: tuple[int, ...]
 
-    @property
-    def call(self) -> int:
-        """Child after a check or a call."""
-        return self.children[self.sizes.index(translation.CALL_SIZE)]
-
 
 def _small_tree_nodes(tree: PublicTree) -> list[_SmallTreeNode]:
     """List all nodes of a small tree; the traversal follows its public states, which know the pot."""
@@ -120,13 +115,13 @@ class _TranslationTraversal:
         """Advance the belief over a public card: every node moves to its child for the same card."""
         child_beliefs: list[Belief] = [{} for _ in self.tree.labels(node)]
         for small, weight in belief.items():
-            while self.small_nodes[small].actor >= 0:
-                small = self.small_nodes[small].call
-            if self.small_nodes[small].actor == TERMINAL:
+            while (small_node := self.small_nodes[small]).actor >= 0:
+                small = small_node.children[small_node.sizes.index(translation.CALL_SIZE)]
+            if small_node.actor == TERMINAL:
                 for child_belief in child_beliefs:
                     _add_weight(child_belief, small, weight)
                 continue
-            child_by_card = dict(zip(self.small.labels(small), self.small_nodes[small].children, strict=True))
+            child_by_card = dict(zip(self.small.labels(small), small_node.children, strict=True))
             for child_belief, label in zip(child_beliefs, self.tree.labels(node), strict=True):
                 if label not in child_by_card:
                     raise InputError(f"{self.small.name}: no card {label!r} at {self.small.line(small)!r}")
@@ -156,10 +151,9 @@ class _TranslationTraversal:
 
     def _advance_opponent_move(self, state: PublicState, belief: Belief) -> list[Belief]:
         """Advance the belief over the opponent's translated action. A fold ends the hand and needs no translation."""
-        child_beliefs: list[Belief] = []
-        for size in translation.action_sizes(state):
-            child_belief: Belief = {}
-            child_beliefs.append(child_belief)
+        sizes = translation.action_sizes(state)
+        child_beliefs: list[Belief] = [{} for _ in sizes]
+        for child_belief, size in zip(child_beliefs, sizes, strict=True):
             if size is None:
                 continue
             for small, weight in belief.items():
@@ -224,7 +218,6 @@ def combine_players(first: Strategy, second: Strategy) -> Strategy:
         raise InputError(f"{tree.name}: combining strategies of two players needs a public game")
     if second.tree is not tree and second.tree.fingerprint != tree.fingerprint:
         raise InputError(f"strategies for different trees: {tree.name} and {second.tree.name}")
-    table = np.concatenate(
-        [first.probabilities[: tree.player_offsets[1]], second.probabilities[tree.player_offsets[1] :]]
-    )
+    end = tree.player_offsets[1]
+    table = np.concatenate([first.probabilities[:end], second.probabilities[end:]])
     return Strategy(tree, table, {"player 0": dict(first.provenance), "player 1": dict(second.provenance)})

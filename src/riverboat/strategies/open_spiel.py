@@ -87,9 +87,7 @@ def to_open_spiel(strategy: Strategy) -> Any:
 
 def from_open_spiel(tree: Tree, policy: Any) -> Strategy:
     """Convert an OpenSpiel policy to a strategy for `tree`, through its `action_probabilities(state)`."""
-    game = getattr(policy, "game", None)  # policies of the C++ library have no `game`
-    if game is None:
-        game = _open_spiel_game(tree)
+    game = getattr(policy, "game", None) or _open_spiel_game(tree)  # policies of the C++ library have no `game`
     translate = _label_map(tree, game)
     unrolled = to_history_tree(tree)
     table = np.empty(unrolled.table_size)

@@ -33,7 +33,7 @@ from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies._kernels import line as line_kernels
 from riverboat.strategies._kernels import policy as kernels
 from riverboat.strategies._kernels import table as post_kernels
-from riverboat.strategies.blueprint import MAX_STREETS, Blueprint
+from riverboat.strategies.blueprint import MAX_STREETS, Blueprint, current_buckets
 from riverboat.strategies.postprocessing import FOLD_THRESHOLD, action_kinds
 from riverboat.strategies.public_strategy import PublicStateCache, StrategyBatch
 
@@ -107,7 +107,6 @@ POSTPROCESSING_METHODS = {
 }
 DEFAULT_SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # used if no share is given
 MAX_RESULT_BYTES = 8 << 30  # of one `StrategyBatch`
-_MAPPING_CODES = dict(zip(TRANSLATION_MAPPINGS, range(len(TRANSLATION_MAPPINGS)), strict=True))
 _METHOD_CODES = {
     "none": post_kernels.NO_PROCESSING,
     "purify": post_kernels.PURIFY,
@@ -235,13 +234,13 @@ class BlueprintPolicy:
         observations
             Tables at which the player is to act.
         """
-        n = len(observations)
+        shape = len(observations), self._num_columns
         arrays = kernels.ObservationArrays(*(getattr(observations, name) for name in kernels.ObservationArrays._fields))
         positions = self._follow_lines(arrays)
-        rows, moves = np.empty((n, self._num_columns)), np.empty((n, self._num_columns), np.int32)
-        kernels.action_probabilities(
-            self._arrays, self._buckets(observations, positions.states[:, 3]), arrays, positions, rows, moves
-        )
+        rows, moves = np.empty(shape), np.empty(shape, np.int32)
+        streets = positions.states[:, 3]
+        buckets = current_buckets(self.strategy.cards, streets, observations.hole, observations.board)
+        kernels.action_probabilities(self._arrays, buckets, arrays, positions, rows, moves)
         return PolicyDecisions(rows, moves, positions.node, positions.off)
 
     def act(self, observations: Observations) -> Array:
@@ -254,16 +253,6 @@ class BlueprintPolicy:
         """
         decisions = self.decide(observations)
         return sample_moves(self.seed, observations, decisions.rows, decisions.moves)
-
-    def _buckets(self, observations: Observations, streets: Array) -> Array:
-        """Return the bucket of each player's hand on its current street. int32 [n]"""
-        out = np.empty(len(observations), np.int32)
-        for street, num_cards in enumerate(self.rules.board_sizes):
-            rows = np.flatnonzero(streets == street)
-            if len(rows):
-                deals = np.concatenate([observations.hole[rows], observations.board[rows, :num_cards]], axis=1)
-                out[rows] = self.strategy.cards.buckets(deals, check=False)[:, 0, -1]
-        return out
 
     def abstract_nodes(self, public_states: PublicStates, seats: Array) -> Array:
         """Return the tree node that a seat translates each line to, by a deterministic translation; -1: off the tree.
@@ -281,19 +270,16 @@ class BlueprintPolicy:
             raise InputError(f"{self.translation}: a line has one tree node only under a deterministic translation")
         _ = public_states.states  # raises on illegal lines
         n = len(public_states)
-        hole = np.zeros((n, self.rules.hole), np.uint8)  # cards do not matter
-        moves, length = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
-        observations = kernels.ObservationArrays(
-            np.zeros(n, np.int64), np.asarray(seats, np.int8), hole, public_states.board, moves, length
-        )
+        cards = np.zeros((n, self.rules.hole), np.uint8), public_states.board  # hole cards do not matter
+        lines = (np.ascontiguousarray(part, np.int32) for part in (public_states.moves, public_states.length))
+        observations = kernels.ObservationArrays(np.zeros(n, np.int64), np.asarray(seats, np.int8), *cards, *lines)
         return self._follow_lines(observations).node
 
     def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
         """Return the real states and tree positions of observations."""
         n = len(observations.length)
-        positions = kernels.TablePositions(
-            np.empty((n, STATE_FIELDS), np.int64), np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n, np.int32)
-        )
+        columns = (np.empty(n, dtype) for dtype in (np.int32, np.int8, np.int32))
+        positions = kernels.TablePositions(np.empty((n, STATE_FIELDS), np.int64), *columns)
         kernels.follow_lines(self._arrays, self._seed, observations, positions)
         return positions
 
@@ -314,7 +300,7 @@ class BlueprintPolicy:
         seats = public_states.actor
         query, survey, workspace = self._prepare_query(public_states, seats, draw)
         columns = int(survey.used.max(initial=0))
-        shape = (len(public_states), self._num_hands, columns)
+        shape = (len(public_states), self.rules.deck.num_hands, columns)
         size = 8 * shape[0] * shape[1] * columns
         if size > MAX_RESULT_BYTES:
             raise MemoryLimitError(
@@ -340,8 +326,8 @@ class BlueprintPolicy:
         """
         n = len(public_states)
         query, _, workspace = self._prepare_query(public_states, np.full(n, seat, np.int8), draw)
-        out = np.zeros((n, self._num_hands))
-        no_actions = np.zeros((n, 0), np.int32), np.zeros((n, self._num_hands, 0))
+        out = np.zeros((n, self.rules.deck.num_hands))
+        no_actions = np.zeros((n, 0), np.int32), np.zeros((n, self.rules.deck.num_hands, 0))
         self._run_query(query, workspace, kernels.PublicQueryResult(out, np.zeros(n, np.int64), *no_actions))
         return out
 
@@ -377,17 +363,15 @@ class BlueprintPolicy:
         board = np.ascontiguousarray(public_states.board, np.uint8)
         numbers = np.zeros(n, np.int64) if draw is None else np.ascontiguousarray(draw, np.int64)
         no_hands = np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros((1, MAX_STREETS, 0), np.int32)
-        query = kernels.PublicQuery(
-            moves, length, board, seats, draw is not None, numbers, np.zeros(n, np.int32), *no_hands
-        )
+        lines, cards = (moves, length, board, seats), np.zeros(n, np.int32)
+        query = kernels.PublicQuery(*lines, draw is not None, numbers, cards, *no_hands)
         while True:
             columns = 2 + max_nodes * (self._num_columns - 2)
             moves = np.full((n, columns), END_OF_LINE, np.int32)
-            result = kernels.PublicQueryResult(
-                np.zeros((n, 0)), np.zeros(n, np.int64), moves, np.zeros((n, 0, columns))
-            )
+            used = np.zeros(n, np.int64)
+            result = kernels.PublicQueryResult(np.zeros((n, 0)), used, moves, np.zeros((n, 0, columns)))
             if kernels.public_strategies(self._arrays, self._seed, query, self._workspace(max_nodes, 0), result) < 0:
-                return query, result, self._workspace(max_nodes, self._num_hands)
+                return query, result, self._workspace(max_nodes, self.rules.deck.num_hands)
             max_nodes *= 2
 
     def _run_query(
@@ -417,10 +401,9 @@ class BlueprintPolicy:
         dealt = (boards != HIDDEN_CARD).sum(axis=1)
         for cards in np.unique(dealt[new]).tolist():
             rows = new[dealt[new] == cards]
-            live, left, buckets = board_buckets(self.strategy.cards, boards[rows, :cards])
+            computed = board_buckets(self.strategy.cards, boards[rows, :cards])
             for k, i in enumerate(rows.tolist()):
-                one = BoardBuckets(live[k : k + 1], left[k : k + 1], buckets[k : k + 1])
-                cached[i] = self.cache.put(boards[i].tobytes(), one)
+                cached[i] = self.cache.put(boards[i].tobytes(), BoardBuckets(*(part[k : k + 1] for part in computed)))
         entries = [board for board in cached if board is not None]
         return entries[0] if len(entries) == 1 else BoardBuckets(*map(np.concatenate, zip(*entries, strict=True)))
 
@@ -429,14 +412,6 @@ class BlueprintPolicy:
     @cached_property
     def _seed(self) -> np.uint64:
         return np.uint64(self.seed % 2**64)
-
-    @cached_property
-    def _num_hands(self) -> int:
-        return self.rules.deck.num_hands
-
-    @cached_property
-    def _max_buckets(self) -> int:
-        return max(self.strategy.buckets)
 
     @cached_property
     def _num_columns(self) -> int:
@@ -449,6 +424,9 @@ class BlueprintPolicy:
         rules = compact_rules_arrays(self.rules)
         share = DEFAULT_SHARES.get(self.post, 0.0) if self.share is None else self.share
         epsilon = share if self.post == "threshold" else post_kernels.NO_EPSILON
+        # Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice.
+        average = self.strategy.average
+        dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
         return kernels.PolicyArrays(
             rules,
             *line_arrays(self.strategy, self.rules, self.translation, self.tie),
@@ -456,17 +434,11 @@ class BlueprintPolicy:
             self.post == "new" if self.spare_first is None else self.spare_first,
             action_kinds(("f", "c", *["r"] * (self._num_columns - kernels.FIRST_RAISE_COLUMN))),
             hand_strength_tables(self.rules.deck, self.rules.board_sizes),
-            self._tables,
+            pad_streets(np.require(table, dtype, ["C", "W"]) for table in average),
         )
 
-    @cached_property
-    def _tables(self) -> tuple[Array, ...]:
-        """Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice."""
-        average = self.strategy.average
-        dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
-        return pad_streets(np.require(table, dtype, ["C", "W"]) for table in average)
-
     def _workspace(self, max_nodes: int, hands: int) -> kernels.BeliefWorkspace:
+        num_buckets = max(self.strategy.buckets) if hands else 0
         return kernels.BeliefWorkspace(
             np.zeros(max_nodes, np.int64),
             np.zeros(max_nodes, np.int64),
@@ -477,8 +449,8 @@ class BlueprintPolicy:
             np.zeros(self._num_columns, np.int64),
             np.zeros(hands),
             np.zeros(1, np.int64),
-            np.zeros(self._max_buckets if hands else 0, np.int64),
-            np.zeros(self._max_buckets if hands else 0, np.int32),
+            np.zeros(num_buckets, np.int64),
+            np.zeros(num_buckets, np.int32),
             np.zeros(2, np.int64),
             showdown_workspace(hands),
         )
@@ -546,13 +518,11 @@ def line_arrays(
     1
     """
     bet_translation = line_kernels.BetTranslation(
-        _MAPPING_CODES[mapping], tie == "low", int(compact_rules_arrays(rules).stacks.min())
+        list(TRANSLATION_MAPPINGS).index(mapping), tie == "low", int(compact_rules_arrays(rules).stacks.min())
     )
     names = ("actor", "street", "first", "count", "parent", "kind", "total", "spent", "slot")
     if strategy is not None:
         return line_kernels.ActionTreeArrays(*(getattr(strategy.tree, name) for name in names)), bet_translation
-    types: dict[str, Any] = dict.fromkeys(("actor", "street", "count", "kind"), np.int8)
-    shapes = {"spent": (1, 2)}
-    return line_kernels.ActionTreeArrays(
-        *(np.full(shapes.get(name, (1,)), -1, types.get(name, np.int32)) for name in names)
-    ), bet_translation
+    small = ("actor", "street", "count", "kind")
+    arrays = [np.full((1, 2) if name == "spent" else 1, -1, np.int8 if name in small else np.int32) for name in names]
+    return line_kernels.ActionTreeArrays(*arrays), bet_translation

@@ -122,9 +122,8 @@ def tartanian7(
     if not 0 <= fold_threshold <= 1:
         raise InputError(f"fold_threshold={fold_threshold:g}: must be from 0 to 1")
     cutoff = kernels.NO_EPSILON if epsilon is None else float(epsilon)
-    return _process_rows(
-        rows, PostprocessingRule(kernels.TARTANIAN7, float(fold_threshold), cutoff), action_kinds(labels)
-    )
+    rule = PostprocessingRule(kernels.TARTANIAN7, float(fold_threshold), cutoff)
+    return _process_rows(rows, rule, action_kinds(labels))
 
 
 def action_kinds(labels: Sequence[str]) -> Array:
@@ -150,21 +149,12 @@ def action_kinds(labels: Sequence[str]) -> Array:
 
 
 def _process_rows(rows: Array, post: PostprocessingRule, kinds: Array | None = None) -> Array:
-    out = np.array(_check_rows(rows), float, order="C")
+    out = np.array(rows, float, order="C")
+    if not np.isfinite(out).all() or out.min(initial=0.0) < 0 or np.abs(out.sum(axis=-1) - 1).max(initial=0) > 1e-6:
+        raise InputError(f"rows of probabilities must be nonnegative and sum to one: {out.tolist()[:3]}")
     flat = out.reshape(-1, out.shape[-1])
     kernels.process_rows(post, np.zeros(out.shape[-1], np.int8) if kinds is None else kinds, flat)
     return out
-
-
-def _check_rows(rows: Array) -> Array:
-    rows = np.asarray(rows, float)
-    if (
-        not np.all(np.isfinite(rows))
-        or rows.min(initial=0.0) < 0
-        or np.abs(rows.sum(axis=-1) - 1).max(initial=0) > 1e-6
-    ):
-        raise InputError(f"rows of probabilities must be nonnegative and sum to one: {rows.tolist()[:3]}")
-    return rows
 
 
 # --- whole strategies -------------------------------------------------------------------------
@@ -201,37 +191,25 @@ def apply_rule(
     tree = strategy.tree
     table = np.array(strategy.probabilities, float)
     spared = _first_decisions(tree) if spare_first else set()
-    if isinstance(tree, PublicTree):
-        for player, rows in enumerate(tree.player_tables(table)):
-            for node in np.flatnonzero(tree.nodes.actor == player):
-                if int(node) not in spared:
-                    at, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
-                    rows[at : at + width] = rule(rows[at : at + width].T, tree.labels(int(node))).T
-    else:
-        for number, infoset in enumerate(tree.infosets()):
-            if number not in spared:
-                part = slice(infoset.offset, infoset.offset + len(infoset.actions) * infoset.stride, infoset.stride)
-                table[part] = rule(table[part][None, :], infoset.actions)[0]
+    nodes = tree.first_node if isinstance(tree, HistoryTree) else np.flatnonzero(tree.nodes.actor >= 0)
+    for node in nodes.tolist():
+        if node not in spared:
+            rows = tree.player_tables(table)[int(tree.nodes.actor[node])]
+            block = slice(int(tree.nodes.data[node]), int(tree.nodes.data[node] + tree.nodes.width[node]))
+            rows[block] = rule(rows[block].T, tree.labels(node)).T
     return Strategy(tree, table, {**strategy.provenance, "post-processing": name})
 
 
 def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
-    """Return the nodes (public tree) or information sets where their player has not acted before."""
+    """Return the nodes where their player has not acted before; in a history tree, the first of each information set."""
     if isinstance(tree, HistoryTree):
-        infosets: set[int] = set()
-        for player in range(tree.players):
-            owned = np.flatnonzero(tree.owner == player)
-            infosets.update(int(s) for s in owned[tree.treeplex(player).parent == 0])
-        return infosets
+        roots = [tree.treeplex(player) for player in range(tree.players)]
+        return {int(node) for plex in roots for node in tree.first_node[plex.infosets[plex.parent == 0]]}
     first: set[int] = set()
     for player in (0, 1):
-        node = 0
-        while node < len(tree.nodes.actor):
-            if tree.nodes.actor[node] == player:
-                first.add(node)
-                node = int(tree.nodes.end[node])  # skip the subtree
-            else:
-                node += 1
+        nodes = np.flatnonzero(tree.nodes.actor == player)
+        covered = np.maximum.accumulate([0, *tree.nodes.end[nodes[:-1]]])  # end of the subtrees of earlier nodes
+        first.update(nodes[nodes >= covered].tolist())
     return first
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK, NUM_HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.ranges import Range
 from riverboat.core.arrays import Array
 from riverboat.core.cache import LRUCache
@@ -73,9 +73,8 @@ class StrategyBatch:
         i
             Index of a state.
         """
-        return tuple(
-            format_action(move, self.public_states.rules) for move in self.moves[i].tolist() if move != END_OF_LINE
-        )
+        rules = self.public_states.rules
+        return tuple(format_action(move, rules) for move in self.moves[i].tolist() if move != END_OF_LINE)
 
     def move_probabilities(self, moves: Array) -> Array:
         """Return the probability of one action at each state; zero if it is never played.
@@ -209,8 +208,7 @@ def reach_probabilities(player: PublicPolicy, public_states: PublicStates, seat:
     """
     if seat not in (0, 1):
         raise InputError(f"seat {seat}: seats are 0 and 1")
-    reached: Array = getattr(player, "reach", partial(reach_by_chain_rule, player))(public_states, seat)
-    return reached
+    return getattr(player, "reach", partial(reach_by_chain_rule, player))(public_states, seat)
 
 
 def reach_by_chain_rule(player: PublicPolicy, public_states: PublicStates, seat: int) -> Array:
@@ -271,8 +269,8 @@ def ranges(public_states: PublicStates, player: PublicPolicy, other: PublicPolic
     >>> ranges(PublicStates.from_lines(agent.rules, ["c"]), agent).shape
     (1, 2, 1326)
     """
-    seats: Sequence[PublicPolicy] = (player, player if other is None else other)
-    return np.stack([reach_probabilities(policy, public_states, seat) for seat, policy in enumerate(seats)], axis=1)
+    policies = (player, player if other is None else other)
+    return np.stack([reach_probabilities(policy, public_states, seat) for seat, policy in enumerate(policies)], axis=1)
 
 
 def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyBatch:
@@ -297,9 +295,8 @@ def empty_strategies(public_states: PublicStates, columns: int = 0) -> StrategyB
     [[-2, -2]]
     """
     n, hands = len(public_states), public_states.rules.deck.num_hands
-    return StrategyBatch(
-        public_states, public_states.actor, np.full((n, columns), END_OF_LINE, np.int32), np.zeros((n, hands, columns))
-    )
+    moves = np.full((n, columns), END_OF_LINE, np.int32)
+    return StrategyBatch(public_states, public_states.actor, moves, np.zeros((n, hands, columns)))
 
 
 # --- cache --------------------------------------------------------------------------------------
@@ -380,13 +377,8 @@ def spot_from_state(
                 f"range of {SEATS[seat]}: no hand plays {short_repr(state.line)} with this strategy; "
                 "give a floor such as 0.01, a minimum weight of every hand"
             )
-        weights = np.where(live, np.maximum(reach / (largest or 1.0), floor), 0.0)
-        both_ranges.append(Range(_to_full_deck(weights, state.rules.deck)))
+        weights = np.zeros(NUM_HANDS)
+        deck_hands = FULL_DECK.hand_indices(state.rules.deck.hands)
+        weights[deck_hands] = np.where(live, np.maximum(reach / (largest or 1.0), floor), 0.0)
+        both_ranges.append(Range(weights))
     return Spot.at(state, spot.board, (both_ranges[0], both_ranges[1]), menu, name=name)
-
-
-def _to_full_deck(weights: Array, deck: Deck) -> Array:
-    """Map weights of a deck's hands to the 1,326 hands of the full deck."""
-    out = np.zeros(NUM_HANDS)
-    out[FULL_DECK.hand_indices(deck.hands)] = weights
-    return out

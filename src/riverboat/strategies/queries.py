@@ -164,7 +164,7 @@ def ask_all(
     >>> [result.actor for result in ask_all(rb.solve("kuhn", iterations=5).strategy, ["", "c", "cr"])]
     [0, 1, 0]
     """
-    parsed = [_parse_board(board) for board in boards] or [()] * len(lines)
+    parsed = [parse_cards(b if isinstance(b, str) else format_cards(b), "board") for b in boards] or [()] * len(lines)
     if len(parsed) != len(lines):
         raise InputError(f"{len(lines)} lines, {len(parsed)} boards: give one board for each line")
     for kind, query in _QUERIES.items():
@@ -201,10 +201,6 @@ def rules_of(player: Any) -> PokerRules:
     if not isinstance(own, PokerRules):
         raise InputError(f"{getattr(player, 'name', player)!r} plays any game: choose one with rules=")
     return own
-
-
-def _parse_board(board: Cards) -> tuple[int, ...]:
-    return parse_cards(board if isinstance(board, str) else format_cards(board), "board")
 
 
 @lru_cache(maxsize=16)
@@ -287,12 +283,9 @@ def _query_solution(solution: Solution, line: str, board: tuple[int, ...]) -> St
     if board:
         raise InputError(f"{solution.tree.name}: board {format_cards(board)}: dealt cards belong in the line")
     node = solution[line]
-    actor = node.player
-    rows = np.nan_to_num(node.strategy.T) if actor >= 0 else np.zeros((0, 0))
+    rows = np.nan_to_num(node.strategy.T) if node.player >= 0 else np.zeros((0, 0))
     names = hand_names(FULL_DECK)
-    return StrategyQueryResult(
-        line, node.board, actor, node.actions if actor >= 0 else (), rows, node.reach, (names, names)
-    )
+    return StrategyQueryResult(line, node.board, node.player, node.actions, rows, node.reach, (names, names))
 
 
 def _query_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StrategyQueryResult:

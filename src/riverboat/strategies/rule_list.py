@@ -109,12 +109,8 @@ class DecisionRule(NamedTuple):
 
     def __str__(self) -> str:
         parts = [(action, p) for action, p in self.mix if p > 0]
-        actions = str(parts[0][0]) if len(parts) == 1 else ", ".join(f"{_percent(p)}% {action}" for action, p in parts)
+        actions = str(parts[0][0]) if len(parts) == 1 else ", ".join(f"{100 * p:.6g}% {action}" for action, p in parts)
         return f"if {' and '.join(map(str, self.tests))}: {actions}" if self.tests else f"otherwise: {actions}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g}"
 
 
 @dataclass(frozen=True)
@@ -172,9 +168,8 @@ class RuleList:
 
     def action_probabilities(self, columns: FeatureColumns, moves: Sequence[RuleAction], possible: Array) -> Array:
         """Return action probabilities at n decisions. bool [n, actions] -> float64 [n, actions]"""
-        return replace_illegal_moves(
-            self.action_mixes(moves)[self.deciding_rules(columns, len(possible))], moves, possible
-        )
+        mixes = self.action_mixes(moves)[self.deciding_rules(columns, len(possible))]
+        return replace_illegal_moves(mixes, moves, possible)
 
     # --- text -----------------------------------------------------------------------------------
 
@@ -265,18 +260,17 @@ def _nearest_column(move: RuleAction, moves: Sequence[RuleAction]) -> int:
         return moves.index(move)
     raises = [k for k, other in enumerate(moves) if other.kind == RAISE]
     if move.kind == RAISE and raises:
-        return min(raises, key=lambda k: abs(_log_size(moves[k].size) - _log_size(move.size)))
-    if move.kind == OTHER:
-        raise unknown_name_error("move", move.label, [str(m) for m in moves])
+        return min(raises, key=lambda k: _size_distance(moves[k], move))
     calls = [k for k, other in enumerate(moves) if other.kind == CALL]
-    if not calls:
+    if move.kind == OTHER or not calls:
         raise unknown_name_error("move", str(move), [str(m) for m in moves])
     return calls[0]
 
 
-def _log_size(size: float) -> float:
-    """Return the logarithm of a size, to compare sizes as ratios; all-in is a very large size."""
-    return float(np.log(min(max(size, 1e-3), 1e3)))
+def _size_distance(one: RuleAction, other: RuleAction) -> float:
+    """Return the distance of the sizes of two raises, as a ratio; all-in is a very large size."""
+    logarithms = [float(np.log(min(max(move.size, 1e-3), 1e3))) for move in (one, other)]
+    return abs(logarithms[0] - logarithms[1])
 
 
 def replace_illegal_moves(mix: Array, moves: Sequence[RuleAction], possible: Array) -> Array:
@@ -290,9 +284,7 @@ def replace_illegal_moves(mix: Array, moves: Sequence[RuleAction], possible: Arr
     for k, move in enumerate(moves):
         lost = np.where(possible[:, k], 0.0, mix[:, k])
         if move.kind == RAISE:
-            for other in sorted(
-                (r for r in raises if r != k), key=lambda r: abs(_log_size(moves[r].size) - _log_size(move.size))
-            ):
+            for other in sorted((r for r in raises if r != k), key=lambda r: _size_distance(moves[r], move)):
                 moved = np.where(possible[:, other], lost, 0.0)
                 out[:, other] += moved
                 lost = lost - moved

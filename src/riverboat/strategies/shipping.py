@@ -32,7 +32,6 @@ from riverboat.strategies.blueprint import (
 
 MAX_ZIPPED_BYTES = 20_000_000  # compressed size of the shipped folder in a wheel
 SHIPPED_STEPS = 63  # integer units of probabilities: 255 would make the wheel a third larger
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,7 @@ class ShippedBlueprint:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary for JSON."""
-        converted = {"folder": str(self.folder), "buckets": list(self.buckets), "provenance": dict(self.provenance)}
-        return {**vars(self), **converted}
+        return {**vars(self), "folder": str(self.folder), "buckets": [*self.buckets], "provenance": {**self.provenance}}
 
 
 def without_late_labels(cards: CardAbstraction) -> CardAbstraction:
@@ -65,9 +63,8 @@ def without_late_labels(cards: CardAbstraction) -> CardAbstraction:
 def _computed_street(cards: CardAbstraction, street: int) -> StreetBuckets:
     buckets, num_cards = cards.streets[street], cards.board_sizes[street]
     method = str(buckets.metadata.get("method"))
-    standard_metric = buckets.metadata.get("metric") in (None, "emd")
     computable = (
-        standard_metric
+        buckets.metadata.get("metric") in (None, "emd")
         and BOARD_CARDS_OF_METHOD.get(method) == num_cards
         and len(buckets.cuts) <= 1
         and len(buckets.centres) == buckets.count
@@ -98,9 +95,8 @@ def ship_blueprint(blueprint: str | Path | Blueprint, out: str | Path, steps: in
         compact = replace(strategy, cards=cards, cards_path=None if cards is strategy.cards else cards.save(temporary))
         entries = manifest_entries(compact.tree, cards, compact.cards_path)
         if compact.cards_path is not None:
-            entries["abstraction"]["path"] = (
-                ABSTRACTION_FOLDER  # inside the artifact: paths of the build machine are not recorded
-            )
+            # Inside the artifact: paths of the build machine are not recorded.
+            entries["abstraction"]["path"] = ABSTRACTION_FOLDER
         provenance = {key: value for key, value in compact.provenance.items() if key != "folder"}
         tables = [quantize_table(table, *compact.slots(street), steps) for street, table in enumerate(compact.average)]
         arrays = {f"average_{street}": table for street, table in enumerate(tables)}
@@ -122,8 +118,4 @@ def ship_blueprint(blueprint: str | Path | Blueprint, out: str | Path, steps: in
 
 def zipped_size(path: Path) -> int:
     """Return the compressed size of a file, as in a wheel."""
-    compressor, total = zlib.compressobj(), 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            total += len(compressor.compress(chunk))
-    return total + len(compressor.flush())
+    return len(zlib.compress(path.read_bytes()))

@@ -37,6 +37,7 @@ from riverboat.strategies.reports import comparison as comparison_report
 from riverboat.strategies.reports import export as node_export
 from riverboat.strategies.reports import node as node_report
 from riverboat.trees.boards import NO_ROW, BoardTree
+from riverboat.trees.public import child_nodes
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -89,10 +90,7 @@ class StreetValues:
         street_values = self._values[player]
         if street_values is None:
             street_values = self._values[player] = self.engine.street_values(player, self.start)
-        forest, nodes, child = self.engine.tree.forest, [node], node + 1
-        for _ in range(int(forest.width[node])):
-            nodes.append(child)
-            child = int(forest.end[child])
+        nodes = [node, *child_nodes(self.engine.tree.forest, node)]
         chosen: Array = street_values[np.array(nodes) - self.start.node]
         return chosen
 
@@ -145,12 +143,9 @@ class HandPairEquities:
         weights = [reach[p][self.hands[p]] for p in (0, 1)]
         lost = self.possible - self.won
         sums = (self.won @ weights[1], self.possible @ weights[1]), (weights[0] @ lost, weights[0] @ self.possible)
-        shares = []
+        shares = np.full((2, NUM_HANDS), np.nan)
         for p, (won, total) in enumerate(sums):
-            out = np.full(NUM_HANDS, np.nan)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                out[self.hands[p]] = np.where(total > 0, won / total, np.nan)
-            shares.append(out)
+            shares[p, self.hands[p][total > 0]] = won[total > 0] / total[total > 0]
         return shares[0], shares[1]
 
 
@@ -260,9 +255,8 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         """
         streets = self.tree.betting.street
         first = next(betting_node for betting_node in node.path if streets[betting_node] == len(node.dealt_cards))
-        return self._streets.get_or_compute(
-            (first, node.dealt_cards), lambda: StreetValues(self.engine, node.traversal_start(first))
-        )
+        key = first, node.dealt_cards
+        return self._streets.get_or_compute(key, lambda: StreetValues(self.engine, node.traversal_start(first)))
 
     def prepare(self, line: str = "") -> None:
         """Compute the values and equities of a line's whole street, so that each of its nodes is read in milliseconds.
@@ -522,8 +516,7 @@ class SolutionNode(RenamedAttributes):
             raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
         values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)
         mass = self.compatible_weight(player) if opponent_range is None else compatible_weights(opponent_range)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.where(mass > 0, values / mass, np.nan)
+        values = np.divide(values, mass, out=np.full_like(values, np.nan), where=mass > 0)
         values += tree.betting.spent[self.betting_node, player] - tree.betting.spent[0, player]
         values[:, ~(tree.game.weights[player] > 0)] = np.nan
         return values
@@ -542,8 +535,7 @@ class SolutionNode(RenamedAttributes):
         """
         street = len(self.dealt_cards)
         boards, maps = self.tree_boards
-        original = np.empty(NUM_HANDS, np.int64)
-        original[maps[street]] = np.arange(NUM_HANDS)
+        original = np.argsort(maps[street])  # the inverse of the map
         reach = self._reach_at(place) if reach is None else reach
         first, second = (reach[p][original[self.tree.representatives(boards[street], p)]] for p in (0, 1))
         return SubtreeStart(boards[street], self._forest_node(place), (first, second))
@@ -556,8 +548,7 @@ class SolutionNode(RenamedAttributes):
         player
             0 (oop) or 1 (ip).
         """
-        values: Array = self._compute_values(player, respond=True)[0]
-        return values
+        return self._compute_values(player, respond=True)[0, :]
 
     def best_response_action_values(self, player: int, opponent_range: Array | None = None) -> Array:
         """Return best-response values after each action, against `opponent_range` or the range here.
@@ -581,8 +572,7 @@ class SolutionNode(RenamedAttributes):
         player
             0 (oop) or 1 (ip).
         """
-        values: Array = self._values(player)[0]
-        return values
+        return self._values(player)[0, :]
 
     def action_ev(self) -> Array:
         """Return EVs of the actor's hands after each action. float64 [actions, 1326]"""
@@ -599,12 +589,10 @@ class SolutionNode(RenamedAttributes):
         pairs = self.solution.street_values(self).pairs
         if pairs is not None:
             return pairs.range_equities(self.reach)
-        boards = runouts(self.board, game.deck)
-        shares = []
+        boards, shares = runouts(self.board, game.deck), np.full((2, NUM_HANDS), np.nan)
         for player in (0, 1):
             won, total = range_wins(self.reach[1 - player], boards, np.ones(len(boards)), rules=game.deck.rules)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shares.append(np.where((total > 0) & (self.tree.game.weights[player] > 0), won / total, np.nan))
+            np.divide(won, total, out=shares[player], where=(total > 0) & (game.weights[player] > 0))
         return shares[0], shares[1]
 
     def range_mean(self, player: int, numbers: Array) -> float:

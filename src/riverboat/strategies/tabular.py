@@ -52,10 +52,8 @@ class Strategy(StrategyMapping[dict[str, float]]):
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
         if probabilities.shape != (tree.table_size,):
             raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table_size}")
-        if not np.isfinite(probabilities).all():
-            raise InputError(
-                f"{tree.name}: {np.count_nonzero(~np.isfinite(probabilities)):,} probabilities are not finite"
-            )
+        if count := np.count_nonzero(~np.isfinite(probabilities)):
+            raise InputError(f"{tree.name}: {count:,} probabilities are not finite")
         super().__init__(tree, provenance)
         self.tree: Tree = tree
         if probabilities.flags.writeable:  # the caller may still write to it
@@ -78,9 +76,8 @@ class Strategy(StrategyMapping[dict[str, float]]):
         """
         out = np.empty(tree.table_size)
         n = tree.nodes
-        for player, (player_sums, player_out) in enumerate(
-            zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
-        ):
+        tables = zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
+        for player, (player_sums, player_out) in enumerate(tables):
             table_kernels.normalise(n.actor, n.width, n.data, player, player_sums, player_out)
         out.flags.writeable = False
         return Strategy(tree, out, provenance)
@@ -136,8 +133,7 @@ class Strategy(StrategyMapping[dict[str, float]]):
             Information set of the tree.
         """
         stop = infoset.offset + len(infoset.actions) * infoset.stride
-        row: Array = self.probabilities[infoset.offset : stop : infoset.stride]
-        return row
+        return self.probabilities[infoset.offset : stop : infoset.stride]
 
     # --- mapping ----------------------------------------------------------------------------
 

@@ -28,13 +28,14 @@ from riverboat.abstraction.actions.translation import translation_probabilities
 from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
-from riverboat.engines.tables import copy_strategy, parse_table_format, table_block
+from riverboat.engines.tables import copy_strategy, parse_table_format
 from riverboat.games.base import CHANCE, Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.root_gadgets import RootGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, parse
+from riverboat.strategies.blueprint_game import decision_view
 from riverboat.subgames.flop_refinement import STOP, BettingRound, FlopMethod, forest_index, make_gadget, parse_method
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
@@ -66,8 +67,7 @@ class ExtendedGame:
         if len(game.deals) != 1:
             raise InputError(f"{game.name}: {len(game.deals)} deals; nested solving needs a game of two rounds")
         part = extract_betting_subtree(game.betting, 0, added)
-        tree = BoardTree(_make_part(game, part, game.weights))
-        return ExtendedGame(tree, tuple(added), part, game)
+        return ExtendedGame(BoardTree(_make_part(game, part, game.weights)), tuple(added), part, game)
 
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
         """Return the game in which only the opponent has the added actions."""
@@ -79,8 +79,7 @@ class ExtendedGame:
     def board_trees(self) -> dict[int, BoardTree]:
         """Return a separate tree for each flop, with the same rows as in the other trees."""
         trees, street = {}, self.tree.street_start
-        first = int(np.flatnonzero(self.whole.betting.street == 1)[0])
-        part = extract_betting_subtree(self.whole.betting, first)
+        part = extract_betting_subtree(self.whole.betting, int(np.flatnonzero(self.whole.betting.street == 1)[0]))
         shape = make_shape(part.betting, 1, int(self.tree.rows.max()))
         for b in range(street[1], street[2]):
             first_live, second_live = (self.tree.row_of[b] != NO_ROW).astype(float)
@@ -134,8 +133,7 @@ class NestedSolver:
         """Build the strategy from the abstraction's base strategy."""
         tree, part = self.extended_game.tree, self.extended_game.betting
         self._copy(tree, base, part)
-        no_gifts = np.zeros(len(tree.weights[self.opponent]))
-        self._first_round(tree, base, part, no_gifts, 0)
+        self._first_round(tree, base, part, np.zeros(len(tree.weights[self.opponent])), 0)
 
     def best_response_value(self) -> float:
         """Return the opponent's best-response value in the larger game, in its unit."""
@@ -265,7 +263,8 @@ class NestedSolver:
                 betting_round, table = rounds[b], engine.read("average")
                 share = float(deals.chance[b]) * int(deals.member_start[b + 1] - deals.member_start[b])
                 self._record_margins(betting_round, node, engine, share)
-                self._copy_board(b, tree, table, inner_betting, child)
+                for source, target in self._own_decisions(tree, inner_betting, child):
+                    decision_view(self.tree, self.table, b, target)[:] = decision_view(tree, table, 0, source)
                 inner_rounds[b] = BettingRound(tree, table, engine=engine)
             if self._decisions(next(iter(inner_rounds.values())), inner_betting, child):
                 inner_gifts = {
@@ -273,12 +272,6 @@ class NestedSolver:
                     for b, betting_round in inner_rounds.items()
                 }
                 self._last_round(inner_rounds, inner_betting, inner_gifts, child)
-
-    def _copy_board(self, board: int, tree: BoardTree, table: Array, part: BettingSubtree, below: int) -> None:
-        for forest_node, target_node in self._own_decisions(tree, part, below):
-            source, width, rows = table_block(tree, 0, forest_node)
-            target, _, _ = table_block(self.tree, board, target_node)
-            self.table[target : target + width * rows] = table[source : source + width * rows]
 
 
 def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:
@@ -305,10 +298,8 @@ def solve_nested(
         raise InputError(
             f"{extended_game.tree.name}: base has dtype {base.dtype}, which differs from the averages of dtype {dtype!r}"
         )
-    board_trees = extended_game.board_trees() if boards is None else boards
-    solver = NestedSolver(
-        extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, board_trees
-    )
+    trees = extended_game.board_trees() if boards is None else boards
+    solver = NestedSolver(extended_game, player, nested_method, iterations, parse(schedule), dtype, threads, trees)
     solver.build(base)
     return solver
 
@@ -348,11 +339,9 @@ def translate_strategy(
             strategies = np.array([engine.average_strategy(board, int(forest_indices[1][line.node])) for line in lines])
             reaches = np.array([line.reach for line in lines])[:, None, :]
             total = reaches.sum(axis=0)
-            mixture = np.where(
-                total > 0, (reaches * strategies).sum(axis=0) / np.where(total > 0, total, 1.0), strategies.mean(axis=0)
-            )
-            offset, width, rows = table_block(tree, board, int(forest_indices[0][node]))
-            table[offset : offset + width * rows] = mixture.ravel()
+            played = (reaches * strategies).sum(axis=0)
+            mixture = np.where(total > 0, played / np.where(total > 0, total, 1.0), strategies.mean(axis=0))
+            decision_view(tree, table, board, int(forest_indices[0][node]))[:] = mixture
             for k, child in enumerate(betting.children(node)):
                 reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]
                 visit(child, board, [TranslatedLine(line_children[i][k], reach[i]) for i in range(len(lines))])

@@ -14,7 +14,7 @@ root are those of `BettingRound.root_ranges`; nested solving (`flop_nested`) has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
 from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.devices import CPU
 from riverboat.engines.protocol import SubtreeStart
@@ -34,6 +35,7 @@ from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extrac
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.trees.boards import NO_ROW, BoardTree
+from riverboat.trees.public import child_nodes
 
 CANCELLATION_TOLERANCE = 1e-12  # weights below this share of the total are cancellation errors
 HAND_CARD_MATRIX = np.zeros((NUM_HANDS, 52))  # 1 where a hand contains a card
@@ -74,11 +76,7 @@ class BettingRound:
 
     def children(self, node: int) -> list[int]:
         """Return the nodes after each action in this round."""
-        nodes, child = [], node + 1
-        while child < self.end[node]:
-            nodes.append(child)
-            child = int(self.end[child])
-        return nodes
+        return [child - self.root_node for child in child_nodes(self.tree.forest, self.root_node + node)]
 
     def path(self, node: int) -> list[tuple[int, int]]:
         """Return the pairs (node, child) on the path to a node, from the root on."""
@@ -104,16 +102,13 @@ class BettingRound:
     def reach(self) -> tuple[Array, Array]:
         """Reach of one hand of each row at each node, including its root weight. float64 [nodes, rows] each"""
         root_reach = self.tree.weights if self.start is None else self.start.reach
-        weights = [np.zeros((self.count, len(w))) for w in root_reach]
-        for player in (0, 1):
-            weights[player][0] = root_reach[player]
+        weights = [np.tile(np.asarray(w, float), (self.count, 1)) for w in root_reach]
         for node in range(self.count):
-            actor = int(self.actor[node])
-            strategy = self.engine.average_strategy(self.board, self.root_node + node) if actor >= 0 else None
-            for k, child in enumerate(self.children(node)):
-                for player in (0, 1):
-                    share = strategy[k] if strategy is not None and actor == player else 1.0
-                    weights[player][child] = weights[player][node] * share
+            children, actor = self.children(node), int(self.actor[node])
+            for player in (0, 1):
+                weights[player][children] = weights[player][node]
+            if actor >= 0:
+                weights[actor][children] *= self.engine.average_strategy(self.board, self.root_node + node)
         return weights[0], weights[1]
 
     def opponent_weights(self, player: int) -> Array:
@@ -150,10 +145,9 @@ class BettingRound:
 
     def cbv(self, opponent: int, node: int) -> Array:
         """Return V / N, zero where N is zero. float64 [rows]"""
-        weight = self.opponent_weights(opponent)[node]
-        values: Array = np.divide(
-            self.best_response_values(opponent)[node], weight, out=np.zeros_like(weight), where=weight > 0
-        )
+        weight: Array = self.opponent_weights(opponent)[node]
+        best, values = self.best_response_values(opponent)[node], np.zeros_like(weight)
+        np.divide(best, weight, out=values, where=weight > 0)
         return values
 
     def gifts(self, opponent: int, node: int, *, split: bool) -> Array:
@@ -169,8 +163,7 @@ class BettingRound:
                 continue
             gift = np.maximum(best[parent] - best[child], 0.0)
             if split:
-                below = [e for e in self.leaves if child <= e < self.end[child]]
-                shared = weights[below].sum(axis=0)
+                shared = weights[[e for e in self.leaves if child <= e < self.end[child]]].sum(axis=0)
                 gift = gift * np.divide(weights[node], shared, out=np.zeros_like(shared), where=shared > 0)
             total += gift
         return total
@@ -199,9 +192,8 @@ class BettingRound:
                 path_value = path_value + best[others].sum(axis=0)  # the refined player's other actions
                 continue
             guaranteed = max(float(floor[self.node[other]]) for other in others) if others else -np.inf
-            covered |= (weights[parent] > 0) & (
-                guaranteed * np.where(weights[parent] > 0, weights[parent], 1.0) >= path_value
-            )
+            weight = weights[parent]
+            covered |= (weight > 0) & (guaranteed * np.where(weight > 0, weight, 1.0) >= path_value)
         return covered
 
 
@@ -290,15 +282,13 @@ def refine_flop(
     method: str | FlopMethod,
     *,
     iterations: int = 200,
-    players: Sequence[int] = (0, 1),
     lines: Sequence[str] | None = None,
     schedule: str | AnySchedule = BOARD_SCHEDULE,
     dtype: str = "float32",
     threads: int = 1,
     device: str = CPU,
-    progress: Callable[[SolvedFlopSubgame], None] | None = None,
 ) -> FlopRefinement:
-    """Refine the subgames of a base strategy, each by itself, for each of `players` against the base.
+    """Refine the subgames of a base strategy, each by itself, for each player against the base.
 
     Hands with reach zero in the base strategy get a strategy too.
 
@@ -310,8 +300,6 @@ def refine_flop(
         Name in `FLOP_METHODS`, or a method.
     iterations
         Iterations of CFR per subgame.
-    players
-        Players whose strategies are refined.
     lines
         Preflop lines whose subgames are solved. The default is all.
     schedule
@@ -322,8 +310,6 @@ def refine_flop(
         Number of threads.
     device
         CPU or a GPU; results are the same up to rounding.
-    progress
-        Called after each solved subgame.
 
     Returns
     -------
@@ -339,7 +325,7 @@ def refine_flop(
         raise InputError(f"{base.tree.name}: {len(base.tree.game.deals)} deals; refining flops needs one")
     table, solved = base.table.copy(), []
     for node in leaves:
-        for player in players if flop_method.gadget else (None,):
+        for player in (0, 1) if flop_method.gadget else (None,):
             part, tree, unit = make_subgame(base, node, flop_method, player)
             if tree is None:
                 continue
@@ -347,13 +333,14 @@ def refine_flop(
             solver.step(iterations)
             exploitability, margin = solver.quality().exploitability, float("nan")
             if player is not None:
-                margins = solver.engine.margins()
-                margin = float(np.nanmin(margins)) * tree.per_chip
+                margin = float(np.nanmin(solver.engine.margins())) * tree.per_chip
             allowance = 2 * exploitability * unit
             solved.append(SolvedFlopSubgame(base.line(node), player, exploitability, allowance, margin))
-            splice(base.tree, table, tree, solver.averages, part, players if player is None else (player,))
-            if progress is not None:
-                progress(solved[-1])
+            # Copy the strategies of the solved players to the table of the whole game.
+            target = forest_index(base.tree)[part.origin[tree.forest.node]]
+            solved_nodes = np.flatnonzero(np.isin(tree.forest.actor, (0, 1) if player is None else player))
+            pairs = [(node, int(target[node])) for node in solved_nodes.tolist()]
+            copy_strategy(tree, solver.averages, base.tree, table, pairs)
     return FlopRefinement(base.tree, table, tuple(solved))
 
 
@@ -361,8 +348,7 @@ def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], wh
     """Return a method by its name, or as given."""
     if isinstance(method, FlopMethod):
         return method
-    if method not in methods:
-        raise unknown_name_error(what, method, methods)
+    check_name(what, method, methods)
     return methods[method]
 
 
@@ -408,9 +394,7 @@ def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent:
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
     root = base.first_decision(opponent, node) if method.at_first_decision else node
     weight = base.opponent_weights(opponent)[root]
-    factor = np.ones_like(opponent_weight)
-    if method.improved:
-        factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0)
+    factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0) if method.improved else 1.0
     scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
     return OpponentBounds(value * scale, opponent_weight * scale, float(deal_weight @ weight) / base.tree.total)
 
@@ -423,15 +407,6 @@ def make_gadget(
     if method.gadget == STOP:
         return ResolvingGadget(opponent, bounds)
     return MaxmarginGadget(opponent, bounds, 1.0 if weights is None else base.rows_to_hands(weights, opponent))
-
-
-def splice(
-    whole: BoardTree, table: Array, tree: BoardTree, solution: Array, part: BettingSubtree, players: Sequence[int]
-) -> None:
-    """Copy the strategies of some players in a subgame to the table of the whole game."""
-    target = forest_index(whole)[part.origin[tree.forest.node]]
-    pairs = [(node, int(target[node])) for node, actor in enumerate(tree.forest.actor) if actor in players]
-    copy_strategy(tree, solution, whole, table, pairs)
 
 
 def forest_index(tree: BoardTree) -> Array:

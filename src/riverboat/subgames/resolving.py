@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.core import validation
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.run_loop import step_until
@@ -102,9 +102,8 @@ def solve_vector_maxmargin(
     weight = (compatible if opponent == 0 else compatible.T) @ sub.deal.weights[player]
     possible = weight > 0
     entering_range = np.zeros(len(weight))  # read by every traversal of the player
-    sides = [
-        side._replace(weight_opp=entering_range) if p == player else side for p, side in enumerate(sub.player_arrays)
-    ]
+    sides = list(sub.player_arrays)
+    sides[player] = sides[player]._replace(weight_opp=entering_range)
     sub.player_arrays = sides[0], sides[1]
 
     solver, engine = CFR(sub, schedule), TreeEngine(sub, np.float64)
@@ -399,8 +398,7 @@ def refine(
     _check_arguments(base, method, players, solver)
     tree = base.tree
     check_zero_sum(tree)
-    names = _parse_subgames(tree, where)
-    subgames = [find_subgame(tree, *name) for name in names]
+    subgames = [find_subgame(tree, *names) for names in _parse_subgames(tree, where)]
     check_disjoint(subgames)
     table = np.array(base.probabilities, float)
     roots_of_players = []
@@ -434,8 +432,7 @@ def _check_arguments(base: object, method: object, players: object, solver: obje
             "riverboat.subgames.flop_refinement.refine_flop and by agents that search, such as default?search=river"
         )
     validation.check_text("method", method)
-    if method not in METHODS:
-        raise unknown_name_error("method", str(method), METHODS)
+    validation.check_name("method", str(method), METHODS)
     if not isinstance(players, Sequence) or not players or any(p not in (0, 1) for p in players):
         raise InputError(f"players={short_repr(players)}: must be 0, 1 or both, in a tuple")
     if not callable(solver):
@@ -445,9 +442,7 @@ def _check_arguments(base: object, method: object, players: object, solver: obje
 def _parse_subgames(tree: Tree, where: object) -> list[tuple[str, ...]]:
     """Return the names of each subgame; raise `InputError` if there are none."""
     entries = [where] if isinstance(where, str) else list(where) if isinstance(where, Iterable) else []
-    names = [
-        (entry,) if isinstance(entry, str) else tuple(entry) if isinstance(entry, Sequence) else () for entry in entries
-    ]
+    names = [(e,) if isinstance(e, str) else tuple(e) if isinstance(e, Sequence) else () for e in entries]
     if not names or not all(entry and all(isinstance(name, str) for name in entry) for entry in names):
         example = "lines_after_chance(tree)" if isinstance(tree, PublicTree) else "the names of information sets"
         raise InputError(f"{tree.name}: where={short_repr(where)}: names no subgame; give {example}")
@@ -571,10 +566,7 @@ def _refine_jointly(
     for subgame in parts:
         for node in np.flatnonzero(subgame.node_mask & (tree.nodes.actor == player)):
             first, width = int(tree.nodes.data[node]), int(tree.nodes.width[node])
-            if isinstance(tree, PublicTree):
-                tree.player_tables(inside)[player][first : first + width] = True
-            else:
-                inside[first : first + width] = True
+            tree.player_tables(inside)[player][first : first + width] = True
     own = np.flatnonzero(flat.nodes.actor == player)
     free = np.zeros(len(flat.nodes.actor), bool)
     free[own] = inside[origin[flat.nodes.data[own]]]

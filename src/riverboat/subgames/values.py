@@ -74,8 +74,7 @@ def history_reach(base: Strategy, without: int) -> Array:
     assert not isinstance(tree, PublicTree)
     n = tree.nodes
     reach = np.empty(len(n.actor))
-    nobody = -9
-    excluded = nobody if without < 0 else without
+    excluded = -9 if without < 0 else without  # -9: nobody
     tree_kernels.opponents_reach(n.actor, n.end, n.data, tree.chance, base.probabilities, excluded, reach)
     return reach
 
@@ -85,9 +84,8 @@ def best_sequence_values(strategy: Strategy, player: int) -> tuple[Array, Sequen
     form = SequenceForm(strategy.tree)
     value = form.payoffs[player] @ form.plan(strategy, 1 - player)
     plex = form.treeplexes[player]
-    tree_kernels.treeplex_best_response(
-        plex.parent, plex.first, plex.width, value, np.empty(len(plex.parent), np.int32)
-    )
+    best_actions = np.empty(len(plex.parent), np.int32)
+    tree_kernels.treeplex_best_response(plex.parent, plex.first, plex.width, value, best_actions)
     return value, form
 
 
@@ -103,9 +101,8 @@ class _PublicSubgameValues:
         views = self.tree.player_tables(np.array(base.probabilities, float))
         own, other = views[self.opponent], views[player]
         self.rows = other
-        self.tables = traversal.RegretTables(
-            own[:0], own, own[:0], np.zeros((0, own.shape[1])), other[:0], other[:0], other
-        )
+        no_rows = np.zeros((0, own.shape[1]))
+        self.tables = traversal.RegretTables(own[:0], own, own[:0], no_rows, other[:0], other[:0], other)
         self.engine = TreeEngine(self.tree, np.float64)
         joint = self.tree.deal.joint() > 0
         self.compatible = joint if self.opponent == 0 else joint.T  # bool [hands of the opponent, hands of the player]

@@ -80,13 +80,12 @@ class ChangeDetector:
         changed = False
         for begin in range(0, hands, self._block_size):
             end = min(begin + self._block_size, hands)
-            in_block = (selected.hand >= begin) & (selected.hand < end)
-            self._recent_counts.append(
-                (end - begin, self._count_moves(selected.node[in_block], selected.move[in_block]))
-            )
+            block = selected.take((selected.hand >= begin) & (selected.hand < end))
+            self._recent_counts.append((end - begin, self._count_moves(block.node, block.move)))
             while sum(n for n, _ in self._recent_counts) - self._recent_counts[0][0] >= self.window:
                 self._older_counts += self._recent_counts.popleft()[1]
-            if self._has_changed():
+            recent = np.sum([counts for _, counts in self._recent_counts], axis=0)
+            if homogeneity_p_value(self._older_counts, recent) < self.level:
                 changed = True
                 self._older_counts = self._zero_counts()
         return changed
@@ -97,9 +96,6 @@ class ChangeDetector:
         situation = (tree.actor[node] * tree.rules.rounds + tree.street[node]) * 2 + facing_bet
         np.add.at(out, (situation, tree.kind[tree.first[node] + move]), 1.0)
         return out
-
-    def _has_changed(self) -> bool:
-        return homogeneity_p_value(self._older_counts, np.sum([c for _, c in self._recent_counts], axis=0)) < self.level
 
 
 def homogeneity_p_value(first: Array, second: Array) -> float:

@@ -79,12 +79,8 @@ class ModelEvaluation:
         mask = moves < self.count[:, None]
         predicted, played = self.predictions[predictor][mask], (moves == self.move[:, None])[mask]
         bin_index = np.minimum((predicted * NUM_CALIBRATION_BINS).astype(int), NUM_CALIBRATION_BINS - 1)
-        bins = []
-        for k in range(NUM_CALIBRATION_BINS):
-            in_bin = bin_index == k
-            if in_bin.any():
-                bins.append((float(predicted[in_bin].mean()), float(played[in_bin].mean()), int(in_bin.sum())))
-        return bins
+        bins = [bin_index == k for k in np.unique(bin_index)]
+        return [(float(predicted[each].mean()), float(played[each].mean()), int(each.sum())) for each in bins]
 
 
 def evaluate_models(
@@ -104,7 +100,8 @@ def evaluate_models(
     own_counts = count_moves(decisions, base.tree, own & train[decisions.hand], hands, base.cards)
     other_counts = count_moves(decisions, base.tree, ~own & ~test[decisions.hand], hands, base.cards)
     tested = decisions.take(own & test[decisions.hand])
-    if len(np.unique(tested.hand)) < 2:  # an interval needs two hands
+    num_test_hands = len(np.unique(tested.hand))
+    if num_test_hands < 2:  # an interval needs two hands
         raise InputError(
             f"player {name!r}: of its last {len(own_hands) - first} hands fewer than two have a decision on the tree: "
             "too few to test models"
@@ -117,9 +114,7 @@ def evaluate_models(
     uniform = (np.arange(max_moves) < count[:, None]) / count[:, None]
     mixed = {key: (1 - UNIFORM_SHARE) * rows + UNIFORM_SHARE * uniform for key, rows in predictions.items()}
     off_tree_share = decisions.num_missed / max(decisions.num_missed + len(decisions), 1)
-    return ModelEvaluation(
-        name, first, len(np.unique(tested.hand)), off_tree_share, mixed, tested.move, count, tested.hand,
-    )  # fmt: skip
+    return ModelEvaluation(name, first, num_test_hands, off_tree_share, mixed, tested.move, count, tested.hand)
 
 
 def _fit_models(base: Blueprint, seen: MoveCounts, others: MoveCounts) -> dict[str, Blueprint]:
@@ -157,9 +152,8 @@ def _predict_moves(
     out = {key: np.zeros((len(test_decisions), max_moves)) for key in strategies}
     ranges: dict[str, Array] = {}
     last, street, live, buckets = -1, -1, np.zeros(0, np.int64), np.zeros(0, np.int64)
-    for i, (hand, node, move) in enumerate(
-        zip(test_decisions.hand.tolist(), test_decisions.node.tolist(), test_decisions.move.tolist(), strict=True)
-    ):
+    fields = test_decisions.hand, test_decisions.node, test_decisions.move
+    for i, (hand, node, move) in enumerate(np.stack(fields, axis=1).tolist()):
         if hand != last:
             ranges = {key: np.ones(cards.deck.num_hands) for key in strategies}
             last, street = hand, -1

@@ -18,7 +18,8 @@ import numpy as np
 
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, translation_probabilities
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE, ActionTree
 from riverboat.games.holdem.actions import CALL as CALL_ACTION
 from riverboat.games.holdem.actions import FOLD as FOLD_ACTION
@@ -69,9 +70,8 @@ class TreeDecisions:
         selection
             Indices or mask.
         """
-        return TreeDecisions(
-            self.hand[selection], self.player[selection], self.node[selection], self.move[selection], self.num_missed
-        )
+        hand, player, node, move = (part[selection] for part in (self.hand, self.player, self.node, self.move))
+        return TreeDecisions(hand, player, node, move, self.num_missed)
 
 
 def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPPING, seed: int = 0) -> TreeDecisions:
@@ -109,8 +109,7 @@ def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPP
     >>> read_hands(compile_action_tree(rules, None), hands).node
     array([0, 1])
     """
-    if mapping not in TRANSLATION_MAPPINGS:
-        raise unknown_name_error("action translation", mapping, TRANSLATION_MAPPINGS)
+    check_name("action translation", mapping, TRANSLATION_MAPPINGS)
     tree_rules, hand_rules = tree.rules, hands.rules
     if any(getattr(tree_rules, key) != getattr(hand_rules, key) for key in ("limit", "board", "hole", "deck")):
         raise InputError(f"hands of {hand_rules.name!r}: the tree of {tree_rules.name!r} has other cards or betting")
@@ -125,9 +124,8 @@ def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPP
         if step is not None:
             translated.append((k, *step))
     rows, node, move_index = np.array(translated, np.int64).reshape(-1, 3).T
-    return TreeDecisions(
-        decisions.hand[rows], decisions.player[rows], node, move_index, len(decisions) - len(translated)
-    )
+    num_missed = len(decisions) - len(translated)
+    return TreeDecisions(decisions.hand[rows], decisions.player[rows], node, move_index, num_missed)
 
 
 class _LineFollower:
@@ -136,14 +134,9 @@ class _LineFollower:
     def __init__(self, tree: ActionTree, mapping: str, seed: int) -> None:
         self.mapping, self.rng = mapping, random.Random(seed)
         # Lists: reading single elements of an array is slow.
-        self.actor: list[int] = tree.actor.tolist()
-        self.street: list[int] = tree.street.tolist()
-        self.kind: list[int] = tree.kind.tolist()
-        self.first: list[int] = tree.first.tolist()
-        self.count: list[int] = tree.count.tolist()
-        self.parent: list[int] = tree.parent.tolist()
-        self.total: list[int] = tree.total.tolist()
-        self.highest_total: list[int] = tree.spent.max(axis=1).tolist()
+        fields = tree.actor, tree.street, tree.kind, tree.first, tree.count, tree.parent, tree.total
+        lists: list[list[int]] = [array.tolist() for array in (*fields, tree.spent.max(axis=1))]
+        self.actor, self.street, self.kind, self.first, self.count, self.parent, self.total, self.highest_total = lists
         self.sizes: dict[int, list[float]] = {}
         self.node, self.is_waiting, self.waiting_street = 0, False, 0  # waits for the round after `waiting_street`
 
@@ -168,8 +161,7 @@ class _LineFollower:
         if child == OFF_TREE:
             self.is_waiting, self.waiting_street = True, street
             return None
-        ends = self.actor[child] < 0 or self.street[child] != street
-        if move != CALL_ACTION and child == call and ends:
+        if move != CALL_ACTION and child == call and (self.actor[child] < 0 or self.street[child] != street):
             self.is_waiting, self.waiting_street = True, street
         self.node = child
         return node, child - self.first[node]

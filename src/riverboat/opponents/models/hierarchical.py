@@ -23,7 +23,8 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import FOLD, RAISE, ActionTree
 from riverboat.opponents.dbbr import FITS
 from riverboat.opponents.models.tree import (
@@ -87,15 +88,13 @@ class TiedColumns:
 @lru_cache(maxsize=4)
 def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
     """Return the classes of similar decisions of a tree, by street."""
-    order = np.arange(len(tree))
     parents = np.maximum(tree.parent, 0)
     raises = np.zeros(len(tree), np.int64)  # raises of the round before each node
-    for node in order[1:].tolist():
+    for node in range(1, len(tree)):
         parent = parents[node]
         raises[node] = (raises[parent] if tree.street[parent] == tree.street[node] else 0) + (tree.kind[node] == RAISE)
     price = np.abs(tree.spent[:, 0] - tree.spent[:, 1])
-    share = price / np.maximum(2 * tree.spent.max(axis=1), 1)
-    cost = np.searchsorted(PRICE_BOUNDS, share, side="left") * (price > 0)
+    cost = np.searchsorted(PRICE_BOUNDS, price / np.maximum(2 * tree.spent.max(axis=1), 1)) * (price > 0)
     out = []
     for street in range(tree.rules.rounds):
         node, child = street_columns(tree, street)
@@ -147,10 +146,8 @@ def fit_tied_model(base: Blueprint, counts: MoveCounts, prior: float = PRIOR) ->
 
 def smooth_tables(tree: ActionTree, tables: tuple[Array, ...]) -> tuple[Array, ...]:
     """Mix every row with the uniform distribution."""
-    return tuple(
-        (1 - SMOOTHING) * table + SMOOTHING / (street.end - street.begin)
-        for table, street in zip(tables, tied_columns(tree), strict=True)
-    )
+    streets = zip(tables, tied_columns(tree), strict=True)
+    return tuple((1 - SMOOTHING) * table + SMOOTHING / (street.end - street.begin) for table, street in streets)
 
 
 def unseen_final_decisions(tree: ActionTree, counts: MoveCounts) -> dict[tuple[int, int], float]:
@@ -177,10 +174,7 @@ def own_decisions(tree: ActionTree, node: int, move: int) -> list[tuple[int, int
 
 
 def _expected_counts(
-    base: Blueprint,
-    tables: tuple[Array, ...],
-    counts: MoveCounts,
-    final_decisions: dict[tuple[int, int], float],
+    base: Blueprint, tables: tuple[Array, ...], counts: MoveCounts, final_decisions: dict[tuple[int, int], float]
 ) -> tuple[Array, ...]:
     """Return the expected counts of observed decisions by bucket (E-step): as shown, or by the model.
 
@@ -192,11 +186,10 @@ def _expected_counts(
         current = int(tree.slot[node])
         out[int(tree.street[node])][bucket, current : current + len(observed)] += observed
     for (node, move), hands in final_decisions.items():
-        backward, street = np.ones(0), -1
+        street = int(tree.street[node])
+        backward = np.ones(len(tables[street]))
         for current, action in reversed(own_decisions(tree, node, move)):
             node_street = int(tree.street[current])
-            if street < 0:
-                backward = np.ones(len(tables[node_street]))
             for s in range(street - 1, node_street - 1, -1):
                 backward = weights.transitions[s] @ backward
             street = node_street
@@ -263,9 +256,8 @@ def similar_counts(tree: ActionTree, counts: MoveCounts) -> dict[int, float]:
 def log_likelihood_gain(base: Blueprint, model: Blueprint, counts: MoveCounts) -> float:
     """Return the log-likelihood ratio of a model over the base for the observed actions, in nats."""
     tree = base.tree
-    model_reach, base_reach = (
-        BucketReach(tree, base.cards, smooth_tables(tree, strategy_tables(strategy))) for strategy in (model, base)
-    )
+    tables = (smooth_tables(tree, strategy_tables(strategy)) for strategy in (model, base))
+    model_reach, base_reach = (BucketReach(tree, base.cards, each) for each in tables)
     total = 0.0
     for (node, bucket), observed in counts.showdowns.items():
         total += float(observed @ np.log(model_reach.rows(node)[bucket] / base_reach.rows(node)[bucket]))
@@ -286,6 +278,5 @@ MODEL_FITTERS: Mapping[str, Callable[..., Blueprint]] = {
 
 def fit_model_kind(kind: str, base: Blueprint, counts: MoveCounts, prior: float = PRIOR) -> Blueprint:
     """Fit a model of a named kind to counts, with a prior of `prior` hands of the base."""
-    if kind not in MODEL_FITTERS:
-        raise unknown_name_error("fit", kind, MODEL_FITTERS)
+    check_name("fit", kind, MODEL_FITTERS)
     return MODEL_FITTERS[kind](base, counts, prior=prior)

@@ -118,13 +118,12 @@ def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NO
 def _translate_moves(tree: ActionTree, node: int, moves: Array) -> Array:
     """Translate real actions at a node to probabilities of its own actions. float64 [n, actions of the node]"""
     kinds = tree.kind[list(tree.children(node))]
-    first = int(tree.first[node])
     call = int(np.flatnonzero(kinds == CALL)[0])
     out = np.zeros((len(moves), len(kinds)))
     out[moves == FOLD_ACTION, 0 if kinds[0] == FOLD else call] = 1
     out[moves == CALL_ACTION, call] = 1
     high = int(tree.spent[node].max())
-    raises = tree.total[first + np.flatnonzero(kinds == RAISE)].tolist()
+    raises = tree.total[int(tree.first[node]) + np.flatnonzero(kinds == RAISE)].tolist()
     sizes = [0.0, *((total - high) / (2 * high) for total in raises)]  # a check or call has size 0
     for total in np.unique(moves[moves > 0]).tolist():
         for k, probability in translation_probabilities(MAPPING, sizes, (total - high) / (2 * high)).items():

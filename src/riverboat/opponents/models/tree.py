@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import accumulate
+from operator import matmul
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -24,13 +26,14 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.features.hand_features import hand_strengths_on_boards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords
 from riverboat.opponents.dbbr import FITS, fit_l1
 from riverboat.opponents.models.hand_lines import TreeDecisions
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, current_buckets, normalize_table
 
 # --- clusters by action ---------------------------------------------------------------------------
 
@@ -74,8 +77,7 @@ def fit_clusters(weights: Array, rows: Array, target: Array, points: Array, show
     if not len(free) or remaining.sum() <= 0:
         return fitted
     remaining *= weights[free].sum() / remaining.sum()
-    spread = np.maximum(points.std(axis=0), 1e-9)
-    scaled_points = points / spread
+    scaled_points = points / np.maximum(points.std(axis=0), 1e-9)
     for _ in range(NUM_ROUNDS):
         mass = weights[:, None] * fitted
         centres = (mass.T @ scaled_points) / np.maximum(mass.sum(axis=0), 1e-12)[:, None]
@@ -240,10 +242,7 @@ def bucket_marginals(cards: CardAbstraction, rounds: int) -> tuple[Array, ...]:
     [3]
     """
     first, transitions = bucket_probabilities(cards, rounds)
-    marginals = [first]
-    for transition in transitions:
-        marginals.append(marginals[-1] @ transition)
-    return tuple(marginals)
+    return tuple(accumulate(transitions, matmul, initial=first))
 
 
 @lru_cache(maxsize=4)
@@ -354,10 +353,7 @@ class MoveCounts:
 
 
 def _add_counts(one: Mapping[K, Array], two: Mapping[K, Array]) -> dict[K, Array]:
-    out = dict(one)
-    for key, counts in two.items():
-        out[key] = out[key] + counts if key in out else counts
-    return out
+    return {**one, **{key: one[key] + counts if key in one else counts for key, counts in two.items()}}
 
 
 def count_moves(
@@ -409,8 +405,7 @@ def count_moves(
         buckets = _held_buckets(selected, tree, hands, cards)
     moves: dict[int, Array] = {}
     shown: dict[tuple[int, int], Array] = {}
-    fields = (selected.node, buckets, selected.move)
-    for node, bucket, move in zip(*(x.tolist() for x in fields), strict=True):
+    for node, bucket, move in np.stack([selected.node, buckets, selected.move], axis=1).tolist():
         zeros = np.zeros(int(tree.count[node]))
         moves.setdefault(node, zeros.copy())[move] += 1
         if bucket >= 0:
@@ -420,17 +415,10 @@ def count_moves(
 
 def _held_buckets(decisions: TreeDecisions, tree: ActionTree, hands: HandRecords, cards: CardAbstraction) -> Array:
     """Return the player's bucket at each decision; -1 for hidden cards. int32 [n]"""
-    hole, out = hands.rules.hole, np.full(len(decisions), -1, np.int32)
-    seat, street = tree.actor[decisions.node], tree.street[decisions.node]
-    dealt_cards = hands.cards[decisions.hand]
+    hole, seat, dealt_cards = hands.rules.hole, tree.actor[decisions.node], hands.cards[decisions.hand]
     hole_cards = np.where(seat[:, None] == 0, dealt_cards[:, :hole], dealt_cards[:, hole : 2 * hole])
-    visible = (hole_cards != HIDDEN_CARD).all(axis=1)
-    for s, dealt in enumerate(hands.rules.board_sizes):
-        rows = np.flatnonzero(visible & (street == s))
-        if len(rows):
-            deals = np.concatenate([hole_cards[rows], dealt_cards[rows, 2 * hole : 2 * hole + dealt]], axis=1)
-            out[rows] = cards.buckets(deals, check=False)[:, 0, -1]
-    return out
+    streets = np.where((hole_cards != HIDDEN_CARD).all(axis=1), tree.street[decisions.node], -1)
+    return current_buckets(cards, streets, hole_cards, dealt_cards[:, 2 * hole :])
 
 
 # --- buckets ----------------------------------------------------------------------------------
@@ -501,9 +489,8 @@ class BucketReach:
             parent = int(tree.parent[child])
             if tree.actor[parent] == seat:
                 weights = weights * self.rows(parent)[:, child - int(tree.first[parent])]
-            for s in range(int(tree.street[parent]), int(tree.street[child])):
-                weights = weights @ self.transitions[s]
-            self._cached_reach[child, seat] = weights
+            dealt = self.transitions[tree.street[parent] : tree.street[child]]
+            weights = self._cached_reach[child, seat] = reduce(matmul, dealt, weights)
         return weights
 
     def reach_shares(self, node: int) -> Array:
@@ -517,10 +504,7 @@ class BucketReach:
         weights = self.reach(node, int(self.tree.actor[node]))
         if weights.sum() > 1e-12:
             return np.asarray(weights / weights.sum())
-        marginals = self.initial
-        for s in range(int(self.tree.street[node])):
-            marginals = marginals @ self.transitions[s]
-        return marginals
+        return reduce(matmul, self.transitions[: self.tree.street[node]], self.initial)
 
 
 def strategy_tables(strategy: Blueprint) -> tuple[Array, ...]:
@@ -548,14 +532,7 @@ def strategy_tables(strategy: Blueprint) -> tuple[Array, ...]:
     >>> strategy_tables(base)[0][0, :2]
     array([0.5, 0.5])
     """
-    tables = []
-    for street, table in enumerate(strategy.average):
-        slot, count = strategy.slots(street)
-        sums = table.astype(np.float64)
-        total = np.repeat(np.add.reduceat(sums, slot, axis=1), count, axis=1)
-        uniform = 1.0 / np.repeat(count, count)
-        tables.append(np.where(total > 0, sums / np.where(total > 0, total, 1.0), uniform))
-    return tuple(tables)
+    return tuple(normalize_table(table, *strategy.slots(street)) for street, table in enumerate(strategy.average))
 
 
 # --- fitting ----------------------------------------------------------------------------------
@@ -608,8 +585,7 @@ def fit_model(
     >>> fit_model(base, MoveCounts({0: np.array([5.0, 0.0])}), fit="l1").average[0][0, :2]
     array([0.75, 0.25], dtype=float32)
     """
-    if fit not in (*FITS, CLUSTERS):
-        raise unknown_name_error("fit", fit, (*FITS, CLUSTERS))
+    check_name("fit", fit, (*FITS, CLUSTERS))
     if not (prior > 0 and shown_prior > 0):
         raise InputError(f"prior={prior:g}, shown_prior={shown_prior:g}: must be above 0 hands")
     tree, base_tables = base.tree, strategy_tables(base)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core.arrays import Array
@@ -22,7 +23,7 @@ from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.games.holdem.menus import SEATS
 from riverboat.games.holdem.public_states import parse_game_board, parse_game_hand
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.strategies.reports.node import (
     WEIGHT_DIGITS,
     class_grid,
@@ -31,7 +32,7 @@ from riverboat.strategies.reports.node import (
     hand_groups,
     node_title,
 )
-from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
+from riverboat.strategies.reports.public_state import PublicStateNode
 
 BUCKETS_TABLE = "buckets"  # a table by buckets of the card abstraction
 TABLES = ("combos", "classes", BUCKETS_TABLE, "made", "draws", "groups")
@@ -94,8 +95,7 @@ def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
     """Return the first decision of a hand, with the future board known."""
     hands = strategy.rules.deck.hands
     hands = hands[~np.isin(hands, board).any(axis=1)]
-    board_cards = np.tile(np.array(board, np.uint8), (len(hands), 1))
-    buckets = strategy.cards.buckets(np.concatenate([hands, board_cards], axis=1))[:, 0]
+    buckets = hand_buckets(strategy.cards, hands, board)
     return _blueprint_node(strategy, 0, board, hands, buckets, np.ones((2, len(hands))))
 
 
@@ -103,8 +103,7 @@ def first_street_nodes(strategy: Blueprint) -> Iterator[BlueprintNode]:
     """Yield all decisions before the first deal, breadth first."""
     queue = [_root_node(strategy, ())]
     tree = strategy.tree
-    while queue:
-        node = queue.pop(0)
+    for node in queue:  # grows in the loop
         yield node
         for move, child in enumerate(tree.children(node.node)):
             if tree.actor[child] >= 0 and tree.street[child] == 0:
@@ -189,9 +188,8 @@ def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -
             reach, probabilities = float(node.reach[node.seat, row]), node.action_probabilities[row]
         kinds = node.strategy.tree.kind[list(node.strategy.tree.children(node.node))]
         shares = [float(probabilities[kinds == kind].sum()) if kind in kinds else None for kind in (FOLD, CALL, RAISE)]
-        sizes = [
-            f"{move} {100 * p:.1f}" for move, p in zip(node.moves, probabilities, strict=True) if move not in "fcr"
-        ]
+        moves = zip(node.moves, probabilities, strict=True)
+        sizes = [f"{move} {100 * p:.1f}" for move, p in moves if move not in "fcr"]
         rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
     # For one hand: its player's own reach probability.
     shares_of = ("chance" if hand is None else "weight", "fold", "call", "raise")
@@ -217,9 +215,7 @@ def _hand_row(node: PublicStateNode, hand: Cards) -> int:
 def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
     """Return a dictionary of one hand: bucket, reach, and action frequencies if its player acts."""
     row, seat = _hand_row(node, cards), parse_seat(node, player)
-    probabilities = (
-        dict(zip(node.moves, node.action_probabilities[row].tolist(), strict=True)) if seat == node.seat else {}
-    )
+    acts = seat == node.seat
     return {
         "hand": format_cards(node.hands[row][::-1]),
         "player": SEATS[seat],
@@ -227,7 +223,7 @@ def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = 
         "board": format_cards(node.board),
         **({} if node.bucket is None else {"bucket": int(node.bucket[row])}),
         "weight": float(node.reach[seat, row]),
-        "frequencies": probabilities,
+        "frequencies": dict(zip(node.moves, node.action_probabilities[row].tolist(), strict=True)) if acts else {},
     }
 
 
@@ -252,7 +248,7 @@ def hands_table(node: PublicStateNode, by: str | None = None, player: int | str 
     if by == "buckets" and node.bucket is not None:
         return _bucket_table(node, seat, node.bucket)
     kind, groups = hand_groups(by, node.board)
-    live = hand_indices(node.hands)
+    live = FULL_DECK.hand_indices(node.hands)
     return _group_table(node, seat, kind, [(name, members[live]) for name, members in groups])
 
 
@@ -309,7 +305,7 @@ def _combo_table(node: PublicStateNode, seat: int) -> ReportTable:
         cells.append(list(map(str, node.bucket[::-1])))
     if "made" in available_tables(node):
         columns += [ReportColumn("made", rank=2), ReportColumn("draws", rank=3)]
-        cells += describe_hands(hand_indices(hands), node.board)
+        cells += describe_hands(FULL_DECK.hand_indices(hands), node.board)
     return columns_table(head, columns, cells)
 
 
@@ -317,7 +313,7 @@ def _class_names(hands: Array) -> list[str]:
     """Return the distinct classes of hands, the most frequent first; single cards for one-card hands."""
     if hands.shape[1] == 1:
         return [format_cards(hand) for hand in hands[::-1]]
-    count = np.bincount(CLASS_OF_HAND[hand_indices(hands)], minlength=169)
+    count = np.bincount(CLASS_OF_HAND[FULL_DECK.hand_indices(hands)], minlength=169)
     return [CLASS_NAMES[cell] for cell in np.argsort(-count, kind="stable")[: np.count_nonzero(count)]]
 
 
@@ -331,7 +327,7 @@ def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> Han
     """
     if node.hands.shape[1] == 1:
         return None
-    seat, cells = parse_seat(node, player), CLASS_OF_HAND[hand_indices(node.hands)]
+    seat, cells = parse_seat(node, player), CLASS_OF_HAND[FULL_DECK.hand_indices(node.hands)]
 
     acts = seat == node.seat
     reach = (node.assumed_ranges if acts else node.reach)[seat]

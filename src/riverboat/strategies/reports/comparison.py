@@ -104,11 +104,9 @@ def _runouts_table(nodes: Sequence[SolutionNode], title: str) -> ReportTable:
     columns = [ReportColumn("card"), ReportColumn("chance", SHARE, rank=1), ReportColumn("played", SHARE, rank=2)]
     columns += [ReportColumn(name, SHARE) for name in nodes[0].actions]
     for name in player_names(game):
-        columns += [
-            ReportColumn(f"ev_{name}", CHIPS, f"EV {name}"),
-            ReportColumn(f"equity_{name}", SHARE, f"equity {name}", 2),
-        ]
-        columns += [ReportColumn(f"eqr_{name}", SHARE, f"EQR {name}", 3)]
+        columns.append(ReportColumn(f"ev_{name}", CHIPS, f"EV {name}"))
+        columns.append(ReportColumn(f"equity_{name}", SHARE, f"equity {name}", 2))
+        columns.append(ReportColumn(f"eqr_{name}", SHARE, f"EQR {name}", 3))
     return ReportTable(title, tuple(columns), tuple(rows[::-1]))
 
 
@@ -118,10 +116,8 @@ def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cel
     means: dict[str, Cell] = {}
     for column in table.columns[1:]:
         values = np.array(table.column(column.name), float)  # None becomes NaN
-        valid_weight = np.where(np.isnan(values), 0.0, weight)
-        means[column.name] = (
-            float(np.nan_to_num(values) @ valid_weight / valid_weight.sum()) if valid_weight.sum() > 0 else None
-        )
+        valid = np.where(np.isnan(values), 0.0, weight)
+        means[column.name] = float(np.nan_to_num(values) @ valid / valid.sum()) if valid.sum() > 0 else None
     return means
 
 
@@ -188,8 +184,7 @@ def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array,
     weight = np.where(figures.in_range & ~np.isnan(figures.ev), figures.deals, 0.0)
     total = np.bincount(CLASS_OF_HAND, weight, 169)
     probabilities = dict(zip(node.actions, np.nan_to_num(node.strategy), strict=True))
+    values = [*(probabilities.get(move, np.zeros(len(weight))) for move in moves), np.nan_to_num(figures.ev)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = [
-            np.bincount(CLASS_OF_HAND, weight * probabilities.get(m, np.zeros(len(weight))), 169) / total for m in moves
-        ]
-        return np.array(means), np.bincount(CLASS_OF_HAND, weight * np.nan_to_num(figures.ev), 169) / total
+        means = np.array([np.bincount(CLASS_OF_HAND, weight * each, 169) / total for each in values])
+    return means[:-1], means[-1]

@@ -139,11 +139,10 @@ def write_csv(selected: Iterator[SolutionNode], out: TextIO, *, wide: bool = Fal
     count = 0
     for count, node in enumerate(selected, 1):  # noqa: B007 the last count is returned
         for head, row in _csv_rows(node):
-            probabilities = row.get("strategy")
-            if probabilities is None:
+            if "strategy" not in row:
                 writer.writerow((*head, None, None, None))
-                continue
-            writer.writerows((*head, name, share, row["action_ev"][name]) for name, share in probabilities.items())
+            for name, share in row.get("strategy", {}).items():
+                writer.writerow((*head, name, share, row["action_ev"][name]))
     return count
 
 
@@ -151,8 +150,7 @@ def _write_wide(node: SolutionNode, writer: Any) -> int:
     names = node.actions
     writer.writerow((*CSV_COLUMNS, *(f"frequency_{name}" for name in names), *(f"ev_{name}" for name in names)))
     for head, row in _csv_rows(node):
-        action_cells = [row.get(key, {}).get(name) for key in ("strategy", "action_ev") for name in names]
-        writer.writerow((*head, *action_cells))
+        writer.writerow((*head, *(row.get(key, {}).get(name) for key in ("strategy", "action_ev") for name in names)))
     return 1
 
 

@@ -18,7 +18,7 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, format_cell, none_if_nan
 from riverboat.core.validation import check_name
 from riverboat.games.base import Array
@@ -57,18 +57,12 @@ def hand_figures(node: SolutionNode, player: int) -> HandFigures:
     """Return the arrays of a player; computed once per node."""
     cached: dict[int, HandFigures] = node.__dict__.setdefault("_figures", {})
     if player not in cached:
-        cached[player] = _compute_figures(node, player)
+        reach, ev = node.reach[player], node.ev(player)
+        in_range = (node.tree.game.weights[player] > 0) & node.live_hands
+        equity = np.where(in_range, node.equity[player] if node.has_equity else np.nan, np.nan)
+        eqr = _equity_realization(ev, equity, pot(node))
+        cached[player] = HandFigures(reach, reach * node.compatible_weight(player), ev, equity, eqr, in_range)
     return cached[player]
-
-
-def _compute_figures(node: SolutionNode, player: int) -> HandFigures:
-    reach, ev = node.reach[player], node.ev(player)
-    in_range = (node.tree.game.weights[player] > 0) & node.live_hands
-    equity = node.equity[player] if node.has_equity else np.full(NUM_HANDS, np.nan)
-    equity = np.where(in_range, equity, np.nan)
-    return HandFigures(
-        reach, reach * node.compatible_weight(player), ev, equity, _equity_realization(ev, equity, pot(node)), in_range
-    )
 
 
 def _equity_realization(ev: Array, equity: Array, chips: float) -> Array:
@@ -108,8 +102,7 @@ def parse_player(node: SolutionNode, player: int | str | None) -> int:
     if player in (0, 1):
         return int(player)
     known_names = player_names(node.tree.game)
-    if player not in known_names:
-        raise unknown_name_error("player", str(player), known_names)
+    check_name("player", str(player), known_names)
     return known_names.index(str(player))
 
 
@@ -118,6 +111,12 @@ def _mean(values: Array, weight: Array) -> float:
     valid = (weight > 0) & ~np.isnan(values)
     total = weight[valid].sum()
     return float((values[valid] * weight[valid]).sum() / total) if total > 0 else float("nan")
+
+
+def _mean_values(ev: Array, equity: Array, weight: Array, chips: float) -> tuple[float | None, ...]:
+    """Return the weighted means of EV and equity, and the equity realization; None if they are undefined."""
+    mean_ev, mean_equity = _mean(ev, weight), _mean(equity, weight)
+    return none_if_nan(mean_ev), none_if_nan(mean_equity), mean_eqr(mean_ev, mean_equity, chips)
 
 
 def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
@@ -132,9 +131,7 @@ def node_title(node: SolutionNode | PublicStateNode) -> str:
 
 def columns_table(title: str, columns: Sequence[ReportColumn], cells: Sequence[Iterable[Any]]) -> ReportTable:
     """Return a table with the cells of each column; None and NaN are unknown values."""
-    values = (
-        [cell if cell is None or isinstance(cell, str) else none_if_nan(cell) for cell in column] for column in cells
-    )
+    values = ([c if c is None or isinstance(c, str) else none_if_nan(c) for c in column] for column in cells)
     return ReportTable(title, tuple(columns), tuple(zip(*values, strict=True)))
 
 
@@ -174,9 +171,8 @@ class NodeSummary:
         return columns_table("", columns, [self.names, self.combos, self.ev, self.equity, self.eqr])
 
     def __str__(self) -> str:
-        return "\n".join(
-            [self._headline(), str(self._players_table()), *([str(self.actions)] if len(self.actions) else [])]
-        )
+        tables = [self._players_table(), self.actions] if len(self.actions) else [self._players_table()]
+        return "\n".join([self._headline(), *map(str, tables)])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
         from rich.text import Text
@@ -212,9 +208,7 @@ def node_summary(node: SolutionNode) -> NodeSummary:
     """Return actor, pot, stacks, and mean EV, equity and EQR of both players."""
     figures = [hand_figures(node, p) for p in (0, 1)]
     chips = pot(node)
-    ev = [_mean(f.ev, f.deals) for f in figures]
-    equity = [_mean(f.equity, f.deals) for f in figures]
-    eqr = [mean_eqr(ev[p], equity[p], chips) for p in (0, 1)]
+    ev, equity, eqr = zip(*(_mean_values(f.ev, f.equity, f.deals, chips) for f in figures), strict=True)
     return NodeSummary(
         line=node.line,
         board=format_cards(node.board),
@@ -223,9 +217,9 @@ def node_summary(node: SolutionNode) -> NodeSummary:
         stacks=stacks(node),
         player=player_names(node.tree.game)[node.player] if node.player >= 0 else None,
         combos=node.combos,
-        ev=(none_if_nan(ev[0]), none_if_nan(ev[1])),
-        equity=(none_if_nan(equity[0]), none_if_nan(equity[1])),
-        eqr=(eqr[0], eqr[1]),
+        ev=ev,
+        equity=equity,
+        eqr=eqr,
         actions=_actions_table(node, figures[node.player], chips) if node.player >= 0 else ReportTable("", (), ()),
         names=player_names(node.tree.game),
     )
@@ -236,12 +230,9 @@ def _actions_table(node: SolutionNode, hand_values: HandFigures, chips: float) -
     for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
         probability = np.where(hand_values.in_range, probability, 0.0)
         taken = hand_values.deals * probability
-        ev, equity = _mean(action_ev, taken), _mean(hand_values.equity, taken)
-        frequency = _mean(probability, hand_values.deals)
+        frequency = none_if_nan(_mean(probability, hand_values.deals))
         combos = float((hand_values.reach * probability).sum())
-        rows.append(
-            (name, none_if_nan(frequency), combos, none_if_nan(ev), none_if_nan(equity), mean_eqr(ev, equity, chips))
-        )
+        rows.append((name, frequency, combos, *_mean_values(action_ev, hand_values.equity, taken, chips)))
     return ReportTable("", (ReportColumn("action"), ReportColumn("frequency", SHARE), *_FIGURE_COLUMNS), tuple(rows))
 
 
@@ -266,10 +257,9 @@ class HandReport:
     draws: tuple[str, ...]
 
     def __str__(self) -> str:
-        description = ", ".join([self.made, *self.draws]) if self.made else ""
-        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}" + (
-            f": {description}" if description else ""
-        )
+        head = f"{self.hand} of {self.player} at {self.line or 'root'} on {self.board}"
+        if self.made:
+            head += f": {', '.join([self.made, *self.draws])}"
         shares = [("equity", self.equity), ("EQR", self.eqr)]
         values = [f"weight {self.weight:.4g}", *([f"EV {format_cell(self.ev, CHIPS)}"] if self.ev is not None else [])]
         values += [f"{name} {format_cell(value, SHARE)} %" for name, value in shares if value is not None]
@@ -309,9 +299,7 @@ def hand_report(node: SolutionNode, cards: Cards, player: int | str | None = Non
         weight=float(figures.reach[index]),
         frequencies=dict(zip(node.actions, node.strategy[:, index].tolist(), strict=True)) if acts else {},
         ev=none_if_nan(figures.ev[index]),
-        action_ev={a: none_if_nan(v[index]) for a, v in zip(node.actions, node.action_ev(), strict=True)}
-        if acts
-        else {},
+        action_ev=dict(zip(node.actions, map(none_if_nan, node.action_ev()[:, index]), strict=True)) if acts else {},
         equity=none_if_nan(figures.equity[index]),
         eqr=none_if_nan(figures.eqr[index]),
         made=hand_class.made if hand_class else "",
@@ -331,9 +319,9 @@ def selected_hands_table(node: SolutionNode, text: str, player: int | str | None
         )
     table = _combo_table(node, seat, figures, chosen)
     deals = np.where(np.isin(np.arange(NUM_HANDS), chosen), figures.deals, 0.0)
-    ev, equity = _mean(figures.ev, deals), _mean(figures.equity, deals)
+    values = _mean_values(figures.ev, figures.equity, deals, pot(node))
     means: dict[str, Cell] = {"hand": MEANS_ROW, "combos": float(figures.reach[chosen].sum())}
-    means |= {"ev": none_if_nan(ev), "equity": none_if_nan(equity), "eqr": mean_eqr(ev, equity, pot(node))}
+    means |= dict(zip(("ev", "equity", "eqr"), values, strict=True))
     if node.player == seat:
         for name, probability, action_ev in zip(node.actions, node.strategy, node.action_ev(), strict=True):
             means |= {name: none_if_nan(_mean(probability, deals)), f"ev_{name}": none_if_nan(_mean(action_ev, deals))}
@@ -371,9 +359,8 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
     if by == "combos":
         return _combo_table(node, seat, figures, np.flatnonzero(figures.in_range))
     if by == "equity":
-        bucket = np.clip(
-            np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS, -1, NUM_EQUITY_BUCKETS - 1
-        ).astype(int)
+        scaled = np.nan_to_num(figures.equity, nan=-1.0) * NUM_EQUITY_BUCKETS
+        bucket = np.clip(scaled, -1, NUM_EQUITY_BUCKETS - 1).astype(int)
         step = 100 // NUM_EQUITY_BUCKETS
         groups = [(f"{k * step}-{(k + 1) * step} %", bucket == k) for k in reversed(range(NUM_EQUITY_BUCKETS))]
         return _group_table(node, seat, figures, "equity bucket", groups)
@@ -410,11 +397,9 @@ def _group_table(
     values = *probabilities, hand_values.ev, hand_values.equity
     *shares, ev, equity = (_group_means(members, hand_values, numbers)[filled] for numbers in values)
     figures = (members @ hand_values.reach)[filled], ev, equity, _equity_realization(ev, equity, pot(node))
-    return columns_table(
-        _table_title(node, seat),
-        [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS],
-        [[groups[k][0] for k in filled.tolist()], *shares, *figures],
-    )
+    columns = [ReportColumn(kind), *(ReportColumn(name, SHARE) for name in names), *_FIGURE_COLUMNS]
+    rows = [groups[k][0] for k in filled.tolist()]
+    return columns_table(_table_title(node, seat), columns, [rows, *shares, *figures])
 
 
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:
@@ -489,6 +474,5 @@ def class_grid(
     weight = np.where(total > 0, weight, 0.0)
     divisor = np.where(total > 0, total, 1.0)
     frequencies = {name: by_class(deals * probability) / divisor for name, probability in probabilities.items()}
-    return HandGrid.actions(
-        frequencies, weight, np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0), title
-    )
+    combos = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+    return HandGrid.actions(frequencies, weight, combos, title)

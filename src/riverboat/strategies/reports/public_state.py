@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.cards.deck import FULL_DECK
-from riverboat.cards.grid import CLASS_OF_HAND
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core.arrays import Array
@@ -53,9 +52,7 @@ class PublicStateNode:
 
         A strategy is defined for each hand even where it is never reached. float64 [2, n]
         """
-        return np.stack(
-            [np.ones(len(self.hands)) if seat in self.unreachable_seats else self.reach[seat] for seat in (0, 1)]
-        )
+        return np.where(self.reach.any(axis=1, keepdims=True), self.reach, 1.0)
 
     @cached_property
     def deal_weights(self) -> Array:
@@ -76,24 +73,19 @@ class PublicStateNode:
     def frequencies(self) -> dict[str, float]:
         """Frequency of each action over the assumed ranges."""
         weights = self.deal_weights[self.seat]
-        return dict(
-            zip(self.moves, (weights @ self.action_probabilities / max(weights.sum(), 1e-300)).tolist(), strict=True)
-        )
+        shares = weights @ self.action_probabilities / max(weights.sum(), 1e-300)
+        return dict(zip(self.moves, shares.tolist(), strict=True))
+
+    @property
+    def full_reach(self) -> Array:
+        """Weights of both seats for all hands of a full deck. float64 [2, 1326]"""
+        weights = np.zeros((2, NUM_HANDS))
+        weights[:, FULL_DECK.hand_indices(self.hands)] = self.reach
+        return weights
 
     def range(self, seat: int) -> Range | None:
         """Return the range of a seat; None in games with other decks than hold'em's."""
-        if self.rules.deck != FULL_DECK:
-            return None
-        weights = np.zeros(len(CLASS_OF_HAND))
-        weights[hand_indices(self.hands)] = np.minimum(self.reach[seat], 1.0)
-        return Range(weights)
-
-
-def hand_indices(hands: Array) -> Array:
-    """Return the indices of two-card hands among the 1,326 (`riverboat.cards.deck`). int64 [n]"""
-    low, high = hands.min(axis=1).astype(np.int64), hands.max(axis=1).astype(np.int64)
-    indices: Array = high * (high - 1) // 2 + low
-    return indices
+        return Range(np.minimum(self.full_reach[seat], 1.0)) if self.rules.deck == FULL_DECK else None
 
 
 # --- policies ---------------------------------------------------------------------------------

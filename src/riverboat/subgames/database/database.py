@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,6 @@ from riverboat.games.spots.spot import Spot
 from riverboat.solvers.boards.batches import solve_many
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.database import _kernels as kernels
 
@@ -137,12 +137,10 @@ def stack_level_betting(stack_level: int) -> BettingTree:
 @cache
 def decision_columns(stack_level: int) -> dict[int, slice]:
     """Return the columns of each decision's actions among all actions of a stack level."""
-    betting, start, out = stack_level_betting(stack_level), 0, {}
-    for node in np.flatnonzero(betting.actor >= 0).tolist():
-        width = len(betting.actions(node))
-        out[node] = slice(start, start + width)
-        start += width
-    return out
+    betting = stack_level_betting(stack_level)
+    widths = {node: len(betting.actions(node)) for node in np.flatnonzero(betting.actor >= 0).tolist()}
+    ends = accumulate(widths.values())
+    return {node: slice(end - width, end) for (node, width), end in zip(widths.items(), ends, strict=True)}
 
 
 class EndgameEntry(NamedTuple):
@@ -184,8 +182,7 @@ def num_columns(stack_level: int) -> int:
 
 def _equity_steps(equity: Array, count: int = NUM_EQUITY_STEPS) -> Array:
     """Return the step of each equity; -1 for NaN. int64 [..., hands]"""
-    steps = np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64)
-    return np.where(np.isnan(equity), -1, steps)
+    return np.where(np.isnan(equity), -1, np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64))
 
 
 def _means_by_step(step: Array, weight: Array, numbers: Array) -> Array:
@@ -232,24 +229,23 @@ class EndgameIndex(NamedTuple):
         coarse = cdf.reshape(n, 2, 10, NUM_CDF_STEPS // 10).sum(axis=3)
         flat = coarse.reshape(n, 20)
         sample = flat[np.linspace(0, n - 1, min(_SAMPLE_SIZE, n)).astype(np.int64)]
-        coarse_centres = sample[np.linspace(0, len(sample) - 1, min(_NUM_CELLS, len(sample))).astype(np.int64)]
+        num_cells = min(_NUM_CELLS, len(sample))
+        coarse_centres = sample[np.linspace(0, len(sample) - 1, num_cells).astype(np.int64)]
         for _ in range(_KMEANS_ROUNDS):
             cell_of = _nearest_center(sample, coarse_centres)
-            sums = np.stack(
-                [np.bincount(cell_of, column, minlength=len(coarse_centres)) for column in sample.T], axis=1
-            )
-            count = np.bincount(cell_of, minlength=len(coarse_centres))[:, None]
+            sums = np.stack([np.bincount(cell_of, column, num_cells) for column in sample.T], axis=1)
+            count = np.bincount(cell_of, minlength=num_cells)[:, None]
             coarse_centres = np.where(count > 0, sums / np.maximum(count, 1), coarse_centres).astype(np.float32)
         cell_of = _nearest_center(flat, coarse_centres)
-        centres = np.zeros((len(coarse_centres), 2, NUM_CDF_STEPS), np.float32)
-        radius, reach = np.zeros(n, np.float32), np.full(len(coarse_centres), -np.inf, np.float32)
+        centres = np.zeros((num_cells, 2, NUM_CDF_STEPS), np.float32)
+        radius, reach = np.zeros(n, np.float32), np.full(num_cells, -np.inf, np.float32)
         for cell in np.unique(cell_of).tolist():
             members = cdf[cell_of == cell]
             centres[cell] = members.mean(axis=0)
             distances = np.abs(members - centres[cell]).sum(axis=2).max(axis=1)
             radius[cell_of == cell], reach[cell] = distances, distances.max()
         order = np.lexsort((radius, cell_of))
-        first = np.searchsorted(cell_of[order], np.arange(len(coarse_centres) + 1))
+        first = np.searchsorted(cell_of[order], np.arange(num_cells + 1))
         return EndgameIndex(centres, reach, first, order, radius[order], coarse[order], cdf[order])
 
 
@@ -371,10 +367,8 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
     """Yield rivers (or another street) that a blueprint reaches in self-play with chips behind, by their probability."""
     rules, tree, rng = strategy.rules, strategy.tree, np.random.default_rng(seed)
     _check_rules(rules)
-    assert rules.stacks is not None
     while True:
-        deck = np.tile(rules.deck.cards, (DEALS_PER_DRAW, 1))
-        dealt = rng.permuted(deck, axis=1)[:, :9].astype(np.uint8)
+        dealt = rng.permuted(np.tile(rules.deck.cards, (DEALS_PER_DRAW, 1)), axis=1)[:, :9].astype(np.uint8)
         buckets = strategy.cards.buckets(dealt, players=2, check=False)
         node = np.zeros(DEALS_PER_DRAW, np.int64)
         while len(active := np.flatnonzero((tree.actor[node] >= 0) & (tree.street[node] < street))):
@@ -386,10 +380,8 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
         for i in np.flatnonzero(tree.actor[node] >= 0).tolist():
             spent = tree.spent[node[i]].tolist()
             board = tuple(dealt[i, 4 : 4 + rules.board_sizes[street]].tolist())
-            stack = min(rules.stacks) - max(spent)
-            reached = node_at_line(strategy, int(node[i]), board)
-            ranges = np.zeros((2, 1326))
-            ranges[:, hand_indices(reached.hands)] = reached.reach
+            stack = rules.stack - max(spent)
+            ranges = node_at_line(strategy, int(node[i]), board).full_reach
             if stack > 0 and ranges.any(axis=1).all():
                 yield ReachedStreet(board, float(sum(spent)), float(stack), (ranges[0], ranges[1]), int(node[i]))
 
@@ -403,11 +395,8 @@ def solve_rivers(
     solutions = solve_many(
         spots, iterations=SOLVE_ITERATIONS, until=TARGET_EXPLOITABILITY, check_every=20, threads=threads, device=device
     )
-    entries = []
-    for river, solution in zip(rivers, solutions, strict=True):
-        key = EndgameKey.from_river(river.board, river.pot, river.stack, river.ranges, deck)
-        entries.append((key.stack_level, make_entry(key, solution)))
-    return entries
+    keys = [EndgameKey.from_river(r.board, r.pot, r.stack, r.ranges, deck) for r in rivers]
+    return [(key.stack_level, make_entry(key, solution)) for key, solution in zip(keys, solutions, strict=True)]
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -453,8 +442,7 @@ def build_database(
         start, newly_solved, index = time.perf_counter(), 0, len(parts)
         while done < count:
             size = min(part_size, count - done)
-            source = sample_reached_streets(strategy, [seed, index])
-            rivers = [next(source) for _ in range(size)]
+            rivers = list(islice(sample_reached_streets(strategy, [seed, index]), size))
             by_level = EndgameDatabase.from_entries(solve_rivers(rivers, strategy, threads, device)).entries_by_level
             arrays = {
                 f"{field}_{level}": getattr(level_entries, field)

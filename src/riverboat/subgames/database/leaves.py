@@ -15,13 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS, Deck
 from riverboat.cards.ranking import hand_strengths
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import ActionMenu
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.database.database import EndgameDatabase, EndgameKey
 from riverboat.subgames.depth_limited.solver import (
     CompatibleWeights,
@@ -58,11 +57,6 @@ class RiverSampler:
         """Possible river cards."""
         return np.setdiff1d(self.deck.cards, self.board)
 
-    @property
-    def scale(self) -> float:
-        """Inverse of the share of river cards that are compatible with a pair of hands."""
-        return len(self.river_cards) / (len(self.river_cards) - 4)
-
     @cached_property
     def live_hands(self) -> dict[int, Array]:
         """Hands that each river card does not block. bool [hands]"""
@@ -73,17 +67,11 @@ class RiverSampler:
         """Random generator of the cards."""
         return np.random.default_rng(self.seed)
 
-    def sample_cards(self) -> list[int]:
-        """Sample the river cards of one query."""
-        cards = self.rng.choice(self.river_cards, min(self.cards_per_sample, len(self.river_cards)), replace=False)
-        return [int(card) for card in cards]
-
     def hand_ranks(self, card: int) -> Array:
         """Return the strengths of hands on a river. int64 [hands]"""
         rank = np.zeros(NUM_HANDS, np.int64)
-        rank[hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
-        ranks: Array = rank[self.hands]
-        return ranks
+        rank[FULL_DECK.hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
+        return rank[self.hands]
 
     @cached_property
     def beaten_shares(self) -> dict[int, Array]:
@@ -98,9 +86,8 @@ class RiverSampler:
 
     def buckets(self, count: int) -> tuple[Array, Array]:
         """Return buckets of equal size by mean strength over all rivers, the same for both seats. int64 [hands] each"""
-        strength = sum(self.beaten_shares.values()) / np.maximum(
-            sum(live.astype(float) for live in self.live_hands.values()), 1.0
-        )
+        num_rivers = sum(live.astype(float) for live in self.live_hands.values())
+        strength = sum(self.beaten_shares.values()) / np.maximum(num_rivers, 1.0)
         row = np.empty(len(self.hands), np.int64)
         row[np.argsort(strength, kind="stable")] = np.arange(len(row)) * count // len(row)
         return row, row
@@ -120,18 +107,19 @@ class _RiverLeafValues(SingleLeafValues):
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        seat, cards = self.sampler.seat ^ side, self.sampler.sample_cards()
-        seats = reach if self.sampler.seat == 0 else reach[::-1]
+        sampler, seat, num_cards = self.sampler, self.sampler.seat ^ side, len(self.sampler.river_cards)
+        count = min(sampler.cards_per_sample, num_cards)
+        seats = reach if sampler.seat == 0 else reach[::-1]
         out: Array = np.zeros_like(reach[0])
-        for card in cards:
-            live = self.sampler.live_hands[card]
-            for leaf, state in enumerate(self.sampler.leaf_states):
+        for card in sampler.rng.choice(sampler.river_cards, count, replace=False).tolist():
+            live = sampler.live_hands[card]
+            for leaf, state in enumerate(sampler.leaf_states):
                 ranges = seats[:, leaf] * live
                 value = self._river_values(leaf, card, seat, ranges) if has_later_betting(state) else None
                 if value is None:
-                    value = state.pot * self.sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
+                    value = state.pot * sampler.showdown_values[card].winnings(ranges[None, 1 - seat])[0]
                 out[leaf] += value * live
-        out *= self.sampler.scale / len(cards)
+        out *= num_cards / (num_cards - 4) / count  # four cards are not compatible with a pair of hands
         return out
 
     @abstractmethod
@@ -187,16 +175,12 @@ class SampledRiverLeafValues(_RiverLeafValues):
         tree = build_street_tree(state.next_street(), self.menu) if river is None else river.tree
         pots = np.array([tree.states[node].pot for node in tree.leaves], float)
         leaves = ShowdownLeafValues.with_pots(self.sampler.showdown_values[card], pots)
-        buckets = self._bucket_rows(card)
+        buckets = None
+        if self.buckets is not None:
+            row = np.minimum((self.sampler.beaten_shares[card] * self.buckets).astype(np.int64), self.buckets - 1)
+            buckets = row, row
         if river is None:
             river = DepthLimitedSolver(tree, self.sampler.hands, ranges, leaves, 0, buckets)
             self.river_solvers[key] = river
         river.leaves, river.buckets = leaves, buckets
         return river.update_player(seat, ranges)
-
-    def _bucket_rows(self, card: int) -> tuple[Array, Array] | None:
-        """Return the buckets of both seats' hands on a river card, or None without buckets."""
-        if self.buckets is None:
-            return None
-        row = np.minimum((self.sampler.beaten_shares[card] * self.buckets).astype(np.int64), self.buckets - 1)
-        return row, row

@@ -143,8 +143,7 @@ class DatabasePolicy:
             root = self.search.root_of_first_subgame(state, place.board_cards(0), seat)
             return look_up_river(self.database, root, seat)
 
-        river = self.cache.get_or_compute(key, look_up)
-        found = river.strategy_after(moves)
+        found = self.cache.get_or_compute(key, look_up).strategy_after(moves)
         if found is not None:
             return found
         blueprint = self.search.policy.strategies(place)

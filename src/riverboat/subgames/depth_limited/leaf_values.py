@@ -9,6 +9,8 @@ Both have one continuation. The table is the same for all ranges; the regression
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,19 +18,15 @@ from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.ranges import compatible_weights
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import parse_table_format
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, schedule_rows
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.blueprint_game import blueprint_subgame
 from riverboat.subgames.database.database import ReachedStreet, sample_reached_streets
-from riverboat.subgames.depth_limited.rollouts import (
-    CONTINUATIONS,
-    NUM_RUNOUTS,
-    RolloutLeafValues,
-    group_hands,
-)
+from riverboat.subgames.depth_limited.rollouts import CONTINUATIONS, NUM_RUNOUTS, RolloutLeafValues, group_hands
 from riverboat.subgames.depth_limited.solver import (
     SHOWDOWN_NODE,
     BlueprintLeaf,
@@ -65,14 +63,12 @@ class FixedLeafValues(SingleLeafValues):
         continuation_reach = np.zeros((reach.shape[1], rollouts.num_continuations, reach.shape[2]))
         continuation_reach[:, 0] = reach[1]  # the first continuation is the blueprint
         other = rollouts.opponent_values(reach)[:, 0] / np.maximum(compatible(reach[0]), 1e-9)
-        return FixedLeafValues(
-            hands, rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9), other
-        )
+        searching = rollouts.searcher_values(reach, continuation_reach) / np.maximum(compatible(reach[1]), 1e-9)
+        return FixedLeafValues(hands, searching, other)
 
     def values(self, reach: Array, side: int) -> Array:
         """Return counterfactual values of a side."""
-        values: Array = self.hand_values[side] * self.compatible_weights(reach[1 - side])
-        return values
+        return self.hand_values[side] * self.compatible_weights(reach[1 - side])
 
 
 def leaf_pair_equities(rollouts: RolloutLeafValues, leaf: int) -> Array:
@@ -90,11 +86,10 @@ def leaf_features(equity: Array, mean: Array, stacks: Array, acts_first: float) 
     return np.stack([*base, *(b * m for b in base[:3]), *(b * s for b in base), *(b * p for b in base[:3])], axis=-1)
 
 
-class LeafValueRegression:
+class LeafValueRegression(NamedTuple):
     """Ridge regression of values in pots on features."""
 
-    def __init__(self, weights: Array) -> None:
-        self.weights = weights
+    weights: Array  # float64 [features]
 
     @staticmethod
     def fit(inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> LeafValueRegression:
@@ -107,8 +102,7 @@ class LeafValueRegression:
         return LeafValueRegression(np.linalg.solve(gram, scaled.T @ y))
 
     def __call__(self, inputs: Array) -> Array:
-        out: Array = inputs @ self.weights
-        return out
+        return inputs @ self.weights
 
 
 class RegressionLeafValues(SingleLeafValues):
@@ -128,14 +122,11 @@ class RegressionLeafValues(SingleLeafValues):
         opponent_weight = self.compatible_weights(other)
         equity = np.where(opponent_weight > 1e-12, other @ share.T / np.maximum(opponent_weight, 1e-12), 0.5)
         joint_weight = own * opponent_weight
-        total = joint_weight.sum(axis=1, keepdims=True)
-        mean = np.where(
-            total > 1e-12, (joint_weight * equity).sum(axis=1, keepdims=True) / np.maximum(total, 1e-12), 0.5
-        )
+        total, sums = (part.sum(axis=1, keepdims=True) for part in (joint_weight, joint_weight * equity))
+        mean = np.where(total > 1e-12, sums / np.maximum(total, 1e-12), 0.5)
         hand_values = self.model(leaf_features(equity, mean, self.stacks[:, None], float(self.seat == side)))
         hand_values = np.where(self.stacks[:, None] > 0, hand_values, equity)
-        values: Array = hand_values * self.pots[:, None] * opponent_weight
-        return values
+        return hand_values * self.pots[:, None] * opponent_weight
 
 
 # --- training of the regression -------------------------------------------------------------------
@@ -153,17 +144,14 @@ def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS,
     Fitting takes two minutes on one core with a full deck.
     """
     name = f"leaves-{REGRESSION_VERSION}-{strategy.fingerprint}-{count}-{seed}"
-    return LeafValueRegression(
-        cached_arrays(name, lambda: {"weights": fit_regression(strategy, count, seed).weights})["weights"]
-    )
+    return LeafValueRegression(**cached_arrays(name, lambda: fit_regression(strategy, count, seed)._asdict()))
 
 
 def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueRegression:
     """Solve some turns and fit the values of hands."""
     rng, source = np.random.default_rng([seed, 11]), sample_reached_streets(strategy, [seed, 12], TURN_STREET)
     examples: list[tuple[Array, ...]] = []
-    for _ in range(count):
-        turn = next(source)
+    for turn in islice(source, count):
         noise = rng.random((2, len(HAND_CARDS))) ** rng.uniform(0.0, 3.0, (2, 1))
         examples += _training_examples(strategy, turn, np.stack(turn.ranges) * noise)
     return LeafValueRegression.fit(*zip(*examples, strict=True)) if examples else LeafValueRegression.fit([], [], [])
@@ -216,19 +204,17 @@ def make_leaf_values(
     runouts: int | None = NUM_RUNOUTS,
     groups: Array | None = None,
     model: LeafValueRegression | None = None,
-    seed: int = 0,
 ) -> LeafValues:
     """Build leaf values by name for the search of a seat.
 
     `runouts=None` takes all runouts. `model` is a fitted regression; the default is that of the blueprint.
     """
-    if method not in LEAF_METHODS:
-        raise unknown_name_error("leaf values", method, LEAF_METHODS)
+    check_name("leaf values", method, LEAF_METHODS)
 
     def rollouts(leaves: list[BlueprintLeaf], continuations: tuple[str, ...]) -> RolloutLeafValues:
         count = None if runouts is None else runouts * len(CONTINUATIONS) // len(continuations)
         where = street.strategy, leaves, street.board, street.hands, seat
-        return RolloutLeafValues.sample(*where, groups=groups, runouts=count, continuations=continuations, seed=seed)
+        return RolloutLeafValues.sample(*where, groups=groups, runouts=count, continuations=continuations)
 
     if method == "continuations":
         return rollouts(street.leaves, tuple(CONTINUATIONS))
@@ -237,16 +223,12 @@ def make_leaf_values(
         states = [street.tree.states[node] for node in street.tree.leaves]
         stacks = np.array([min(s.behind) / s.pot if has_later_betting(s) else 0.0 for s in states])
         pairs = leaf_pair_equities(rollouts([BlueprintLeaf(SHOWDOWN_NODE, 1.0)], ("blueprint",)), 0)
-        return RegressionLeafValues(
-            model or load_or_fit_regression(street.strategy), pairs, street.hands, pots, stacks, seat
-        )
+        model = model or load_or_fit_regression(street.strategy)
+        return RegressionLeafValues(model, pairs, street.hands, pots, stacks, seat)
     blueprint_rollouts = rollouts(street.leaves, ("blueprint",))
     if method == "simulation":
         return blueprint_rollouts
-    reach = DepthLimitedSolver(street.tree, street.hands, street.ranges, blueprint_rollouts, seat).reach(
-        street.blueprint_strategy()
-    )
-    leaf_reach = np.stack([reach[node] for node in street.tree.leaves], axis=1)
-    return FixedLeafValues.from_rollouts(
-        blueprint_rollouts, street.hands, leaf_reach if seat == 0 else leaf_reach[::-1]
-    )
+    solver = DepthLimitedSolver(street.tree, street.hands, street.ranges, blueprint_rollouts, seat)
+    reach = solver.reach(street.blueprint_strategy())
+    leaf_reach = np.stack([reach[node][[seat, 1 - seat]] for node in street.tree.leaves], axis=1)
+    return FixedLeafValues.from_rollouts(blueprint_rollouts, street.hands, leaf_reach)

@@ -15,25 +15,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.deck import FULL_DECK
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
-from riverboat.engines.tables import (
-    allocate_tables,
-    copy_strategy,
-    parse_table_format,
-    table_block,
-    write_locked_regrets,
-)
+from riverboat.engines.tables import allocate_tables, copy_strategy, parse_table_format, write_locked_regrets
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.cfr import SEVERAL_STREETS_SCHEDULE, engine_quality, schedule_rows
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint
+from riverboat.strategies.blueprint_game import BlueprintSubgame, blueprint_subgame, compile_blueprint, decision_view
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.depth_limited.solver import StreetStrategy, StreetTree, build_street_tree
 from riverboat.trees.boards import BoardTree
 
@@ -57,11 +51,11 @@ class StreetEvaluation:
     def from_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StreetEvaluation:
         """Build an evaluation with the blueprint's own ranges at a line."""
         node = node_at_line(strategy, line, board)
-        hands, weights = hand_indices(node.hands), np.zeros((2, NUM_HANDS))
-        weights[:, hands] = node.reach
-        game = blueprint_subgame(strategy, node.node, board, weights)
+        game = blueprint_subgame(strategy, node.node, board, node.full_reach)
         tree, table = compile_blueprint(strategy, game, 1)
-        return StreetEvaluation(strategy, line, board, hands, node.reach, game, tree, table)
+        return StreetEvaluation(
+            strategy, line, board, FULL_DECK.hand_indices(node.hands), node.reach, game, tree, table
+        )
 
     @property
     def state(self) -> BettingState:
@@ -89,12 +83,9 @@ class StreetEvaluation:
 
     def blueprint_strategy(self) -> dict[int, Array]:
         """Return the blueprint's strategy on the street."""
-        engine = CpuBoardEngine.from_average(self.tree, self.table)
-        strategy = {}
-        for street_node, node in self.forest_nodes.items():
-            seat = int(self.tree.forest.actor[node])
-            strategy[street_node] = engine.average_strategy(0, node)[:, self.tree.row_of[0, seat][self.hands]]
-        return strategy
+        engine, actor = CpuBoardEngine.from_average(self.tree, self.table), self.tree.forest.actor
+        rows = self.tree.row_of[0][:, self.hands]  # [2, hands]
+        return {n: engine.average_strategy(0, f)[:, rows[actor[f]]] for n, f in self.forest_nodes.items()}
 
     def exploitability(self, table: Array) -> float:
         """Return the exploitability of a table, in % of the pot."""
@@ -116,15 +107,11 @@ class StreetEvaluation:
         copy_strategy(self.tree, source, self.tree, target, zip(own_nodes, own_nodes, strict=True))
 
     def _write_strategy(self, table: Array, street_strategy: StreetStrategy, seats: Sequence[int] = (0, 1)) -> None:
-        index = np.full(NUM_HANDS, -1)
-        index[self.hands] = np.arange(len(self.hands))
         for street_node, node in self.forest_nodes.items():
             seat = int(self.tree.forest.actor[node])
             if seat in seats:
-                offset, width, rows = table_block(self.tree, 0, node)
-                table[offset : offset + width * rows] = street_strategy[street_node][
-                    :, index[self.tree.representatives(0, seat)]
-                ].ravel()
+                hands = np.searchsorted(self.hands, self.tree.representatives(0, seat))
+                decision_view(self.tree, table, 0, node)[:] = street_strategy[street_node][:, hands]
 
     def with_street_strategies(self, strategies: Sequence[StreetStrategy]) -> Array:
         """Return the table with each seat's searched street, followed by the blueprint."""
@@ -145,15 +132,13 @@ class StreetEvaluation:
         table_format = parse_table_format(TABLE_DTYPE)
         tables = allocate_tables(self.tree, table_format)
         if street_strategy is not None:
-            index, blocks, start = [], [], 0
             full_table = np.zeros(len(self.table), np.float32)
             self._write_strategy(full_table, street_strategy)
-            for node in sorted(self.forest_nodes.values()):
-                offset, width, rows = table_block(self.tree, 0, node)
-                index.append((0, node, start))
-                blocks.append(full_table[offset : offset + width * rows])
-                start += width * rows
-            lock, locked = np.array(index, np.int32), np.concatenate(blocks).astype(table_format.compute)
+            nodes = sorted(self.forest_nodes.values())
+            blocks = [decision_view(self.tree, full_table, 0, node).ravel() for node in nodes]
+            starts = accumulate(map(len, blocks[:-1]), initial=0)
+            lock = np.array([(0, node, start) for node, start in zip(nodes, starts, strict=True)], np.int32)
+            locked = np.concatenate(blocks).astype(table_format.compute)
             write_locked_regrets(self.tree, table_format, tables.regret, lock, locked)
             tables = tables._replace(lock=lock, locked=locked)
         engine = CpuBoardEngine(self.tree, table_format, tables, stakes=SEVERAL_STREETS_SCHEDULE.stakes)

@@ -19,8 +19,9 @@ cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import permutations
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -30,9 +31,10 @@ from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, CompatibleWeights
 
 # Kind of action that is played more often.
@@ -69,8 +71,7 @@ def group_hands(strategy: Blueprint, board: Sequence[int], hands: Array, size: i
         raise InputError(f"groups of {size} hands: must be at least 1")
     if size == 1:
         return np.arange(len(hands))
-    deals = np.concatenate([HAND_CARDS[hands], np.tile(np.array(board, np.uint8), (len(hands), 1))], axis=1)
-    buckets = strategy.cards.buckets(deals, check=False)[:, 0, -1]
+    buckets = hand_buckets(strategy.cards, HAND_CARDS[hands], board)[:, -1]
     order = np.lexsort((_mean_strength(board, hands, strategy.rules.deck), buckets))
     groups, number = np.empty(len(hands), np.int64), 0
     for bucket_hands in np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1):
@@ -90,9 +91,8 @@ def _mean_strength(board: Sequence[int], hands: Array, deck: Deck, count: int = 
         cards = np.concatenate([HAND_CARDS[hands[live]], np.tile(full_board, (int(live.sum()), 1))], axis=1)
         rank = rank_batch(cards, deck.rules, check=False)
         sorted_ranks = np.sort(rank)
-        total[live] += (np.searchsorted(sorted_ranks, rank, "left") + np.searchsorted(sorted_ranks, rank, "right")) / (
-            2 * len(rank)
-        )
+        below, upto = (np.searchsorted(sorted_ranks, rank, side) for side in ("left", "right"))
+        total[live] += (below + upto) / (2 * len(rank))
         counts[live] += 1
     mean: Array = total / counts
     return mean
@@ -111,12 +111,7 @@ def draw_runouts(board: Sequence[int], deck: Deck, count: int | None, rng: np.ra
 
 
 def deal_rollouts(
-    strategy: Blueprint,
-    board: Sequence[int],
-    hands: Array,
-    groups: Array,
-    runouts: Array,
-    rng: np.random.Generator,
+    strategy: Blueprint, board: Sequence[int], hands: Array, groups: Array, runouts: Array, rng: np.random.Generator
 ) -> RolloutDeals:
     """Sample an unblocked hand of each group for each runout and each seat, uniformly."""
     count, num_groups = len(runouts), int(groups.max()) + 1
@@ -131,10 +126,8 @@ def deal_rollouts(
     live = ~np.take_along_axis(blocked[None], drawn, axis=2)
     weight = (~blocked).astype(np.float32) @ (groups[:, None] == np.arange(num_groups)).astype(np.float32)
     full_boards = np.concatenate([np.tile(np.array(board, np.uint8), (count, 1)), runouts], axis=1)
-    deals = np.concatenate(
-        [HAND_CARDS[hands][drawn], np.broadcast_to(full_boards[:, None], (2, count, num_groups, full_boards.shape[1]))],
-        axis=3,
-    )
+    board_cards = np.broadcast_to(full_boards[:, None], (*drawn.shape, full_boards.shape[1]))
+    deals = np.concatenate([HAND_CARDS[hands][drawn], board_cards], axis=3)
     rank = np.zeros(live.shape, np.int64)
     rank[live] = rank_batch(np.ascontiguousarray(deals[live]), strategy.rules.deck.rules, check=False)
     buckets = np.zeros((*live.shape, strategy.rules.rounds), np.int64)
@@ -176,9 +169,8 @@ def terminals_after(
             continue
         probabilities = strategy.probabilities(current, rows[street])
         if biased_kind is not None:
-            probabilities = probabilities * np.where(
-                tree.kind[children.start : children.stop] == biased_kind, BIAS, 1.0
-            )
+            kinds = tree.kind[children.start : children.stop]
+            probabilities = probabilities * np.where(kinds == biased_kind, BIAS, 1.0)
             probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
         for probability, child in zip(probabilities.T, children, strict=True):
             stack.append((child, {**reach, street: reach[street] * probability.astype(np.float32)}))
@@ -220,8 +212,7 @@ class RolloutLeafValues:
     ) -> RolloutLeafValues:
         """Sample rollouts for the search of a seat; `runouts=None` takes all runouts."""
         for continuation in continuations:
-            if continuation not in CONTINUATIONS:
-                raise unknown_name_error("continuation", continuation, CONTINUATIONS)
+            check_name("continuation", continuation, CONTINUATIONS)
         rng, given_groups = np.random.default_rng([seed, *board]), groups
         groups = group_hands(strategy, board, hands) if given_groups is None else given_groups
         streets = range(strategy.rules.board_sizes.index(len(board)) + 1, strategy.rules.rounds)
@@ -229,9 +220,8 @@ class RolloutLeafValues:
 
         @cache
         def deals() -> RolloutDeals:
-            return deal_rollouts(
-                strategy, board, hands, groups, draw_runouts(board, strategy.rules.deck, runouts, rng), rng
-            )
+            sampled = draw_runouts(board, strategy.rules.deck, runouts, rng)
+            return deal_rollouts(strategy, board, hands, groups, sampled, rng)
 
         def cached_values(node: int) -> Array:
             kinds = "-".join(continuations)
@@ -281,8 +271,7 @@ class RolloutLeafValues:
         first, second = self.compatible_weights.cards.T
         flat = sums.reshape(*sums.shape[:2], 53 * self.num_groups)
         offset = self.groups * 53
-        compatible: Array = flat[..., offset + 52] - flat[..., offset + first] - flat[..., offset + second]
-        return compatible
+        return flat[..., offset + 52] - flat[..., offset + first] - flat[..., offset + second]
 
 
 def rollout_values(
@@ -311,9 +300,8 @@ def rollout_values(
         live = deals.live[1, batch, :, None] & deals.live[0, batch, None, :]
         live &= (deals.cards[1, batch, :, None] & deals.cards[0, batch, None, :]) == 0
         pair_weights.append(deals.weight[batch, :, None] * deals.weight[batch, None, :] * live)
-        signed_wins.append(
-            np.sign(deals.rank[1, batch, :, None] - deals.rank[0, batch, None, :]).astype(np.float32) * pair_weights[-1]
-        )
+        wins = np.sign(deals.rank[1, batch, :, None] - deals.rank[0, batch, None, :]).astype(np.float32)
+        signed_wins.append(wins * pair_weights[-1])
         total_weight += pair_weights[-1].sum(axis=0)
     for e, node in enumerate(nodes):
         if node == SHOWDOWN_NODE:
@@ -336,15 +324,9 @@ def rollout_values(
     valid = total_weight > 0
     out /= np.where(valid, total_weight, 1.0)
     mean = (out * valid).sum(axis=(2, 3)) / max(int(valid.sum()), 1)
-    filled: Array = np.where(valid, out, mean[:, :, None, None])
-    return filled
+    return np.where(valid, out, mean[:, :, None, None])
 
 
 def _terminal_reach(ends: BettingTerminals, bucket_rows: dict[int, Array]) -> Array:
     """Return the reach of each terminal by each sampled hand. float32 [runouts, groups, terminals]"""
-    out: Array | None = None
-    for street, rows in bucket_rows.items():
-        street_reach = ends.reach[street][rows]
-        out = street_reach if out is None else out * street_reach
-    assert out is not None
-    return out
+    return reduce(mul, (ends.reach[street][rows] for street, rows in bucket_rows.items()))

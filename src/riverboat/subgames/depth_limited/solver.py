@@ -145,8 +145,7 @@ class CompatibleWeights:
     @cached_property
     def compatible(self) -> Array:
         """Pairs of hands that share no card. bool [hands, hands]"""
-        disjoint: Array = np.equal(self.card_matrix @ self.card_matrix.T, 0.0)
-        return disjoint
+        return np.equal(self.card_matrix @ self.card_matrix.T, 0.0)
 
     def __call__(self, weights: Array) -> Array:
         """Return the total weight of compatible hands. float64 [..., hands] -> [..., hands]"""
@@ -179,14 +178,12 @@ class DepthLimitedSolver:
         self.ranges = tuple(np.asarray(weights, float) for weights in ranges)
         self.compatible_weights = CompatibleWeights(hands)
         self.leaf_nodes = tree.leaves
-        self.leaf_index = {node: e for e, node in enumerate(self.leaf_nodes)}
         self.nodes = [n for n, moves in enumerate(tree.moves) if moves]
         n = len(hands)
         self.actor = {node: tree.states[node].actor for node in self.nodes}
         rows = (n, n) if buckets is None else tuple(int(part.max()) + 1 for part in buckets)
-        shape = {node: (len(tree.moves[node]), rows[seat]) for node, seat in self.actor.items()}
-        self.regret = {node: np.zeros(shape[node]) for node in self.nodes}
-        self.strategy_sums = {node: np.zeros(shape[node]) for node in self.nodes}
+        self.regret = {node: np.zeros((len(tree.moves[node]), rows[seat])) for node, seat in self.actor.items()}
+        self.strategy_sums = {node: np.zeros_like(table) for node, table in self.regret.items()}
         self.stake_weight = {node: _stake_ratios(tree, node) ** SEVERAL_STREETS_SCHEDULE.stakes for node in self.nodes}
         self.continuation_regret = np.zeros((len(self.leaf_nodes), leaves.num_continuations, n))
         self.continuation_sums = np.zeros_like(self.continuation_regret)
@@ -214,10 +211,8 @@ class DepthLimitedSolver:
     def _update_player(self, player: int) -> Array:
         if self.gadget is not None:
             self._set_opponent_range(self.gadget.entering_range(self.gadget.strategy()))
-        strategy = {
-            n: self._rows_to_hands(n, normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0))
-            for n in self.nodes
-        }
+        rows = {n: normalize(self.stake_weight[n] * np.maximum(self.regret[n], 0.0), 0) for n in self.nodes}
+        strategy = {n: self._rows_to_hands(n, rows[n]) for n in self.nodes}
         value = self.values(player, strategy, normalize(np.maximum(self.continuation_regret, 0.0), 1), update=True)
         if self.gadget is not None and player != self.seat:
             self.gadget.update_regrets(value, self.schedule_step)
@@ -285,18 +280,15 @@ class DepthLimitedSolver:
         tree, other = self.tree, 1 - player
         reach = self.reach(strategy)
         leaf_reach = np.stack([reach[leaf] for leaf in self.leaf_nodes], axis=1)  # [2, leaves, hands]
-        if self.seat == 1:
-            leaf_reach = leaf_reach[::-1]
-        leaf_values = self._leaf_values(player, leaf_reach, continuations, update=update, respond=respond)
-        leaf_values = leaf_values - self.spent_since_root[:, player, None] * self.compatible_weights(
-            np.stack([reach[leaf][other] for leaf in self.leaf_nodes])
-        )
-        value: dict[int, Array] = {}
+        from_seat = leaf_reach[::-1] if self.seat == 1 else leaf_reach  # the searching seat first
+        leaf_values = self._leaf_values(player, from_seat, continuations, update=update, respond=respond)
+        spent = self.spent_since_root[:, player, None] * self.compatible_weights(leaf_reach[other])
+        value: dict[int, Array] = dict(zip(self.leaf_nodes, leaf_values - spent, strict=True))
         pot, start = tree.states[0].pot, tree.states[0].spent
         for node in range(len(tree.states) - 1, -1, -1):
-            if node in self.leaf_index:
-                value[node] = leaf_values[self.leaf_index[node]]
-            elif not tree.moves[node]:  # a fold
+            if node in value:
+                continue
+            if not tree.moves[node]:  # a fold
                 state = tree.states[node]
                 called = state.spent[state.turn] - start[state.turn]  # only called chips change hands
                 payoff = pot + called if state.turn != player else -called
@@ -334,9 +326,8 @@ class DepthLimitedSolver:
         value: Array = (by_continuation * continuations).sum(axis=1)
         if update:
             step = self.schedule_step
-            self.continuation_regret = (
-                discount_regrets(self.continuation_regret, step) + by_continuation - value[:, None]
-            )
+            discounted = discount_regrets(self.continuation_regret, step)
+            self.continuation_regret = discounted + by_continuation - value[:, None]
             self.continuation_sums = step.decay * self.continuation_sums + reach[1][:, None] * continuations
         return value
 
@@ -354,8 +345,7 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 
 def discount_regrets(regret: Array, schedule_step: ScheduleStep) -> Array:
     """Discount regrets by the schedule."""
-    discounted: Array = regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
-    return discounted
+    return regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
 
 
 def normalize(weights: Array, axis: int) -> Array:
@@ -389,8 +379,7 @@ class ShowdownLeafValues(SingleLeafValues):
 
         float64 [leaves, hands] -> [leaves, hands]
         """
-        won: Array = self.pots[:, None] * (other.astype(np.float32) @ self.win_matrix.T)
-        return won
+        return self.pots[:, None] * (other.astype(np.float32) @ self.win_matrix.T)
 
 
 # --- root gadgets (vector form of `games.boards.root_gadgets`) ------------------------------------

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS
 from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.games.base import CHANCE
@@ -26,7 +26,6 @@ from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
-from riverboat.strategies.reports.public_state import hand_indices
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS, make_leaf_values
 from riverboat.subgames.depth_limited.rollouts import NUM_RUNOUTS
 from riverboat.subgames.depth_limited.solver import (
@@ -82,8 +81,7 @@ class DepthLimitedSubgame:
     @cached_property
     def unfloored_ranges(self) -> tuple[Array, Array]:
         """Ranges of both seats without minimum weights, scaled to a maximum of one. float64 [n] each"""
-        live = np.zeros(NUM_HANDS, bool)
-        live[self.hands] = True
+        live = unblocked_hands(self.root.state.rules.deck, self.root.board)
         first, second = (normalize_range(weights, live)[self.hands] for weights in self.root.ranges)
         return first, second
 
@@ -102,10 +100,8 @@ class DepthLimitedSubgame:
         board = (*self.root.board, *cards)[: rules.board_sizes[self.root.state.street + 1]]
         continuing = [state.next_street() for state in states if has_later_betting(state)]
         nodes = iter(street_nodes(self.context.reader, continuing, board, self.seat))
-        return [
-            BlueprintLeaf(next(nodes) if has_later_betting(state) else SHOWDOWN_NODE, float(state.pot))
-            for state in states
-        ]
+        leaf_nodes = [next(nodes) if has_later_betting(state) else SHOWDOWN_NODE for state in states]
+        return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(leaf_nodes, states, strict=True)]
 
     def blueprint_strategy(self) -> dict[int, Array]:
         """Return the blueprint's strategy; off-tree sizes go to the nearest size of the tree.
@@ -116,22 +112,15 @@ class DepthLimitedSubgame:
         nodes = [node for node, moves in enumerate(tree.moves) if moves]
         public_states = PublicStates.from_betting([tree.states[node] for node in nodes], [self.root.board] * len(nodes))
         batch = self.context.reader.strategies(public_states)
-        deck_index = np.full(NUM_HANDS, -1)
-        deck_index[hand_indices(self.root.state.rules.deck.hands)] = np.arange(batch.probabilities.shape[1])
+        rows = np.searchsorted(FULL_DECK.hand_indices(self.root.state.rules.deck.hands), self.hands)
         out = {}
         for i, node in enumerate(nodes):
             probabilities = np.zeros((len(tree.moves[node]), len(self.hands)))
             for move, column in zip(batch.moves[i].tolist(), batch.probabilities[i].T, strict=True):
                 if move != END_OF_LINE:
-                    probabilities[_nearest_move(tree.moves[node], move)] += column[deck_index[self.hands]]
+                    probabilities[_nearest_move(tree.moves[node], move)] += column[rows]
             out[node] = probabilities
         return out
-
-    @property
-    def limited_street(self) -> DepthLimitedStreet:
-        """Street whose leaves are evaluated."""
-        base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
-        return DepthLimitedStreet(base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy)
 
     def solve(self, iterations: int, until: float, seconds: float | None) -> DepthLimitedPosition:
         """Solve the subgame and return its root position.
@@ -140,8 +129,11 @@ class DepthLimitedSubgame:
         """
         start, pot = perf_counter(), self.root.state.pot
         with single_threaded_blas():
-            street, runouts = self.limited_street, RUNOUTS_BY_CARDS[len(self.root.board)]
-            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=runouts)
+            base, leaves, board = self.context.base, self.leaf_nodes(), self.root.board
+            street = DepthLimitedStreet(
+                base, self.tree, leaves, board, self.hands, self.ranges, self.blueprint_strategy
+            )
+            values = make_leaf_values(self.leaf_method, street, self.seat, runouts=RUNOUTS_BY_CARDS[len(board)])
             solver, margins = make_gadget_solver(self.method, street, values, self.seat)
             while solver.iterations < iterations:
                 before = perf_counter()
@@ -155,9 +147,8 @@ class DepthLimitedSubgame:
         hand_margins = np.full(NUM_HANDS, np.nan)
         hand_margins[self.hands] = margins()
         strategies = {node: solver.average_strategy(node) for node in solver.nodes}
-        solution = DepthLimitedSolution(
-            strategies, solver.iterations, exploitability, None if self.method == "unsafe" else hand_margins
-        )
+        known_margins = None if self.method == "unsafe" else hand_margins
+        solution = DepthLimitedSolution(strategies, solver.iterations, exploitability, known_margins)
         return DepthLimitedPosition(self, solution, 0)
 
 
@@ -228,9 +219,8 @@ class DepthLimitedPosition:
         """Probability of each action with each hand; hands outside the range play its mean. float64 [1326, actions]"""
         seat = self.subgame.tree.states[self.node].actor
         probabilities, reach = self.solution.strategies[self.node].T, self._reach[seat]
-        reaching = reach > 0 if (reach > 0).any() else np.ones(len(reach), bool)
         mean = probabilities.mean(axis=0)
-        if reach.any():
+        if (reaching := reach > 0).any():
             mean = reach[reaching] @ probabilities[reaching] / max(reach[reaching].sum(), 1e-300)
         out = np.tile(mean, (NUM_HANDS, 1))
         out[self.subgame.hands] = np.where((self.subgame.ranges[seat] > 0)[:, None], probabilities, mean)
@@ -243,9 +233,8 @@ class DepthLimitedPosition:
         parent = {child: n for n, children in enumerate(tree.children) for child in children}
         node = self.node
         while node in parent:
-            above = parent[node]
-            reach[tree.states[above].actor] *= self.solution.strategies[above][tree.children[above].index(node)]
-            node = above
+            child, node = node, parent[node]
+            reach[tree.states[node].actor] *= self.solution.strategies[node][tree.children[node].index(child)]
         return reach
 
     def subgame_root(self) -> SubgameRoot:

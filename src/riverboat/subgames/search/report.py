@@ -104,18 +104,14 @@ class SubgameReport:
         figures = self.summary()
         exploitability = max(figures["exploitability"], 0.0)  # rounding may make it negative
         nodes = f"{figures['betting_nodes']:,} nodes of betting on {figures['boards']:,} boards"
+        chips = f"pot {figures['pot']:,}, behind {figures['behind'][0]:,}"
+        solved = f"{figures['iterations']:,} iterations, exploitable for {exploitability:.3g} {figures['unit']}"
         rows = [
-            (
-                "subgame",
-                f"from {figures['begins']!r} on {figures['board']}, pot {figures['pot']:,}, behind {figures['behind'][0]:,}",
-            ),
+            ("subgame", f"from {figures['begins']!r} on {figures['board']}, {chips}"),
             ("tree", f"{nodes}, {figures['hands'][0]:,} hands of oop, {figures['hands'][1]:,} of ip"),
             ("method", f"{figures['method']}: {figures['guarantee']}"),
             ("values", figures["values"]),
-            (
-                "solved",
-                f"{figures['iterations']:,} iterations, exploitable for {exploitability:.3g} {figures['unit']}",
-            ),
+            ("solved", solved),
         ]
         if "margins" in figures:
             margins = figures["margins"]

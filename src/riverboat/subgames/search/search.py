@@ -15,7 +15,7 @@ and recomputed bit for bit. A line leads through a chain of subgames:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -23,11 +23,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS
+from riverboat.cards.deck import FULL_DECK, NUM_HANDS
 from riverboat.cards.notation import format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, check_threads, unknown_name_error
+from riverboat.core.errors import InputError, check_threads
 from riverboat.core.resources import available_memory
+from riverboat.core.validation import check_name, optional
 from riverboat.engines.devices import CPU, resolve_device
 from riverboat.games.holdem.actions import CALL, format_action
 from riverboat.games.holdem.betting import BettingState
@@ -40,7 +41,6 @@ from riverboat.strategies.blueprint_values import blueprint_values
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.strategies.reports.blueprint import node_at_line
-from riverboat.strategies.reports.public_state import hand_indices as hand_numbers
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS
 from riverboat.subgames.search.depth_limited import NO_VALUES, DepthLimitedPosition, DepthLimitedSubgame, SearchContext
 from riverboat.subgames.search.subgames import (
@@ -135,16 +135,14 @@ class SearchSettings:
     device: str = CPU
 
     def __post_init__(self) -> None:
-        known_names: dict[str, Collection[str]] = {"street": STREETS, "method": SEARCH_METHODS, "leaves": LEAF_METHODS}
-        for setting, known in known_names.items():
-            if getattr(self, setting) not in known:
-                raise unknown_name_error(setting, getattr(self, setting), known)
+        check_name("street", self.street, STREETS)
+        check_name("method", self.method, SEARCH_METHODS)
+        check_name("leaves", self.leaves, LEAF_METHODS)
         if self.leaves != "continuations" and STREETS.index(self.street) > LAST_DEPTH_LIMITED_STREET:
             raise InputError(
                 f"leaves={self.leaves}: a {self.street} is solved to the end of the hand; give search=flop or preflop"
             )
-        if self.nested not in (None, *NESTED_MODES):
-            raise unknown_name_error("nested", str(self.nested), NESTED_MODES)
+        optional(check_name, "nested", self.nested, NESTED_MODES)
         if self.nested == "inexpensive" and self.method == "unsafe":
             raise InputError(
                 "nested=inexpensive: unsafe search has no values for off-tree actions; give nested=expensive"
@@ -157,10 +155,8 @@ class SearchSettings:
             raise InputError("iterations and time: give only one of them to limit a solve")
         if self.seconds is not None and not self.seconds >= MIN_SECONDS:
             raise InputError(f"time={self.seconds:g} s: too short to solve anything; give {MIN_SECONDS:g} s or more")
-        for name, share in (
-            ("floor", self.floor), ("model", self.model), ("play", self.play), ("forced", self.forced or 0.0),
-        ):  # fmt: skip
-            if not 0 <= share <= 1:
+        for name in ("floor", "model", "play", "forced"):
+            if not 0 <= (share := getattr(self, name) or 0.0) <= 1:
                 raise InputError(f"{name}={share:g}: must be from 0 to 1, such as 0.01")
         if not 0 <= self.spread <= MAX_SPREAD:
             raise InputError(f"spread={self.spread:g}: must be from 0 to {MAX_SPREAD:g}, such as 1")
@@ -255,7 +251,7 @@ class SubgameSearch:
     @cached_property
     def hand_indices(self) -> Array:
         """Indices of the deck's hands among the 1,326. int64 [hands]"""
-        return hand_numbers(self.policy.rules.deck.hands)
+        return FULL_DECK.hand_indices(self.policy.rules.deck.hands)
 
     @property
     def nested(self) -> str:
@@ -379,11 +375,10 @@ class SubgameSearch:
         ranges[seat, self.hand_indices] = self.policy.reach(public_states, seat)[0]
         (node,) = street_nodes(self._line_reader, [state], board, seat)
         if node >= 0:
-            opponent_node = node_at_line(self._opponent_strategy, node, board)
-            ranges[other] = 0.0
-            ranges[other, hand_numbers(opponent_node.hands)] = opponent_node.reach[other]
+            blueprint_ranges = node_at_line(self._opponent_strategy, node, board).full_reach
+            ranges[other] = blueprint_ranges[other]
             if not ranges[seat].any():
-                ranges[seat, hand_numbers(opponent_node.hands)] = opponent_node.reach[seat]
+                ranges[seat] = blueprint_ranges[seat]
         return self.with_blueprint_values(SubgameRoot(state, board, ranges, None, NO_VALUES), seat)
 
     def with_blueprint_values(self, root: SubgameRoot, seat: int) -> SubgameRoot:
@@ -417,8 +412,8 @@ class SubgameSearch:
         if self.settings.method != "estimate":
             return replace(root, values=best, source="the blueprint")
         values = to_real_pot(node_values.self_play[other])
-        error = np.maximum(best - values, 0.0)  # gain of a best response over self-play
-        return replace(root, values=values, source="the blueprint in self-play", error=error)
+        # The error is the gain of a best response over self-play.
+        return replace(root, values=values, source="the blueprint in self-play", error=np.maximum(best - values, 0.0))
 
     def subgame_start(self, state: BettingState, board: tuple[int, ...], seat: int, move: int | None) -> SubgameStart:
         """Return the start of the subgame for a line that reaches a state and continues with a move.
@@ -460,7 +455,8 @@ class SubgameSearch:
         if start.off_tree_move is not None:
             root = root.after_off_tree_move(start.off_tree_move, 1 - seat)
         if root.state.street <= LAST_DEPTH_LIMITED_STREET:
-            return DepthLimitedSubgame(seat, root, menu, self._context, *floors, settings.method, settings.leaves)
+            context = SearchContext(self._line_reader, self._tree_strategy, self.with_blueprint_values)
+            return DepthLimitedSubgame(seat, root, menu, context, *floors, settings.method, settings.leaves)
         forced = DEFAULT_FORCED if settings.forced is None else settings.forced
         return SearchSubgame.from_root(
             root, seat, menu, settings.method, *floors, spread=settings.spread, forced=forced
@@ -472,18 +468,13 @@ class SubgameSearch:
             menu = self.policy.strategy.menu  # leaves must be nodes of the blueprint's tree
         if menu is None:
             return choose_menu(state, self.settings.work, total)
-        return menu if total is None or total in menu_raise_totals(menu, state) else add_raise_total(menu, state, total)
-
-    @cached_property
-    def _context(self) -> SearchContext:
-        return SearchContext(self._line_reader, self._tree_strategy, self.with_blueprint_values)
+        return menu if total is None else add_raise_total(menu, state, total)
 
     @cached_property
     def _line_reader(self) -> BlueprintPolicy:
         """Policy with a deterministic translation."""
-        return (
-            self.policy if self.policy.has_deterministic_translation else replace(self.policy, translation="det-pshar")
-        )
+        policy = self.policy
+        return policy if policy.has_deterministic_translation else replace(policy, translation="det-pshar")
 
     @cached_property
     def _opponent_strategy(self) -> Blueprint:
@@ -603,6 +594,5 @@ def equal_stack_states(public_states: PublicStates) -> PublicStates:
     rules = equal_stack_rules(public_states.rules)
     if rules is public_states.rules:
         return public_states
-    return PublicStates(
-        rules, np.minimum(public_states.moves, rules.stack).astype(np.int32), public_states.length, public_states.board
-    )
+    moves = np.minimum(public_states.moves, rules.stack).astype(np.int32)
+    return PublicStates(rules, moves, public_states.length, public_states.board)

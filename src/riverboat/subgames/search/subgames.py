@@ -20,7 +20,6 @@ from riverboat.cards.ranges import Range
 from riverboat.compiled.simd import decode_codes
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr
-from riverboat.engines.tables import table_block
 from riverboat.games.base import CHANCE
 from riverboat.games.boards.board_game import DealtCards
 from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
@@ -38,6 +37,7 @@ from riverboat.games.holdem.menus import (
 )
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.spots.spot import Spot
+from riverboat.strategies.blueprint_game import decision_view
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.solution import Solution, SolutionNode
 
@@ -101,10 +101,11 @@ class SearchSubgame:
         live: Array = np.logical_not(np.isin(HAND_CARDS, root.board).any(axis=1))
         actual_method = method if root.values is not None else "unsafe"
         own, other = (normalize_range(root.ranges[player], live) for player in (seat, 1 - seat))
-        own, floored = np.maximum(own, own_floor) * live, np.maximum(other, floor) * live
-        other = floored if actual_method == "unsafe" else live.astype(float)
-        weights = (own, other) if seat == 0 else (other, own)
-        spot = Spot.at(root.state, root.board, (Range(weights[0]), Range(weights[1])), menu, name="table")
+        floored = np.maximum(other, floor) * live
+        own_range = Range(np.maximum(own, own_floor) * live)
+        other_range = Range(floored if actual_method == "unsafe" else live.astype(float))
+        ranges = (own_range, other_range) if seat == 0 else (other_range, own_range)
+        spot = Spot.at(root.state, root.board, ranges, menu, name="table")
         gadget = _make_gadget(actual_method, 1 - seat, root, spread, forced * floored)
         return SearchSubgame(seat, root, replace(spot, gadget=gadget), actual_method)
 
@@ -118,13 +119,11 @@ class SearchSubgame:
 def _drop_unlikely_moves(solution: Solution, seat: int, min_probability: float) -> None:
     """Drop unlikely actions from a seat's strategy; the most likely action always stays."""
     tree, table = solution.tree, solution.table
-    nodes = np.flatnonzero(tree.forest.actor == seat).tolist()
-    for node in nodes:
+    for node in np.flatnonzero(tree.forest.actor == seat).tolist():
         street = int(np.searchsorted(tree.forest.first, node, side="right")) - 1
         for board in range(tree.street_start[street], tree.street_start[street + 1]):
-            offset, width, rows = table_block(tree, board, node)
-            sums = table[offset : offset + width * rows].reshape(width, rows)
-            weights = np.asarray(decode_codes(sums.ravel()), float).reshape(width, rows)
+            sums = decision_view(tree, table, board, node)
+            weights = np.asarray(decode_codes(sums.ravel()), float).reshape(sums.shape)
             sums[(weights < min_probability * weights.sum(axis=0)) & (weights < weights.max(axis=0))] = 0
 
 
@@ -303,7 +302,7 @@ def choose_menu(state: BettingState, max_work: float, total: int | None = None) 
     """
     for turn, river in MENU_LADDER:
         menu = menu_from_table({"preflop": list(turn), "river": list(river)})
-        if total is not None and total not in menu_raise_totals(menu, state):
+        if total is not None:
             menu = add_raise_total(menu, state, total)
         if estimate_work(state, menu, max_work) <= max_work:
             return menu
@@ -337,7 +336,9 @@ def estimate_work(state: BettingState, menu: ActionMenu, limit: float) -> float:
 
 
 def add_raise_total(menu: ActionMenu, state: BettingState, total: int) -> ActionMenu:
-    """Return a menu in which the seat to act may also raise to a total at this decision."""
+    """Return a menu in which the seat to act may raise to a total at this decision: the same menu if it has that raise."""
+    if total in menu_raise_totals(menu, state):
+        return menu
     seat, street, raises = state.turn, state.street, state.raises
     chips = BetSize("c", parse_sizes(f"{total - max(state.spent)}c")[0].number)
     streets = [menu.levels_for(seat, number) for number in range(state.rules.rounds)]
@@ -345,12 +346,12 @@ def add_raise_total(menu: ActionMenu, state: BettingState, total: int) -> Action
     levels += [levels[-1]] * (raises + 2 - len(levels))
     levels[raises] = MenuLevel((*levels[raises].sizes, chips))
     streets[street] = trim_repeats(levels)
-    both_levels: list[tuple[MenuLevels, ...]] = [menu.levels[0], menu.levels[1]]
-    both_levels[seat] = trim_repeats(streets)
+    own_levels: tuple[MenuLevels, ...] = trim_repeats(streets)
+    both_levels = (own_levels, menu.levels[1]) if seat == 0 else (menu.levels[0], own_levels)
     max_raises = [menu.most_raises[min(k, len(menu.most_raises) - 1)] for k in range(state.rules.rounds)]
     if (cap := max_raises[street]) is not None:
         max_raises[street] = max(cap, raises + 1)
-    wider = replace(menu, levels=(both_levels[0], both_levels[1]), most_raises=tuple(max_raises))
+    wider = replace(menu, levels=both_levels, most_raises=tuple(max_raises))
     if total in menu_raise_totals(wider, state):
         return wider
     # Merging of similar sizes or donk-bet rules may have hidden it.

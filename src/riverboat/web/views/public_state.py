@@ -18,7 +18,7 @@ from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.menus import SEATS, ActionMenu, MenuActions, menu_from_table
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.reports.blueprint import BlueprintNode, first_street_nodes, node_at_line
-from riverboat.strategies.reports.public_state import PublicStateNode, hand_indices
+from riverboat.strategies.reports.public_state import PublicStateNode
 from riverboat.web.models import ExampleLine
 from riverboat.web.views.node import class_columns, round_array, round_or_none
 
@@ -117,7 +117,7 @@ def _player_to_dict(
     node: PublicStateNode, seat: int, names: Sequence[str], classes: HandClasses | None
 ) -> dict[str, Any]:
     """Return all hands in a player's range, with their classes if there is a board."""
-    indices, deals = hand_indices(node.hands), node.deal_weights[seat]
+    indices, deals = FULL_DECK.hand_indices(node.hands), node.deal_weights[seat]
     rows = np.argsort(indices)
     rows = rows[node.reach[seat][rows] > 0]
     index, unknown = indices[rows], [None] * len(rows)
