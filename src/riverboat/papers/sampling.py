@@ -34,18 +34,12 @@ from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
+from riverboat.papers import training
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling.curves import iterate_doubling_times
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.papers.tartanian7 import LevelTrainer
-from riverboat.papers.training import (
-    AbstractGame,
-    TrainingPoint,
-    exploitability_curves,
-    make_compiled_trainer,
-    measure_training,
-    percentile_game,
-)
+from riverboat.papers.training import AbstractGame, TrainingPoint
 from riverboat.solvers.mccfr.tables import Weighting
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 from riverboat.strategies.blueprint import load_blueprint
@@ -70,7 +64,7 @@ def leduc_with_merged_ranks() -> AbstractGame:
 
 def twenty_card_holdem(num_buckets: int) -> AbstractGame:
     """Return hold'em of three streets with 20 cards and percentile buckets of E[HS²] with perfect recall."""
-    return percentile_game(read_game("bench-3x20"), num_buckets, one_size_menu("100%"))
+    return training.percentile_game(read_game("bench-3x20"), num_buckets, one_size_menu("100%"))
 
 
 GAMES: dict[str, Callable[[], AbstractGame]] = {
@@ -92,9 +86,9 @@ def measure_convergence(
     clock: Callable[[BlueprintTrainer], float] = lambda _: time.process_time(),
 ) -> list[TrainingPoint]:
     """Train for a CPU time, or a time by another clock, and measure at doubling times."""
-    solver = make_compiled_trainer(game, traversal, seed)
+    solver = training.make_compiled_trainer(game, traversal, seed)
     times = iterate_doubling_times(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver))
-    return [measure_training(solver, elapsed) for elapsed in times]
+    return [training.measure_training(solver, elapsed) for elapsed in times]
 
 
 def run_convergence(full: bool, seed: int) -> ExperimentReport:
@@ -111,7 +105,7 @@ def run_convergence(full: bool, seed: int) -> ExperimentReport:
                 for p in points
             ]
             for axis, x in (("seconds", [p.seconds for p in points]), ("visits", [p.infosets_visited for p in points])):
-                curves += exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
+                curves += training.exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
         share = last["PCS"].abstract_exploitability / last["CS"].abstract_exploitability
         rows.append(new_row(f"{name}: exploitability of PCS at the end, shares of CS", share, note=EQUAL_TIME_NOTE))
     return ExperimentReport(rows, format_notes("blueprint-convergence"), curves, log=True)
@@ -201,7 +195,7 @@ def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int
     solver, points = make_sampling_trainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
         solver.step(FIRST_CHECK * 2**k - solver.iterations)
-        points.append(measure_training(solver))
+        points.append(training.measure_training(solver))
     return points
 
 
@@ -212,7 +206,7 @@ def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[Comparison
         note = f"{p.abstract_exploitability:.4g} in the abstract game"
         rows.append(new_row(f"{name}, {p.iterations:,} iterations: real game", p.real_exploitability, note=note))
     panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
-    return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
+    return rows, training.exploitability_curves(name, [p.iterations for p in points], points, panel)
 
 
 def run_overfitting(full: bool, seed: int) -> ExperimentReport:

@@ -24,11 +24,8 @@ from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.subgames.depth_limited.leaf_values import (
-    LeafValueRegression,
-    fit_regression,
-    make_leaf_values,
-)
+from riverboat.subgames.depth_limited import leaf_values
+from riverboat.subgames.depth_limited.leaf_values import LeafValueRegression
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
 from riverboat.subgames.depth_limited.rollouts import group_hands
 from riverboat.subgames.depth_limited.solver import (
@@ -100,7 +97,7 @@ def search_street(
     for seat in (0, 1):
         start_time = time.thread_time()
         with single_threaded_blas():
-            leaves = make_leaf_values(kind, street, seat, runouts=runouts, groups=groups, model=model)
+            leaves = leaf_values.make_leaf_values(kind, street, seat, runouts=runouts, groups=groups, model=model)
             solver, _ = make_gadget_solver(method, street, leaves, seat)
             solver.step(2)
             while solver.iterations < FULL_ITERATIONS if seconds is None else time.thread_time() - start_time < seconds:
@@ -114,7 +111,7 @@ def compare_leaf_methods(
 ) -> tuple[list[ComparisonRow], dict[str, list[float]]]:
     """Compare all kinds of leaf values on the same flops."""
     rng = np.random.default_rng([seed, 1])
-    model = fit_regression(strategy, NUM_TRAINING_TURNS, seed)
+    model = leaf_values.fit_regression(strategy, NUM_TRAINING_TURNS, seed)
     results: dict[str, list[float]] = {}
 
     def record(name: str, value: float) -> None:

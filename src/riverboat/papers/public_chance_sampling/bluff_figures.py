@@ -11,15 +11,7 @@ from functools import cache, partial
 
 from riverboat.core.errors import InputError
 from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
-from riverboat.papers.public_chance_sampling.curves import (
-    TrainingCheck,
-    cached_runs,
-    claim_rows,
-    iterate_doubling_times,
-    num_checks,
-    sampler_curves,
-    sampler_rows,
-)
+from riverboat.papers.public_chance_sampling import curves as shared
 from riverboat.papers.rows import new_row, printed_row
 from riverboat.solvers.game_values import game
 from riverboat.solvers.tabular.best_response import expected_value
@@ -42,13 +34,13 @@ def make_tree(full: bool) -> Tree:
 
 def train_with_checks(
     tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
-) -> list[TrainingCheck]:
+) -> list[shared.TrainingCheck]:
     """Train one run with its checks."""
     solver = CFR(tree, "vanilla", traversal, seed=seed, dtype="float32")  # tables of Bluff(2,2) take 5.6 GB
     solver.warm()
     return [
-        TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
-        for elapsed in iterate_doubling_times(solver.step, lambda: solver.iteration, seconds, checks)
+        shared.TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
+        for elapsed in shared.iterate_doubling_times(solver.step, lambda: solver.iteration, seconds, checks)
     ]
 
 
@@ -75,7 +67,7 @@ def run_figure_6(
 ) -> ExperimentReport:
     """Train both samplers for `seconds` each, and measure them against an opponent trained by DCFR for `iterations`."""
     tree, total_seconds = make_tree(full), float(seconds or RUN_SECONDS[full])
-    checks = num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    checks = shared.num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     opponent_iterations = iterations or (20 if full else 200)
     cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {opponent_iterations} {seed}"
     parts = ExperimentParts("pcs-figure-6", cache_key, use_cache=full, part=part)
@@ -90,17 +82,17 @@ def run_figure_6(
         return loss_against(opponent())(solver)
 
     quality = parts.get_or_compute("opponent", lambda: {"epsilon": opponent().exploitability()})
-    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, measure))
-    rows = sampler_rows(runs, "matches lost")
+    runs = shared.cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, measure))
+    rows = shared.sampler_rows(runs, "matches lost")
     if quality is not None:
         note = f"DCFR, {opponent_iterations} iterations"
         rows.insert(0, new_row("exploitability of the opponent", quality["epsilon"], note=note))
     if not parts.missing:
-        rows += claim_rows(runs, "loss to the equilibrium", "PCS", ("CS",))
+        rows += shared.claim_rows(runs, "loss to the equilibrium", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
     panel = f"{name}: matches lost to an ε-equilibrium against seconds"
     notes = format_notes("pcs-figure-6", name=name, total_seconds=total_seconds, parts=parts)
-    return ExperimentReport(rows, notes, sampler_curves(runs, panel), log=True)
+    return ExperimentReport(rows, notes, shared.sampler_curves(runs, panel), log=True)
 
 
 # --- Figure 5: exploitability against time ---
@@ -109,21 +101,21 @@ def run_figure_6(
 def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> ExperimentReport:
     """Train both samplers for `seconds` each."""
     tree, total_seconds = make_tree(full), float(seconds or RUN_SECONDS[full])
-    checks = num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    checks = shared.num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {seed}"
     parts = ExperimentParts("pcs-figure-5", cache_key, use_cache=full, part=part)
-    runs = cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, CFR.exploitability))
+    runs = shared.cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, CFR.exploitability))
     rolls = tree.hand_counts[0] * tree.hand_counts[1]
-    rows = sampler_rows(runs, "matches")
+    rows = shared.sampler_rows(runs, "matches")
     if full:
         rows[:0] = [
             printed_row("information sets of Bluff(2,2), millions", 352, tree.infoset_count / 1e6, digits=0),
             printed_row("pairs of rolls in Bluff(2,2)", 441, rolls),
         ]
     if not parts.missing:
-        rows += claim_rows(runs, "exploitability", "PCS", ("CS",))
+        rows += shared.claim_rows(runs, "exploitability", "PCS", ("CS",))
     name = PAPER_GAME if full else SMALL_GAME
     notes = format_notes("pcs-figure-5", name=name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
 
-    curves = sampler_curves(runs, f"{name}: exploitability against seconds")
+    curves = shared.sampler_curves(runs, f"{name}: exploitability against seconds")
     return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)

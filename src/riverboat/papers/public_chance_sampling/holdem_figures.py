@@ -31,35 +31,13 @@ from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.duel import duel
 from riverboat.games.boards.holdem import HOLDEM_BOARD, holdem
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.papers import training
 from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes
-from riverboat.papers.public_chance_sampling.class_game import (
-    ClassGame,
-    class_game_from_boards,
-    class_quality,
-    sample_boards,
-)
-from riverboat.papers.public_chance_sampling.curves import (
-    CS_AND_PCS,
-    SAMPLERS,
-    TrainingCheck,
-    cached_runs,
-    claim_rows,
-    format_seconds,
-    iterate_doubling_times,
-    iterate_target_times,
-    num_checks,
-    sampler_curves,
-    sampler_rows,
-    train_with_checks,
-)
+from riverboat.papers.public_chance_sampling import class_game
+from riverboat.papers.public_chance_sampling import curves as shared
+from riverboat.papers.public_chance_sampling.class_game import ClassGame
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row
-from riverboat.papers.training import (
-    AbstractGame,
-    average_strategy,
-    cached_abstraction,
-    make_compiled_trainer,
-    real_exploitability,
-)
+from riverboat.papers.training import AbstractGame
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 
 # --- Figure 2: two rounds ---
@@ -91,18 +69,20 @@ def figure_2_report(
     game = make_game(kind.strip("[]"))
     runs = {
         name: [
-            train_with_checks(make_compiled_trainer(game, traversal, seed + k), real_exploitability, seconds, checks)
+            shared.train_with_checks(
+                training.make_compiled_trainer(game, traversal, seed + k), training.real_exploitability, seconds, checks
+            )
             for k in range(num_seeds)
         ]
-        for traversal, name in SAMPLERS.items()
+        for traversal, name in shared.SAMPLERS.items()
     }
     rows = [
         *two_round_infoset_rows(kind, game[0], million_infosets),
-        *sampler_rows(runs, "mbb a hand"),
-        *claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
+        *shared.sampler_rows(runs, "mbb a hand"),
+        *shared.claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
     ]
     notes = format_notes("pcs-figure-2a", kind=kind, seeds=num_seeds)
-    return ExperimentReport(rows, notes, sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
+    return ExperimentReport(rows, notes, shared.sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
 
 
 def run_figure_2b(full: bool, seed: int) -> ExperimentReport:
@@ -133,13 +113,13 @@ def load_percentile_cards(n: int) -> CardAbstraction:
         cards.save(folder)
         return cards
 
-    return cached_abstraction(f"percentile-square-{n}-1", build)
+    return training.cached_abstraction(f"percentile-square-{n}-1", build)
 
 
 def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
     """Return the exploitability in the abstract game, in mbb/g."""
     tables = [solver.tables.strategies(street) for street in range(game.tree.rules.rounds)]
-    return 1000 * class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
+    return 1000 * class_game.class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
 
 
 def train_sampler(
@@ -148,11 +128,11 @@ def train_sampler(
     checks: int,
     seed: int,
     traversal: str,
-) -> list[TrainingCheck]:
+) -> list[shared.TrainingCheck]:
     """Train one run with its checks."""
     cards, game = prepare_game()
-    trainer = make_compiled_trainer((game.tree, cards), traversal, seed)
-    return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
+    trainer = training.make_compiled_trainer((game.tree, cards), traversal, seed)
+    return shared.train_with_checks(trainer, partial(exploitability, game), seconds, checks)
 
 
 def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
@@ -170,7 +150,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
     tree = compile_action_tree(holdem("4-4").rules)
     total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
-    num_boards, checks = boards or NUM_BOARDS[full], num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    num_boards, checks = boards or NUM_BOARDS[full], shared.num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     parts = ExperimentParts(
         "pcs-figure-3", f"{CACHE_VERSION} {total_seconds:g} {checks} {num_boards} {seed}", use_cache=full, part=part
     )
@@ -178,13 +158,14 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     for n in buckets:
         prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
         train = partial(train_sampler, prepared, total_seconds, checks, seed)
-        runs = cached_runs(parts, train, f"{n}-")
-        rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
-        if len(runs) == len(CS_AND_PCS):
+        runs = shared.cached_runs(parts, train, f"{n}-")
+        for row in shared.sampler_rows(runs, "mbb a hand"):
+            rows.append(new_row(f"n = {n}: {row.name}", row.ours, note=row.note))
+        if len(runs) == len(shared.CS_AND_PCS):
             shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
             rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
-            rows += [row for row in claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
-        curves += sampler_curves(
+            rows += [row for row in shared.claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
+        curves += shared.sampler_curves(
             runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
         )
     smallest, largest = min(shares, default=0), max(shares, default=0)
@@ -199,7 +180,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
 
 def _prepare_game(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
     cards = load_percentile_cards(n)
-    return cards, class_game_from_boards(tree, cards, sample_boards(tree, boards, seed))
+    return cards, class_game.class_game_from_boards(tree, cards, class_game.sample_boards(tree, boards, seed))
 
 
 # --- Figure 4: matches ---
@@ -242,15 +223,15 @@ def play_checks(
     """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
     tree = compile_action_tree(holdem("4-4").rules)
     trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
-    for _ in iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
+    for _ in shared.iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
         pass
-    opponent = average_strategy(trainer)
+    opponent = training.average_strategy(trainer)
     del trainer
 
     def play(traversal: str, targets: Sequence[float]) -> list[AgentMatchCheck]:
-        solver, results = make_compiled_trainer((tree, cards), traversal, seed), []
-        for elapsed in iterate_target_times(solver.step, partial(getattr, solver, "iterations"), targets):
-            result = duel(average_strategy(solver), opponent, hands, seed, threads=2)
+        solver, results = training.make_compiled_trainer((tree, cards), traversal, seed), []
+        for elapsed in shared.iterate_target_times(solver.step, partial(getattr, solver, "iterations"), targets):
+            result = duel(training.average_strategy(solver), opponent, hands, seed, threads=2)
             results.append(AgentMatchCheck(elapsed, solver.iterations, result.mbb_per_game, result.ci95))
         return results
 
@@ -262,12 +243,13 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
     """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
     total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
     total_seconds, match_hands = float(seconds or total_seconds), hands or 4_000_000
-    checks, cards = num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
+    checks, cards = shared.num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
     results = play_checks(cards, opponent_seconds, total_seconds, checks, match_hands, seed)
     rows, curves = [], []
     for name, matches in results.items():
         for match in matches:
-            label, note = f"{name}, {format_seconds(match.seconds)}", f"mbb a hand; {match.iterations:,} iterations"
+            label = f"{name}, {shared.format_seconds(match.seconds)}"
+            note = f"mbb a hand; {match.iterations:,} iterations"
             rows.append(new_row(label, match.win_rate, half_width=match.half_width, note=note))
         panel = "mbb a hand won from the fixed agent, by seconds of training"
         curves.append(Curve(name, [m.seconds for m in matches], [m.win_rate for m in matches], panel))
@@ -275,7 +257,7 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
         pcs, cs = results["PCS"][k], results["CS"][k]
         lead, error = pcs.win_rate - cs.win_rate, float(np.hypot(pcs.half_width, cs.half_width))
         claim = "holds here" if lead > error else "does not hold here" if lead < -error else "is not settled here"
-        name = f"PCS less CS after {format_seconds(cs.seconds)}, mbb a hand"
+        name = f"PCS less CS after {shared.format_seconds(cs.seconds)}, mbb a hand"
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
     buckets = " – ".join(f"{n:,}" for n in cards.counts)
