@@ -117,16 +117,10 @@ def iteration_speed(name: str, trees: Sequence[BoardTree], bandwidth: float, cou
 
 
 def times_to_targets(
-    name: str,
-    tree: BoardTree,
-    schedule: AnySchedule,
-    dtype: str,
-    targets: Sequence[float] = EXPLOITABILITY_TARGETS,
-    max_seconds: float = 60.0,
+    name: str, tree: BoardTree, schedule: AnySchedule, dtype: str, targets: Sequence[float] = EXPLOITABILITY_TARGETS
 ) -> list[Row]:
-    """Measure the seconds to each exploitability target, checks included."""
-    options = {"schedule": schedule, "dtype": dtype, "device": CUDA}
-    checks, _ = run_to_targets(tree, targets, max_seconds, **options)
+    """Measure the seconds to each exploitability target, checks included; give up after a minute."""
+    checks, _ = run_to_targets(tree, targets, 60.0, schedule=schedule, dtype=dtype, device=CUDA)
     rows = []
     for goal, check in zip(targets, checks, strict=False):
         row: Row = {"spot": name, "schedule": str(schedule), "tables": dtype, "goal": goal, "unit": tree.unit}
@@ -135,14 +129,7 @@ def times_to_targets(
     return rows
 
 
-def batch_speed(
-    name: str,
-    spots: Sequence[Spot],
-    goal: float,
-    schedule: AnySchedule,
-    check_every: int = 10,
-    max_iterations: int = 1000,
-) -> Row:
+def batch_speed(name: str, spots: Sequence[Spot], goal: float, schedule: AnySchedule) -> Row:
     """Solve a batch as `solve_many` does, with set-up timed separately."""
     from riverboat.engines.cuda.board_engine import CudaBatchEngine
 
@@ -151,7 +138,7 @@ def batch_speed(
     engine = CudaBatchEngine(trees, parse_table_format("compact"), stakes=schedule.stakes)
     engine.compile()
     uploaded = clock.perf_counter() - start
-    limits = BatchGoal(max_iterations, goal, None, check_every)
+    limits = BatchGoal(1000, goal, None, check_every=10)
     answers, seconds = timed(lambda: run_batch(engine, schedule, limits, "compact"))
     row: Row = {"spots": name, "goal": goal, "schedule": str(schedule)}
     row["left"] = sum(quality.exploitability > goal for _, quality in answers)

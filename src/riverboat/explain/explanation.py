@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.core.tables import COUNT, SHARE, Cell, ReportColumn, ReportTable
+from riverboat.core.validation import check_name
 from riverboat.explain import fidelity, text
 from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.explain.fidelity import Fidelity
@@ -148,8 +149,7 @@ def explain(
     >>> round(explanation.fidelity.agreement, 3), len(explanation.rules)
     (1.0, 3)
     """
-    if method not in (AUTO, *METHODS):
-        raise unknown_name_error("method", method, (AUTO, *METHODS))
+    check_name("method", method, (AUTO, *METHODS))
     if max_rules < 1:
         raise InputError(f"{max_rules} rules: must be at least 1")
     methods = METHODS if method == AUTO else (method,)

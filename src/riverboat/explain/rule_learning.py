@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.explain.decisions import DecisionTable
 from riverboat.strategies import rule_list
 from riverboat.strategies.rule_list import DecisionFeature, DecisionRule, FeatureCondition, RuleAction, RuleList
@@ -186,10 +187,9 @@ def learn_rules(
     """
     if not sizes or min(sizes) < 1:
         raise InputError(f"{min(sizes, default=0)} rules: must be at least 1")
+    check_name("method", method, METHODS)
     if method == TREE:
         return {n: _learn_tree(decisions, n) for n in sizes}
-    if method != LIST:
-        raise unknown_name_error("method", method, METHODS)
     grown = _learn_exceptions(decisions, max(sizes), max_tests)
     lists = {n: grown[min(n, len(grown)) - 1] for n in sizes}
     return {

@@ -180,12 +180,10 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
 
 # --- Distances of histograms ---
 
-NUM_BINS = 5
-
 
 def run_emd_example(full: bool, seed: int) -> ExperimentReport:
     """Compare all mass in bin 1 with all mass in bin 2 and in bin 5."""
-    histograms = np.eye(NUM_BINS)
+    histograms = np.eye(5)
     l2_near, l2_far = euclidean_distance(histograms[0], histograms[[1, 4]])
     emd_near, emd_far = earth_movers_distance(histograms[0], histograms[[1, 4]])
     rows = (

@@ -180,14 +180,14 @@ def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[Sampl
 
 def _append_actions(public_states: PublicStates, line: tuple[Array, ...]) -> PublicStates:
     """Append actions to public states."""
-    n, most = public_states.moves.shape
-    moves = np.full((n, most + len(line)), END_OF_LINE, np.int32)
-    moves[:, :most] = public_states.moves
-    for k, action in enumerate(line):
-        moves[np.arange(n), public_states.length + k] = action
-    return PublicStates(
-        public_states.rules, moves, (public_states.length + len(line)).astype(np.int32), public_states.board
+    moves, length = (
+        np.pad(public_states.moves, ((0, 0), (0, len(line))), constant_values=END_OF_LINE),
+        public_states.length,
     )
+    for action in line:
+        moves[np.arange(len(moves)), length] = action
+        length = length + np.int32(1)
+    return PublicStates(public_states.rules, moves, length, public_states.board)
 
 
 def _action_probabilities(agent: PublicPolicy, public_states: PublicStates) -> Array:

@@ -230,20 +230,18 @@ def run_overfitting(full: bool, seed: int) -> ExperimentReport:
 def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
     """Train both with the same buckets, and measure both games."""
     game, checks = two_round_holdem(), FULL_CHECKS if full else QUICK_CHECKS
-    points = {
-        name: train_with_checks(game, traversal, checks, seed)
-        for name, traversal in (("CFR", "pcs"), ("CFR-BR", "cfr-br"))
-    }
-    (rows, curves), (br_rows, br_curves) = (run_results(name, run_points) for name, run_points in points.items())
+    cfr_points, br_points = (train_with_checks(game, traversal, checks, seed) for traversal in ("pcs", "cfr-br"))
+    rows, curves = run_results("CFR", cfr_points)
+    br_rows, br_curves = run_results("CFR-BR", br_points)
     rows += br_rows
-    cfr, cfr_br = (run_points[-1] for run_points in points.values())
+    cfr, cfr_br = cfr_points[-1], br_points[-1]
     share, published = cfr_br.real_exploitability / cfr.real_exploitability, "published: 25 of 103 = 0.24"
     abstract_share = cfr.abstract_exploitability / cfr_br.abstract_exploitability
     note = "the equilibrium of the abstract game is another strategy"
     rows += [
         finding_row("real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note=published),
         finding_row("abstract game: CFR at the end, shares of CFR-BR", 1.0, abstract_share, "<=", note=note),
-        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
-        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
+        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in cfr_points)),
+        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in br_points)),
     ]
     return ExperimentReport(rows, format_notes("cfr-br"), curves + br_curves, log=True)

@@ -16,7 +16,8 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import Cards, as_board, format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.plots import card_abstraction as plots
 from riverboat.plots.figures import save_figure as save_figure
 
@@ -54,19 +55,21 @@ def plot_centroids(abstraction: CardAbstraction, street: str, panels: int = MAX_
     InputError
         If the street is unknown, its buckets have no centroids, or `panels` is below 1.
     """
-    r = _street_index(abstraction, street)
+    check_name("street", street, STREETS[: len(abstraction.streets)])
+    r = STREETS.index(street)
     kind, strength = quality.centroid_kind(abstraction, r), quality.mean_strengths(abstraction, r)
     if strength is None or kind == "strength":
         raise InputError(f"{street} of {abstraction.name}: its buckets have no centroids to plot")
     if panels < 1:
         raise InputError(f"panels={panels}: must be at least 1")
     if kind == "ochs":
-        shapes, means = quality.ochs_equities(abstraction.streets[r].centres), None
-        description = "strength against eight groups"
+        description, means = "strength against eight groups", None
+        shapes = quality.ochs_equities(abstraction.streets[r].centres)
     else:
-        shapes, means = quality.strength_histograms(abstraction, r), strength
-        description = "river strength, from 0 to 1; the line is its mean"
-    assert shapes is not None
+        description, means = "river strength, from 0 to 1; the line is its mean", strength
+        histograms = quality.strength_histograms(abstraction, r)
+        assert histograms is not None
+        shapes = histograms
     sizes = quality.bucket_sizes(abstraction, r)
     weight = np.ones(len(strength)) if sizes is None else sizes
     chosen = _sample_by_weight(strength, weight, panels)
@@ -83,18 +86,10 @@ def _sample_by_weight(strength: Array, weight: Array, count: int) -> list[int]:
     """Return non-empty buckets in order of strength; at most `count`, at equal steps of the weight."""
     order = np.argsort(strength, kind="stable")
     order = order[weight[order] > 0]
-    if len(order) <= count:
-        return [int(b) for b in order]
-    reached = np.cumsum(weight[order])
-    at = np.searchsorted(reached, (np.arange(count) + 0.5) / count * reached[-1])
-    return [int(b) for b in order[np.unique(at)]]
-
-
-def _street_index(abstraction: CardAbstraction, street: str) -> int:
-    names = STREETS[: len(abstraction.streets)]
-    if street not in names:
-        raise unknown_name_error("street", street, names)
-    return names.index(street)
+    if len(order) > count:
+        reached = np.cumsum(weight[order])
+        order = order[np.unique(np.searchsorted(reached, (np.arange(count) + 0.5) / count * reached[-1]))]
+    return [int(b) for b in order]
 
 
 # --- Public buckets ---

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
-from riverboat.core.errors import InputError
 from riverboat.papers.framework import ExperimentParts, ExperimentReport, format_notes
 from riverboat.papers.public_chance_sampling import curves as shared
 from riverboat.papers.rows import new_row, printed_row
@@ -20,7 +19,6 @@ from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 
-SMALL_GAME, PAPER_GAME = "bluff:2,1", "bluff:2,2"
 RUN_SECONDS = {False: 8, True: 128}  # by `full`
 FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # of a run, by `full`
 CACHE_VERSION = 1
@@ -29,7 +27,7 @@ MIN_PLOTTED_VALUE = 1e-7  # on logarithmic axes
 
 def make_tree(full: bool) -> Tree:
     """Return the game as a tree; values of the smaller games are solved first and cached."""
-    return compile_game(game(PAPER_GAME if full else SMALL_GAME))
+    return compile_game(game("bluff:2,2" if full else "bluff:2,1"))
 
 
 def train_with_checks(
@@ -44,19 +42,11 @@ def train_with_checks(
     ]
 
 
-def loss_against(equilibrium: CFR) -> Callable[[CFR], float]:
-    """Return a measure: the exact loss of an average strategy against an equilibrium, in matches.
-
-    It is the mean over both seats.
-    """
-    tree, opponent_sums = equilibrium.tree, equilibrium.averages
-    if not isinstance(tree, PublicTree):
-        raise InputError(f"{tree.name}: values by hand need a public game")
-
-    def measure(solver: CFR) -> float:
-        return -sum(expected_value(tree, seat, solver.averages, opponent_sums) for seat in (0, 1)) / 2
-
-    return measure
+def loss_against(equilibrium: CFR, solver: CFR) -> float:
+    """Return the exact loss of a solver's average strategy against an equilibrium, in matches: the mean over seats."""
+    tree = equilibrium.tree
+    assert isinstance(tree, PublicTree)
+    return -sum(expected_value(tree, seat, solver.averages, equilibrium.averages) for seat in (0, 1)) / 2
 
 
 # --- Figure 6: head to head against an ε-equilibrium ---
@@ -79,7 +69,7 @@ def run_figure_6(
         return solver
 
     def measure(solver: CFR) -> float:
-        return loss_against(opponent())(solver)
+        return loss_against(opponent(), solver)
 
     quality = parts.get_or_compute("opponent", lambda: {"epsilon": opponent().exploitability()})
     runs = shared.cached_runs(parts, partial(train_with_checks, tree, total_seconds, checks, seed, measure))
@@ -88,10 +78,9 @@ def run_figure_6(
         note = f"DCFR, {opponent_iterations} iterations"
         rows.insert(0, new_row("exploitability of the opponent", quality["epsilon"], note=note))
     if not parts.missing:
-        rows += shared.claim_rows(runs, "loss to the equilibrium", "PCS", ("CS",))
-    name = PAPER_GAME if full else SMALL_GAME
-    panel = f"{name}: matches lost to an ε-equilibrium against seconds"
-    notes = format_notes("pcs-figure-6", name=name, total_seconds=total_seconds, parts=parts)
+        rows += shared.claim_rows(runs, "loss to the equilibrium")
+    panel = f"{tree.name}: matches lost to an ε-equilibrium against seconds"
+    notes = format_notes("pcs-figure-6", name=tree.name, total_seconds=total_seconds, parts=parts)
     return ExperimentReport(rows, notes, shared.sampler_curves(runs, panel), log=True)
 
 
@@ -113,9 +102,7 @@ def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> Expe
             printed_row("pairs of rolls in Bluff(2,2)", 441, rolls),
         ]
     if not parts.missing:
-        rows += shared.claim_rows(runs, "exploitability", "PCS", ("CS",))
-    name = PAPER_GAME if full else SMALL_GAME
-    notes = format_notes("pcs-figure-5", name=name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
-
-    curves = shared.sampler_curves(runs, f"{name}: exploitability against seconds")
+        rows += shared.claim_rows(runs, "exploitability")
+    notes = format_notes("pcs-figure-5", name=tree.name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
+    curves = shared.sampler_curves(runs, f"{tree.name}: exploitability against seconds")
     return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)

@@ -32,16 +32,12 @@ FAILURE_PROBABILITY = 0.05  # p of the bound
 
 def own_action_sequences(form: SequenceForm, player: int) -> list[tuple[str, ...]]:
     """Return the player's earlier actions for each of its information sets, without its observations."""
-    plex, names = form.treeplexes[player], form.histories.infosets()
-    actions = [infoset.actions for infoset in names]
+    plex, actions = form.treeplexes[player], [infoset.actions for infoset in form.histories.infosets()]
     sequences: list[tuple[str, ...]] = [()] * plex.sequences
-    before_infoset = []
-    for number, (parent, first, width) in enumerate(zip(plex.parent, plex.first, plex.width, strict=True)):
-        before = sequences[parent]
-        before_infoset.append(before)
-        for k in range(width):
-            sequences[first + k] = (*before, actions[plex.infosets[number]][k])
-    return before_infoset
+    for infoset, parent, first in zip(plex.infosets, plex.parent, plex.first, strict=True):
+        for k, action in enumerate(actions[infoset]):
+            sequences[first + k] = (*sequences[parent], action)
+    return [sequences[parent] for parent in plex.parent]
 
 
 def bound_constant_m(form: SequenceForm, player: int) -> float:
@@ -49,13 +45,11 @@ def bound_constant_m(form: SequenceForm, player: int) -> float:
     return float(sum(count**0.5 for count in Counter(own_action_sequences(form, player)).values()))
 
 
-def regret_bound(
-    form: SequenceForm, player: int, iterations: int, failure_probability: float = FAILURE_PROBABILITY
-) -> float:
+def regret_bound(form: SequenceForm, player: int, iterations: int) -> float:
     """Return the theorem's bound on the average regret."""
     payoff_range = np.ptp(form.histories.payoffs[:, player])
     width = int(form.treeplexes[player].width.max())
-    factor = (1 + 2 / failure_probability**0.5) * payoff_range * bound_constant_m(form, player)
+    factor = (1 + 2 / FAILURE_PROBABILITY**0.5) * payoff_range * bound_constant_m(form, player)
     return float(factor * width**0.5 / iterations**0.5)
 
 

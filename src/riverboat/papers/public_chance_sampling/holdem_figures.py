@@ -54,10 +54,11 @@ def make_game(kind: str) -> AbstractGame:
 
 def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -> list[ComparisonRow]:
     """Count information sets with the paper's indexer and with ours."""
-    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in (0, 1)]
-    paper_count = decisions[0] * 169 + decisions[1] * PAPER_FLOP_HANDS
-    exact_count = decisions[0] * 169 + decisions[1] * CANONICAL_FLOP_HANDS
-    note = f"{decisions[0]} decisions before the flop, {decisions[1]} on it; {exact_count:,} with every flop hand once"
+    paper_count, exact_count = (
+        sum(tree.table_size((169, hands)).infosets) for hands in (PAPER_FLOP_HANDS, CANONICAL_FLOP_HANDS)
+    )
+    before, on_flop = map(sum, tree.shape.decisions)
+    note = f"{before} decisions before the flop, {on_flop} on it; {exact_count:,} with every flop hand once"
     name = f"{kind}: information sets, with the paper's indexer"
     return [printed_row(name, million_infosets * 1e6, paper_count, digits=-6, note=note)]
 
@@ -79,7 +80,7 @@ def figure_2_report(
     rows = [
         *two_round_infoset_rows(kind, game[0], million_infosets),
         *shared.sampler_rows(runs, "mbb a hand"),
-        *shared.claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
+        *shared.claim_rows(runs, "exploitability"),
     ]
     notes = format_notes("pcs-figure-2a", kind=kind, seeds=num_seeds)
     return ExperimentReport(rows, notes, shared.sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
@@ -137,10 +138,9 @@ def train_sampler(
 
 def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
     """Count the information sets of all four abstract games."""
-    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in range(4)]
     rows = []
     for n, million in PAPER_MILLION_INFOSETS.items():
-        count = sum(d * n ** (street + 1) for street, d in enumerate(decisions))
+        count = sum(tree.table_size((n, n**2, n**3, n**4)).infosets)
         why = TRUNCATED_COUNT if n == 12 else None
         rows.append(printed_row(f"n = {n}: information sets, millions", million, count / 1e6, digits=1, explained=why))
     return rows
@@ -164,7 +164,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
         if len(runs) == len(shared.CS_AND_PCS):
             shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
             rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
-            rows += [row for row in shared.claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
+            rows += [row for row in shared.claim_rows(runs, f"n = {n}") if row.kind == "new"]
         curves += shared.sampler_curves(
             runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
         )
@@ -264,5 +264,4 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
     notes = format_notes(
         "pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=match_hands
     )
-
     return ExperimentReport(rows, notes, curves)
