@@ -94,7 +94,8 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
     sample_weight = w / 2 + uniform / max(uniform.sum(), 1e-300) / 2
     title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
-    group = np.unique([f"{_card_rank(hand)}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
+    # Cards of one rank are held out together.
+    group = np.unique([f"{hand[:-1] or hand}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
     shown = {"unit": tree.unit, "learning_weight": sample_weight}
     names = tuple(info.name for info in sets)
     decisions = DecisionTable(title, tuple(features), columns, moves, legal, table, w, names, group, **shown)
@@ -111,10 +112,6 @@ def _tabulate_rows(
     for k, info in enumerate(sets):
         probabilities[k, [labels.index(label) for label in info.actions]] = strategy.row(info)
     return tuple(_make_move(label, poker) for label in labels), legal, probabilities
-
-
-def _card_rank(hand: str) -> str:
-    return hand[:-1] if len(hand) > 1 else hand
 
 
 def _make_move(label: str, poker: bool) -> RuleAction:

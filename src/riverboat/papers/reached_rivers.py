@@ -68,7 +68,6 @@ class SampledRiver(NamedTuple):
 def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
     """Sample rivers from solved turns: random boards, lines by their frequency."""
     rng = np.random.default_rng(seed)
-    done = 0
     for turn in range(-(-count // RIVERS_PER_TURN)):
         board = tuple(int(c) for c in rng.choice(52, 4, replace=False))
         oop, ip = (OPENER_RANGE, CALLER_RANGE) if turn % 2 else (CALLER_RANGE, OPENER_RANGE)
@@ -79,11 +78,10 @@ def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
         lines = list(_street_end_lines(spot, 0, ""))
         weights = np.array([np.prod([r.sum() for r in solution[line].reach]) for line in lines])
         remaining = [c for c in range(52) if c not in board]
-        for _ in range(min(RIVERS_PER_TURN, count - done)):
+        for _ in range(min(RIVERS_PER_TURN, count - RIVERS_PER_TURN * turn)):
             line = lines[rng.choice(len(lines), p=weights / weights.sum())]
             card = int(rng.choice(remaining))
             yield SampledRiver((*board, card), solution[f"{line}/{format_cards((card,))}"].reach, line)
-            done += 1
 
 
 def _street_end_lines(spot: Spot, node: int, line: str) -> Iterator[str]:

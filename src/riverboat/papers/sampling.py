@@ -45,7 +45,7 @@ from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trai
 from riverboat.strategies.blueprint import load_blueprint
 
 SAMPLER_NAMES = {"external": "ES", "chance": "CS", "pcs": "PCS"}
-COARSE_GAME, FINE_GAME = "20 cards, percentile 5", "20 cards, percentile 12"
+
 EQUAL_TIME_NOTE = "in the abstract game, at equal time: not compared, as clocks decide it"
 
 
@@ -69,8 +69,8 @@ def twenty_card_holdem(num_buckets: int) -> AbstractGame:
 
 GAMES: dict[str, Callable[[], AbstractGame]] = {
     "Leduc, JQ.K": leduc_with_merged_ranks,
-    COARSE_GAME: lambda: twenty_card_holdem(5),
-    FINE_GAME: lambda: twenty_card_holdem(12),
+    "20 cards, percentile 5": lambda: twenty_card_holdem(5),
+    "20 cards, percentile 12": lambda: twenty_card_holdem(12),
 }
 
 
@@ -137,9 +137,8 @@ def compare_snapshots(run: Path, hands: int = 400_000, seed: int = 0) -> Experim
         f"iterations in {float(final.provenance['seconds']):.0f} s.",
     )
     panel = "mbb a hand against the last strategy, by seconds of training"
-    return ExperimentReport(
-        rows, notes, (Curve(f"{final.rules.name}: snapshots", x, [row.ours for row in rows], panel),)
-    )
+    curve = Curve(f"{final.rules.name}: snapshots", x, [row.ours for row in rows], panel)
+    return ExperimentReport(rows, notes, (curve,))
 
 
 # --- Baselines of external sampling on Leduc ---

@@ -127,9 +127,7 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
     """Compute both players' exploitabilities, their average, and the order of the mappings."""
     tree = PublicTree(leduc(stack=LEDUC_STACK))
     best_responses = {name: best_response_values(small, tree) for name, small in solve_small_game(LEDUC_STACK).items()}
-    averages = {
-        name: {m: sum(best) / 2 for m, best in by_mapping.items()} for name, by_mapping in best_responses.items()
-    }
+    averages = {name: {m: sum(best) / 2 for m, best in values.items()} for name, values in best_responses.items()}
     ranks = {name: average_ranks(by_mapping) for name, by_mapping in averages.items()}
     paper = average_ranks({m: row[2] for m, row in LEDUC_TABLE.items()})
     rows = [

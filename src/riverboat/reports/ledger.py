@@ -41,18 +41,13 @@ def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
 
 def ledger_to_dict(book: Ledger) -> dict[str, Any]:
     """Return a ledger as a JSON object."""
-    names = book.names()
+    names, pooled = book.names(), [entry for kind in ledgers.RESULT_KINDS for entry in book.pooled_entries(kind)]
     return {
         "game": dict(book.game or {}),
         "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(book.agents.items())],
         "ratings": [{"agent": rating.agent, "name": names[rating.agent]} | asdict(rating) for rating in book.ratings()],
         "results": [entry.to_dict() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
-        "pooled": [
-            entry.to_dict()
-            for kind in ledgers.RESULT_KINDS
-            for entry in book.pooled_entries(kind)
-            if "pieces" in entry.extra
-        ],
+        "pooled": [entry.to_dict() for entry in pooled if "pieces" in entry.extra],
         "unit": "mbb/g",
         "units": LEDGER_UNITS,
     }
@@ -219,13 +214,8 @@ def describe_shipped_agent() -> list[str]:
         return []
     ledger = ledgers.read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
-    return [
-        describe_shipped_provenance(),
-        *(
-            f"{names[entry.agents[0]]}, {measure_name(entry, names)}: {entry.claim}"
-            for entry in _sorted_entries(ledger)
-        ),
-    ]
+    lines = [f"{names[e.agents[0]]}, {measure_name(e, names)}: {e.claim}" for e in _sorted_entries(ledger)]
+    return [describe_shipped_provenance(), *lines]
 
 
 def agent_fingerprint(name: str) -> str:

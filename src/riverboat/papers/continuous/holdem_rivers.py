@@ -137,9 +137,8 @@ def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> Ri
     if river.base is not None:
         strategies["the base agent"] = opponents["the base agent"] = holdem.hand_solution(tree, betting, river.base)
     percent = {f"loss of {name}, % of pot": exploitability_percent(s) for name, s in strategies.items()}
-    percent |= {
-        f"against {name}, % of pot a hand": win_rate_percent(tree, thresholds, s) for name, s in opponents.items()
-    }
+    for name, strategy in opponents.items():
+        percent[f"against {name}, % of pot a hand"] = win_rate_percent(tree, thresholds, strategy)
     return RiverMeasurement(epsilons, percent, (threshold_seconds, build + seconds))
 
 

@@ -190,9 +190,8 @@ def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
     sizes = STEPS + ((211, 401) if full else ())
     values = [solve_lp(compile_game(DiscretizedGame(game, steps))).value for steps in sizes]
     errors = [max(abs(value - 0.1), 1e-12) for value in values]
-    rows += [
-        new_row(f"value of the game in {n} steps", v, note="linear program") for n, v in zip(sizes, values, strict=True)
-    ]
+    for size, value in zip(sizes, values, strict=True):
+        rows.append(new_row(f"value of the game in {size} steps", value, note="linear program"))
     falls = all(later < before for before, later in pairwise(errors))
     rate = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
     rows += [

@@ -24,18 +24,8 @@ from riverboat.solvers.boards.batches import solve_many
 from riverboat.solvers.boards.cfr import engine_quality
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.solution import Solution
-from riverboat.subgames.database.database import (
-    ENDGAME_POT,
-    EndgameDatabase,
-    EndgameKey,
-    ReachedStreet,
-    StackLevelEntries,
-    decision_columns,
-    endgame_spot,
-    sample_reached_streets,
-    solve_rivers,
-    stack_level_betting,
-)
+from riverboat.subgames.database import database as endgames
+from riverboat.subgames.database.database import EndgameDatabase, EndgameKey, ReachedStreet, StackLevelEntries
 from riverboat.subgames.database.leaves import DatabaseLeafValues, RiverSampler, SampledRiverLeafValues
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
 from riverboat.subgames.depth_limited.solver import DepthLimitedSolver, build_street_tree, has_later_betting
@@ -65,7 +55,7 @@ def value_errors(database: EndgameDatabase, rivers: list[ReachedStreet], solutio
         values = database.hand_values(match, key)
         by_hand, by_game = [], []
         for seat in (0, 1):
-            exact, weight = root.ev(seat) / ENDGAME_POT, key.weight[seat]
+            exact, weight = root.ev(seat) / endgames.ENDGAME_POT, key.weight[seat]
             valid = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
             share = weight[valid] / weight[valid].sum()
             error = values[seat][valid] - exact[valid]
@@ -83,8 +73,8 @@ def database_exploitability(database: EndgameDatabase, river: ReachedStreet, sol
         return float("nan")
     table = np.zeros(len(solution.table), np.float32)
     forest = {int(n): f for f, n in enumerate(tree.forest.node)}
-    betting = stack_level_betting(key.stack_level)
-    for node in decision_columns(key.stack_level):
+    betting = endgames.stack_level_betting(key.stack_level)
+    for node in endgames.decision_columns(key.stack_level):
         seat, forest_node = int(betting.actor[node]), forest[node]
         at, width, rows = table_block(tree, 0, forest_node)
         hands = tree.representatives(0, seat)
@@ -217,11 +207,11 @@ def run(full: bool, seed: int) -> ExperimentReport:
     strategy = make_base_agent(seed).strategy
     sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
     held_out, count, seconds = (100, 12, 4 * SOLVE_SECONDS) if full else (15, 2, SOLVE_SECONDS)
-    source = sample_reached_streets(strategy, [seed, 0])
-    entries = solve_rivers([next(source) for _ in range(sizes[-1])], strategy)
-    held_out_source = sample_reached_streets(strategy, [seed, 1])
+    source = endgames.sample_reached_streets(strategy, [seed, 0])
+    entries = endgames.solve_rivers([next(source) for _ in range(sizes[-1])], strategy)
+    held_out_source = endgames.sample_reached_streets(strategy, [seed, 1])
     rivers = [next(held_out_source) for _ in range(held_out)]
-    spots = [endgame_spot(river_key(r).stack_level, r.board, r.ranges) for r in rivers]
+    spots = [endgames.endgame_spot(river_key(r).stack_level, r.board, r.ranges) for r in rivers]
     solutions = solve_many(spots, iterations=600, until=0.2, check_every=20)
     rows = []
     for size in sizes:
@@ -255,7 +245,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
 
 def _turn_rows(count: int, seconds: float, seed: int, entries: int) -> list[ComparisonRow]:
     strategy = train_small_blueprint(40_000, seed)
-    source = sample_reached_streets(strategy, [seed, 4])
-    database = EndgameDatabase.from_entries(solve_rivers([next(source) for _ in range(entries)], strategy))
+    source = endgames.sample_reached_streets(strategy, [seed, 4])
+    database = EndgameDatabase.from_entries(endgames.solve_rivers([next(source) for _ in range(entries)], strategy))
     results = compare_turn_solvers(strategy, database, count, seconds, seed)
     return [new_row(f"turn: {name}", np.mean(values)) for name, values in results.items()]

@@ -25,16 +25,11 @@ from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.papers.training import percentile_game, train_blueprint
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.subgames.depth_limited import leaf_values
+from riverboat.subgames.depth_limited import solver as depth_limited
 from riverboat.subgames.depth_limited.leaf_values import LeafValueRegression
 from riverboat.subgames.depth_limited.quality import StreetEvaluation
 from riverboat.subgames.depth_limited.rollouts import group_hands
-from riverboat.subgames.depth_limited.solver import (
-    SHOWDOWN_NODE,
-    BlueprintLeaf,
-    DepthLimitedStreet,
-    has_later_betting,
-    make_gadget_solver,
-)
+from riverboat.subgames.depth_limited.solver import BlueprintLeaf, DepthLimitedStreet
 from riverboat.subgames.search.search import SearchSettings
 
 GAME = PokerRules(blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=5, suits=3, name="15 cards")
@@ -63,9 +58,14 @@ def train_small_blueprint(deals: int, seed: int) -> Blueprint:
 
 def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:
     """Return the leaves of the street; all bets are in the blueprint's tree."""
-    states, find = [flop.street.states[node] for node in flop.street.leaves], flop.strategy.tree.find
-    nodes = [find(state.next_street().line) if has_later_betting(state) else SHOWDOWN_NODE for state in states]
-    return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(nodes, states, strict=True)]
+    leaves = []
+    for state in (flop.street.states[node] for node in flop.street.leaves):
+        if depth_limited.has_later_betting(state):
+            node = flop.strategy.tree.find(state.next_street().line)
+        else:
+            node = depth_limited.SHOWDOWN_NODE
+        leaves.append(BlueprintLeaf(node, float(state.pot)))
+    return leaves
 
 
 # --- Comparison ---
@@ -98,7 +98,7 @@ def search_street(
         start_time = time.thread_time()
         with single_threaded_blas():
             leaves = leaf_values.make_leaf_values(kind, street, seat, runouts=runouts, groups=groups, model=model)
-            solver, _ = make_gadget_solver(method, street, leaves, seat)
+            solver, _ = depth_limited.make_gadget_solver(method, street, leaves, seat)
             solver.step(2)
             while solver.iterations < FULL_ITERATIONS if seconds is None else time.thread_time() - start_time < seconds:
                 solver.step(2)

@@ -71,7 +71,7 @@ def weak_opponents(form: SequenceForm, equilibrium: Strategy) -> dict[str, Strat
 
 def refinement_rows(rivers: list[ReachedStreet], seed: int) -> tuple[list[ComparisonRow], int]:
     """Compare refinements with the plain equilibrium against weak opponents, on all rivers."""
-    rng, num_rivers = np.random.default_rng(seed), 0
+    rng = np.random.default_rng(seed)
     gains: dict[tuple[str, str], list[float]] = {}
     gaps: dict[str, list[float]] = {}
     for river in rivers:
@@ -88,7 +88,6 @@ def refinement_rows(rivers: list[ReachedStreet], seed: int) -> tuple[list[Compar
             for name, kind in kinds.items():
                 won = [_expected_winnings(form, p, s, plans) for s in (kind, plain) for p in (0, 1)]
                 gains.setdefault((name, opponent), []).append((won[0] + won[1] - won[2] - won[3]) / 2)
-        num_rivers += 1
     rows = [
         theorem_row("undominated: exploitability, % of pot, at most", 0.0, max(gaps["undominated"]), rounding=LP_NOISE),
         new_row("quasi-perfect: exploitability, % of pot, on average", np.mean(gaps["quasi-perfect"])),
@@ -97,7 +96,7 @@ def refinement_rows(rivers: list[ReachedStreet], seed: int) -> tuple[list[Compar
         mean_row(f"{name}, opponent {opponent}: won more than plain, % of pot", differences, null=0.0)
         for (name, opponent), differences in gains.items()
     ]
-    return rows, num_rivers
+    return rows, len(gaps["undominated"])
 
 
 def _expected_winnings(form: SequenceForm, player: int, mine: LPSolution, theirs: tuple[Array, Array]) -> float:
@@ -152,13 +151,10 @@ def bucket_rows(
     exact = float(np.mean([bucketed_exploitability(strategy, river, None, True) for river in rivers]))
     rows, curves = [new_row("all hands, exploitability after as many iterations, % of pot", exact)], []
     for title, actual in (("against the actual range", True), ("against all hands", False)):
-        losses = [
-            np.mean([bucketed_exploitability(strategy, river, count, actual) for river in rivers]) for count in counts
-        ]
-        rows += [
-            new_row(f"{count} buckets of equity {title}, exploitability, % of pot", loss)
-            for count, loss in zip(counts, losses, strict=True)
-        ]
+        losses = []
+        for count in counts:
+            losses.append(np.mean([bucketed_exploitability(strategy, river, count, actual) for river in rivers]))
+            rows.append(new_row(f"{count} buckets of equity {title}, exploitability, % of pot", losses[-1]))
         curves.append(Curve(title, counts, losses, "exploitability (% of pot) by buckets"))
     return rows, curves
 
@@ -169,8 +165,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
     source = sample_reached_streets(strategy, [seed, 2])
     rivers = [next(source) for _ in range(60 if full else 12)]
     rows, num_rivers = refinement_rows(rivers, seed)
-    bucket_results, curves = bucket_rows(
-        strategy, rivers[: 10 if full else 3], BUCKET_COUNTS if full else BUCKET_COUNTS[::2]
-    )
+    chosen, counts = (rivers[:10], BUCKET_COUNTS) if full else (rivers[:3], BUCKET_COUNTS[::2])
+    bucket_results, curves = bucket_rows(strategy, chosen, counts)
     notes = format_notes("endgame-refinements", num_rivers=num_rivers, num_hands=NUM_HANDS, iterations=ITERATIONS)
     return ExperimentReport((*rows, *bucket_results), notes, curves)

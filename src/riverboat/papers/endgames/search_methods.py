@@ -59,12 +59,6 @@ def train_twelve_card_blueprint(seed: int) -> BlueprintAgent:
     return BlueprintAgent(train_blueprint(game, "pcs", TRAINING_BOARDS, seed=seed), name="blueprint")
 
 
-def make_searching_agent(base: BlueprintAgent, street: str, search_method: str, iterations: int | None) -> SearchAgent:
-    """Return the blueprint with one search method."""
-    method, spread = ("estimate", 1.0) if search_method == SAMPLED_ESTIMATE else (search_method, 0.0)
-    return SearchAgent(base, SearchSettings(street, method, iterations=iterations, spread=spread))
-
-
 def local_best_response_gains(
     agent: PublicPolicy, rules: PokerRules, size: SearchExperimentSize, street: str, seed: int
 ) -> Array:
@@ -88,7 +82,8 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
     first = local_best_response_gains(base, base.rules, size, street, seed)
     rows.append(_mean_row("blueprint: local best response", first))
     for search_method in COMPARED_METHODS:
-        agent = make_searching_agent(base, street, search_method, size.iterations)
+        method, spread = ("estimate", 1.0) if search_method == SAMPLED_ESTIMATE else (search_method, 0.0)
+        agent = SearchAgent(base, SearchSettings(street, method, iterations=size.iterations, spread=spread))
         rows += method_rows(search_method, agent, base, first, size, seed)
     notes = format_notes(
         "search-methods", base=base, street=street, size=size, actions=ACTIONS, deal_hands=2 * size.walkers
@@ -101,10 +96,8 @@ def method_rows(
 ) -> list[ComparisonRow]:
     """Measure one method by both measures."""
     rules, street = agent.rules, agent.settings.street
-    aivat = Aivat(agent, base, rules)
-    match = play_match(
-        agent, base, rules, size.hands, seed, aivat=aivat, pair_sampling=PairSampling(street, size.full_pot)
-    )
+    aivat, sampling = Aivat(agent, base, rules), PairSampling(street, size.full_pot)
+    match = play_match(agent, base, rules, size.hands, seed, aivat=aivat, pair_sampling=sampling)
     name, note = f"{search_method}: won of the blueprint", f"{match.played or 0:,} hands played"
     after = local_best_response_gains(agent, rules, size, street, seed)
     return [
