@@ -100,19 +100,15 @@ def run_convergence(full: bool, seed: int) -> ExperimentReport:
         for traversal, label in SAMPLER_NAMES.items():
             points = measure_convergence(game, traversal, seconds, seed, checks)
             last[label] = points[-1]
-            rows += [
-                new_row(f"{name}: {label}, {p.seconds:.2g} s", p.real_exploitability, note=_point_note(p))
-                for p in points
-            ]
+            for p in points:
+                work = f"{p.iterations:,} iterations, {p.infosets_visited:,} visits"
+                note = f"{p.abstract_exploitability:.4g} in the abstract game; {work}"
+                rows.append(new_row(f"{name}: {label}, {p.seconds:.2g} s", p.real_exploitability, note=note))
             for axis, x in (("seconds", [p.seconds for p in points]), ("visits", [p.infosets_visited for p in points])):
                 curves += training.exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
         share = last["PCS"].abstract_exploitability / last["CS"].abstract_exploitability
         rows.append(new_row(f"{name}: exploitability of PCS at the end, shares of CS", share, note=EQUAL_TIME_NOTE))
     return ExperimentReport(rows, format_notes("blueprint-convergence"), curves, log=True)
-
-
-def _point_note(p: TrainingPoint) -> str:
-    return f"{p.abstract_exploitability:.4g} in the abstract game; {p.iterations:,} iterations, {p.infosets_visited:,} visits"
 
 
 # --- A blueprint against its snapshots ---

@@ -53,15 +53,14 @@ def value_errors(database: EndgameDatabase, rivers: list[ReachedStreet], solutio
         key, root = river_key(river), solution[""]
         match = database.nearest(key)
         values = database.hand_values(match, key)
-        by_hand, by_game = [], []
+        errors = []  # of each seat, by hand and of the game
         for seat in (0, 1):
             exact, weight = root.ev(seat) / endgames.ENDGAME_POT, key.weight[seat]
             valid = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
             share = weight[valid] / weight[valid].sum()
             error = values[seat][valid] - exact[valid]
-            by_hand.append(float(share @ np.abs(error)))
-            by_game.append(abs(float(share @ error)))
-        out.append((float(np.mean(by_hand)), float(np.mean(by_game)), match.distance))
+            errors.append((share @ np.abs(error), abs(share @ error)))
+        out.append((*np.mean(errors, axis=0), match.distance))
     return np.array(out)
 
 

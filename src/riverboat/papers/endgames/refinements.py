@@ -47,9 +47,7 @@ def small_river_spot(river: ReachedStreet, rng: np.random.Generator) -> Spot:
     hand_ranges = []
     for weights in river.ranges:
         hands = rng.choice(len(weights), NUM_HANDS, replace=False, p=weights / weights.sum())
-        hand_weights = np.zeros(len(weights))
-        hand_weights[hands] = 1.0
-        hand_ranges.append(Range(hand_weights))
+        hand_ranges.append(Range(np.isin(np.arange(len(weights)), hands).astype(float)))
     stack = int(np.clip(round(100 * river.stack / river.pot), 50, 400))
     return Spot.make(
         board=river.board, pot=100, stack=stack, oop=hand_ranges[0], ip=hand_ranges[1], bets="50%, a", raise_cap=1
@@ -117,7 +115,8 @@ def bucketed_exploitability(
     None for all hands.
     """
     deck = strategy.rules.deck
-    hands = np.flatnonzero(~np.isin(HAND_CARDS, river.board).any(axis=1))
+    live = ~np.isin(HAND_CARDS, river.board).any(axis=1)
+    hands = np.flatnonzero(live)
     state = strategy.tree.state(river.node)
     tree = build_street_tree(state, MENU)
     rank = hand_strengths(river.board, deck)[hands]
@@ -125,9 +124,7 @@ def bucketed_exploitability(
     pots = np.array([tree.states[node].pot for node in tree.leaves], float)
     buckets = None
     if count is not None:
-        live = np.zeros(len(river.ranges[0]))
-        live[hands] = 1.0
-        equity, weight = equities(river.board, river.ranges if use_actual_range else (live, live), deck)
+        equity, weight = equities(river.board, river.ranges if use_actual_range else (live.astype(float),) * 2, deck)
         buckets = [_percentile_labels(equity[seat][hands], weight[seat][hands], count) for seat in (0, 1)]
     with single_threaded_blas():
         solver = DepthLimitedSolver(tree, hands, ranges, ShowdownLeafValues(hands, rank, pots), 0, buckets)

@@ -305,17 +305,11 @@ class ClassProgramSize(NamedTuple):
 
 def class_program_size(game: ClassGame) -> ClassProgramSize:
     """Count the size of the program of seat 0 without building it."""
-    tree = game.tree
-    own, terminal = tree.actor == 0, tree.actor < 0
-    sequences, infosets = 1, 0
-    payoffs = int(tree.showdown.sum()) * _count_nonzero(game.win_margin)
-    for street, classes in enumerate(game.counts):
-        nodes = own & (tree.street == street)
-        infosets += classes * int(nodes.sum())
-        sequences += classes * int(tree.count[nodes].sum(dtype=np.int64))
-        payoffs += int((terminal & ~tree.showdown & (tree.street == street)).sum()) * _count_nonzero(
-            game.joint_by_street[street]
-        )
+    shape = game.tree.shape
+    infosets = sum(n * decisions[0] for n, decisions in zip(game.counts, shape.decisions, strict=True))
+    sequences = 1 + sum(n * actions[0] for n, actions in zip(game.counts, shape.actions, strict=True))
+    payoffs = sum(shape.showdowns) * _count_nonzero(game.win_margin)
+    payoffs += sum(n * _count_nonzero(joint) for n, joint in zip(shape.folds, game.joint_by_street, strict=True))
     return ClassProgramSize(sequences, infosets, payoffs)
 
 
