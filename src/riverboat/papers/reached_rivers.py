@@ -75,23 +75,13 @@ def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
         spot = Spot.make(board=board, pot=100, stack=400, oop=oop, ip=ip, bets=menu, raise_cap=1)
         solution = solve(spot, until=1.0).strategy
         assert isinstance(solution, Solution)
-        lines = list(_street_end_lines(spot, 0, ""))
+        lines = [spot.betting.line(node, ()) for node in np.flatnonzero(spot.betting.actor == CHANCE).tolist()]
         weights = np.array([np.prod([r.sum() for r in solution[line].reach]) for line in lines])
         remaining = [c for c in range(52) if c not in board]
         for _ in range(min(RIVERS_PER_TURN, count - RIVERS_PER_TURN * turn)):
             line = lines[rng.choice(len(lines), p=weights / weights.sum())]
             card = int(rng.choice(remaining))
             yield SampledRiver((*board, card), solution[f"{line}/{format_cards((card,))}"].reach, line)
-
-
-def _street_end_lines(spot: Spot, node: int, line: str) -> Iterator[str]:
-    """Iterate over lines that end at a chance node."""
-    betting = spot.betting
-    if betting.actor[node] == CHANCE:
-        yield line
-    elif betting.actor[node] >= 0:
-        for child in betting.children(node):
-            yield from _street_end_lines(spot, child, f"{line}-{betting.label[child]}".removeprefix("-"))
 
 
 # --- Self-play ---

@@ -17,6 +17,7 @@ from riverboat.continuous.solver import solve as solve_game
 from riverboat.continuous.solver import solve_model
 from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.arrays import Array
+from riverboat.engines.tables import table_block
 from riverboat.papers import reached_rivers
 from riverboat.papers.framework import ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import LIMIT_SIZES, POT, RIVERS_PER_TURN, SampledRiver
@@ -66,11 +67,9 @@ def win_rate_percent(tree: BoardTree, ours: Solution, theirs: Solution) -> float
 def _decode_table(solution: Solution, tree: BoardTree) -> Array:
     """Return a solution's table as probabilities. float64 [tree.table_size]"""
     out = np.zeros(tree.table_size)
-    for node in np.flatnonzero(tree.forest.actor >= 0):
-        player = int(tree.forest.actor[node])
-        block = solution.node_strategy(0, int(node))
-        at = int(tree.boards.base[0, player]) + int(tree.forest.slot[node]) * block.shape[1]
-        out[at : at + block.size] = block.ravel()
+    for node in np.flatnonzero(tree.forest.actor >= 0).tolist():
+        at, width, rows = table_block(tree, 0, node)
+        out[at : at + width * rows] = solution.node_strategy(0, node).ravel()
     return out
 
 

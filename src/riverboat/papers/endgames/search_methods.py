@@ -109,5 +109,4 @@ def method_rows(
 
 def _mean_row(name: str, samples: Array, null: float | None = None) -> ComparisonRow:
     estimate = SampleSums().add_samples(samples).confidence_interval()
-    note = f"{estimate.count} deals"
-    return new_row(name, estimate.mean, half_width=estimate.half_width, null=null, note=note)
+    return new_row(name, estimate.mean, half_width=estimate.half_width, null=null, note=f"{estimate.count} deals")
