@@ -16,7 +16,7 @@ from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block
-from riverboat.papers.endgames.leaf_values import GAME, MENU, train_small_blueprint
+from riverboat.papers.endgames.search_methods import FIFTEEN_CARD_MENU, FIFTEEN_CARDS, train_small_blueprint
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
 from riverboat.papers.reached_rivers import make_base_agent
 from riverboat.papers.rows import ComparisonRow, mean_row, new_row
@@ -143,20 +143,22 @@ def compare_turn_solvers(
     rng = np.random.default_rng([seed, 3])
     results: dict[str, list[float]] = {}
     for _ in range(count):
-        board = tuple(int(c) for c in np.sort(rng.choice(GAME.deck.cards, 4, replace=False)))
+        board = tuple(int(c) for c in np.sort(rng.choice(FIFTEEN_CARDS.deck.cards, 4, replace=False)))
         turn = StreetEvaluation.from_blueprint(strategy, TURN_LINE, board)
         states = [turn.street.states[node] for node in turn.street.leaves]
         own = turn.blueprint_strategy()
         turn_numbers = sum(2 * table.size for table in own.values())
-        rivers = [build_street_tree(state.next_street(), MENU) for state in states if has_later_betting(state)]
+        rivers = [
+            build_street_tree(state.next_street(), FIFTEEN_CARD_MENU) for state in states if has_later_betting(state)
+        ]
         rows = [sum(len(moves) for moves in tree.moves) for tree in (turn.street, *rivers)]
         coarse, coarse_river = max(turn_numbers // (4 * rows[0]), 1), max(turn_numbers // (4 * sum(rows[1:])), 1)
         depth_limited, continued, bucketed = [], [], []
         river_numbers = bucketed_numbers = 0
         for seat in (0, 1):
             sampler = RiverSampler(states, board, turn.hands, seat, seed=seed)
-            all_hands = SampledRiverLeafValues(sampler, MENU)
-            bucketed_leaves = SampledRiverLeafValues(sampler, MENU, coarse_river)
+            all_hands = SampledRiverLeafValues(sampler, FIFTEEN_CARD_MENU)
+            bucketed_leaves = SampledRiverLeafValues(sampler, FIFTEEN_CARD_MENU, coarse_river)
             depth_limited.append(_solve_turn(turn, DatabaseLeafValues(sampler, database), seconds))
             continued.append(_solve_turn(turn, all_hands, seconds))
             bucketed.append(_solve_turn(turn, bucketed_leaves, seconds, coarse))
