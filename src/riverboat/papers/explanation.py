@@ -68,8 +68,7 @@ MAX_RULES = 12
 
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
     """Learn rules for each player's strategy of an equilibrium."""
-    solved = solve_lp(PublicTree(leduc()))
-    strategy = solved.strategy
+    strategy = solve_lp(PublicTree(leduc())).strategy
     rows, notes, curves = [], [], []
     for player in (0, 1):
         decisions = small_game_decisions(strategy, player)

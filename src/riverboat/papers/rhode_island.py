@@ -106,11 +106,10 @@ def small_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
         value = ClassSequenceForm(class_game).quality().value
         values.append((value, f"{class_program_size(class_game).rows:,} rows"))
     (suit_value, rows), (shrunk_value, shrunk_rows) = values
-    name, note = deck_name(ranks, suits, cap), f"{shrunk_rows}; the whole game has {whole.value:.6g}"
+    name, suit_note = deck_name(ranks, suits, cap), f"{rows}; {duration}"
+    note = f"{shrunk_rows}; the whole game has {whole.value:.6g}"
     return [
-        theorem_row(
-            f"{name} LP, without names of suits", whole.value, suit_value, rounding=1e-6, note=f"{rows}; {duration}"
-        ),
+        theorem_row(f"{name} LP, without names of suits", whole.value, suit_value, rounding=1e-6, note=suit_note),
         cfr_row(name, make_class_game(game, suit_classes(game))),
         new_row(f"{name} LP, after GameShrink", shrunk_value, note=note),
     ]

@@ -196,9 +196,8 @@ class LevelTrainer:
             value = self._value(machine, deal, children[chosen])
             if self.baseline is None:
                 return value
-            expected = machine.baselines[street][
-                self._bucket(deal.hands[deal.traverser], deal.board[:street]), cells[1]
-            ]
+            own_bucket = self._bucket(deal.hands[deal.traverser], deal.board[:street])
+            expected = machine.baselines[street][own_bucket, cells[1]]
             surprise = value - float(expected[chosen])
             mean = float(strategy @ expected) + surprise
             expected[chosen] += self.baseline * surprise

@@ -92,11 +92,9 @@ def run_calls(full: bool, seed: int) -> ExperimentReport:
     single_hand_shares, epsilon = solve_single_hand(tournament)
     at = lines.index(BIG_BLIND_CALL_LINE)
     ours, single = tournament_shares[at], single_hand_shares[at]
-    name = "single hand: the big blind calls behind two all-ins"
+    name, why = "single hand: the big blind calls behind two all-ins", EXPLAINED_SHARES["tournament"]
     rows = [
-        paper_row(
-            full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_SHARES["tournament"]
-        ),
+        paper_row(full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, why),
         printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SHARES["single_hand"]),
         finding_row("times as often as in the tournament", 2.0, single / ours, ">="),
     ]

@@ -49,9 +49,8 @@ def small_river_spot(river: ReachedStreet, rng: np.random.Generator) -> Spot:
         hands = rng.choice(len(weights), NUM_HANDS, replace=False, p=weights / weights.sum())
         hand_ranges.append(Range(np.isin(np.arange(len(weights)), hands).astype(float)))
     stack = int(np.clip(round(100 * river.stack / river.pot), 50, 400))
-    return Spot.make(
-        board=river.board, pot=100, stack=stack, oop=hand_ranges[0], ip=hand_ranges[1], bets="50%, a", raise_cap=1
-    )
+    oop, ip = hand_ranges
+    return Spot.make(board=river.board, pot=100, stack=stack, oop=oop, ip=ip, bets="50%, a", raise_cap=1)
 
 
 def weak_opponents(form: SequenceForm, equilibrium: Strategy) -> dict[str, Strategy]:
@@ -107,9 +106,7 @@ def _expected_winnings(form: SequenceForm, player: int, mine: LPSolution, theirs
 # --- Buckets ---
 
 
-def bucketed_exploitability(
-    strategy: Blueprint, river: ReachedStreet, count: int | None, use_actual_range: bool
-) -> float:
+def bucketed_exploitability(strategy: Blueprint, river: ReachedStreet, count: int | None, actual_range: bool) -> float:
     """Return the exploitability of a river solved with `count` buckets for each player, in % of the pot.
 
     None for all hands.
@@ -124,7 +121,7 @@ def bucketed_exploitability(
     pots = np.array([tree.states[node].pot for node in tree.leaves], float)
     buckets = None
     if count is not None:
-        equity, weight = equities(river.board, river.ranges if use_actual_range else (live.astype(float),) * 2, deck)
+        equity, weight = equities(river.board, river.ranges if actual_range else (live.astype(float),) * 2, deck)
         buckets = [_percentile_labels(equity[seat][hands], weight[seat][hands], count) for seat in (0, 1)]
     with single_threaded_blas():
         solver = DepthLimitedSolver(tree, hands, ranges, ShowdownLeafValues(hands, rank, pots), 0, buckets)

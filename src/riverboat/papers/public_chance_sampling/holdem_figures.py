@@ -165,9 +165,8 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
             shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
             rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
             rows += [row for row in shared.claim_rows(runs, f"n = {n}") if row.kind == "new"]
-        curves += shared.sampler_curves(
-            runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
-        )
+        panel = f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
+        curves += shared.sampler_curves(runs, panel)
     smallest, largest = min(shares, default=0), max(shares, default=0)
     if smallest < largest:
         name = f"PCS gains on CS as buckets grow: share of CS with {largest} buckets, shares of that with {smallest}"
@@ -242,9 +241,9 @@ def play_checks(
 def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0) -> ExperimentReport:
     """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
     total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
-    total_seconds, match_hands = float(seconds or total_seconds), hands or 4_000_000
+    total_seconds, hands = float(seconds or total_seconds), hands or 4_000_000
     checks, cards = shared.num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
-    results = play_checks(cards, opponent_seconds, total_seconds, checks, match_hands, seed)
+    results = play_checks(cards, opponent_seconds, total_seconds, checks, hands, seed)
     rows, curves = [], []
     for name, matches in results.items():
         for match in matches:
@@ -261,7 +260,5 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
     buckets = " – ".join(f"{n:,}" for n in cards.counts)
-    notes = format_notes(
-        "pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=match_hands
-    )
+    notes = format_notes("pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=hands)
     return ExperimentReport(rows, notes, curves)
