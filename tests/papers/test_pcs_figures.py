@@ -17,11 +17,12 @@ from riverboat.games.registry import game_from_spec
 from riverboat.papers.framework import ExperimentParts
 from riverboat.papers.public_chance_sampling import bluff_figures, holdem_figures
 from riverboat.papers.public_chance_sampling.curves import (
+    SAMPLERS,
     TrainingCheck,
     cached_run,
     claim_rows,
+    doubling_times,
     geometric_mean_run,
-    iterate_doubling_times,
     iterate_target_times,
     num_checks,
     sampler_rows,
@@ -47,7 +48,7 @@ def test_checks_at_doubling_times() -> None:
     def step(count: int) -> None:
         done[0] += count
 
-    spent = list(iterate_doubling_times(step, lambda: done[0], 100.0, 3, lambda: float(done[0])))
+    spent = list(iterate_target_times(step, lambda: done[0], doubling_times(100.0, 3), lambda: float(done[0])))
     assert spent[-1] == done[0]
     for found, wanted in zip(spent, (25, 50, 100), strict=True):
         assert wanted <= found < 1.6 * wanted
@@ -129,7 +130,7 @@ def test_two_rounds_on_leduc() -> None:
     """The same run on a small game: the exploitability of all four samplers falls."""
     rules = read_game("leduc")
     game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    for traversal in holdem_figures.SAMPLERS:
+    for traversal in SAMPLERS:
         first, *_, last = train_with_checks(make_compiled_trainer(game, traversal, 1), real_exploitability, 0.2, 4)
         assert last.value < first.value
 

@@ -36,7 +36,7 @@ from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
 from riverboat.papers import training
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
-from riverboat.papers.public_chance_sampling.curves import iterate_doubling_times
+from riverboat.papers.public_chance_sampling.curves import doubling_times, iterate_target_times
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.papers.tartanian7 import LevelTrainer
 from riverboat.papers.training import AbstractGame, TrainingPoint
@@ -87,7 +87,8 @@ def measure_convergence(
 ) -> list[TrainingPoint]:
     """Train for a CPU time, or a time by another clock, and measure at doubling times."""
     solver = training.make_compiled_trainer(game, traversal, seed)
-    times = iterate_doubling_times(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver))
+    targets = doubling_times(seconds, checks)
+    times = iterate_target_times(solver.step, lambda: solver.iterations, targets, lambda: clock(solver))
     return [training.measure_training(solver, elapsed) for elapsed in times]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
@@ -209,9 +210,8 @@ def run(full: bool, seed: int) -> ExperimentReport:
     sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
     held_out, count, seconds = (100, 12, 4 * SOLVE_SECONDS) if full else (15, 2, SOLVE_SECONDS)
     source = endgames.sample_reached_streets(strategy, [seed, 0])
-    entries = endgames.solve_rivers([next(source) for _ in range(sizes[-1])], strategy)
-    held_out_source = endgames.sample_reached_streets(strategy, [seed, 1])
-    rivers = [next(held_out_source) for _ in range(held_out)]
+    entries = endgames.solve_rivers(list(islice(source, sizes[-1])), strategy)
+    rivers = list(islice(endgames.sample_reached_streets(strategy, [seed, 1]), held_out))
     spots = [endgames.endgame_spot(river_key(r).stack_level, r.board, r.ranges) for r in rivers]
     solutions = solve_many(spots, iterations=600, until=0.2, check_every=20)
     rows = []
@@ -246,7 +246,7 @@ def run(full: bool, seed: int) -> ExperimentReport:
 
 def _turn_rows(count: int, seconds: float, seed: int, entries: int) -> list[ComparisonRow]:
     strategy = train_small_blueprint(40_000, seed)
-    source = endgames.sample_reached_streets(strategy, [seed, 4])
-    database = EndgameDatabase.from_entries(endgames.solve_rivers([next(source) for _ in range(entries)], strategy))
+    rivers = list(islice(endgames.sample_reached_streets(strategy, [seed, 4]), entries))
+    database = EndgameDatabase.from_entries(endgames.solve_rivers(rivers, strategy))
     results = compare_turn_solvers(strategy, database, count, seconds, seed)
     return [new_row(f"turn: {name}", np.mean(values)) for name, values in results.items()]

@@ -38,7 +38,9 @@ def train_with_checks(
     solver.warm()
     return [
         shared.TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
-        for elapsed in shared.iterate_doubling_times(solver.step, lambda: solver.iteration, seconds, checks)
+        for elapsed in shared.iterate_target_times(
+            solver.step, lambda: solver.iteration, shared.doubling_times(seconds, checks)
+        )
     ]
 
 

@@ -34,15 +34,9 @@ class TrainingCheck(NamedTuple):
     value: float  # the measure: smaller is better
 
 
-def iterate_doubling_times(
-    step: Callable[[int], None],
-    count_iterations: Callable[[], int],
-    seconds: float,
-    checks: int,
-    clock: Callable[[], float] = time.process_time,
-) -> Iterator[float]:
-    """Run steps, and yield the elapsed time after seconds / 2^(checks - 1), …, seconds / 2 and seconds."""
-    return iterate_target_times(step, count_iterations, [seconds / 2 ** (checks - 1 - k) for k in range(checks)], clock)
+def doubling_times(seconds: float, checks: int) -> list[float]:
+    """Return seconds / 2^(checks - 1), …, seconds / 2 and seconds."""
+    return [seconds / 2 ** (checks - 1 - k) for k in range(checks)]
 
 
 def iterate_target_times(
@@ -73,7 +67,7 @@ def train_with_checks(
     """Train for a CPU time and measure at doubling times."""
     return [
         TrainingCheck(elapsed, trainer.iterations, trainer.updates, measure(trainer))
-        for elapsed in iterate_doubling_times(trainer.step, lambda: trainer.iterations, seconds, checks)
+        for elapsed in iterate_target_times(trainer.step, lambda: trainer.iterations, doubling_times(seconds, checks))
     ]
 
 

@@ -222,7 +222,7 @@ def play_checks(
     """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
     tree = compile_action_tree(holdem("4-4").rules)
     trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
-    for _ in shared.iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
+    for _ in shared.iterate_target_times(trainer.step, partial(getattr, trainer, "iterations"), [opponent_seconds]):
         pass
     opponent = training.average_strategy(trainer)
     del trainer
@@ -234,7 +234,7 @@ def play_checks(
             results.append(AgentMatchCheck(elapsed, solver.iterations, result.mbb_per_game, result.ci95))
         return results
 
-    first = play("pcs", [seconds / 2 ** (checks - 1 - k) for k in range(checks)])
+    first = play("pcs", shared.doubling_times(seconds, checks))
     return {"CS": play("chance", [match.seconds for match in first]), "PCS": first}
 
 
