@@ -27,6 +27,7 @@ from riverboat.strategies.solution import Solution, SolutionNode
 # --- Features of both ranges: equity, percentile, blockers ---
 
 BLOCKED_RANGE_SHARE = 0.25  # top share of the opponent's range that counts for blockers
+PASSIVE_MOVES = {"x": RuleAction(CALL), "c": RuleAction(CALL), "f": RuleAction(FOLD)}
 
 
 def range_equities(mine: Array, theirs: Array, board: tuple[int, ...]) -> tuple[Array, Array]:
@@ -225,13 +226,9 @@ def _node_moves(node: SolutionNode) -> tuple[RuleAction, ...]:
     pot_after_call = pot(node) + call
     out = []
     for child, label in zip(betting.children(node.betting_node), node.actions, strict=True):
-        if label in ("x", "c"):
-            out.append(RuleAction(CALL))
-        elif label == "f":
-            out.append(RuleAction(FOLD))
-        else:
-            extra = float(betting.spent[child, player]) - spent[player] - call
-            out.append(RuleAction(RAISE, inf if label == "a" else round(extra / pot_after_call, 4)))
+        extra = float(betting.spent[child, player]) - spent[player] - call
+        size = inf if label == "a" else round(extra / pot_after_call, 4)
+        out.append(PASSIVE_MOVES.get(label, RuleAction(RAISE, size)))
     return tuple(out)
 
 

@@ -65,11 +65,10 @@ class LevelMachine:
 
     def apply_batch(self) -> None:
         """Add the increments of a batch to the tables."""
-        for street in self.streets:
-            self.regrets[street] += self.regret_increments[street]
-            self.averages[street] += self.average_increments[street]
-            self.regret_increments[street][:] = 0
-            self.average_increments[street][:] = 0
+        for tables, increments in (self.regrets, self.regret_increments), (self.averages, self.average_increments):
+            for street in self.streets:
+                tables[street] += increments[street]
+                increments[street][:] = 0
 
 
 def _by_first_card(rules: PokerRules) -> CardAbstraction:

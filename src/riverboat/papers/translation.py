@@ -199,11 +199,10 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: kuhn_exploitabilities(size, stack) for stack in STACKS}
-        upwards = {
-            stack: f"{kuhn_exploitabilities(size, stack, 1e-9)['det-arith']:.4f} when a bet on the threshold is "
-            "translated to all-in"
-            for stack in STACKS
-        }
+        upwards = {}
+        for stack in STACKS:
+            nudged = kuhn_exploitabilities(size, stack, 1e-9)["det-arith"]
+            upwards[stack] = f"{nudged:.4f} when a bet on the threshold is translated to all-in"
         explained = KUHN_EXPLAINED if size == 0.4 else {}
         table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
         rows += table_results

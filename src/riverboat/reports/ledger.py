@@ -175,8 +175,7 @@ def to_markdown_page(book: Ledger, page: Path) -> str:
         "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
         "is wider where they contradict each other. Exploitability is exact or a lower bound.",
     ]
-    for title, table in ledger_tables(book):
-        parts.append(f"## {title}\n\n{_markdown_table(table)}")
+    parts += [f"## {title}\n\n{_markdown_table(table)}" for title, table in ledger_tables(book)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -23,7 +23,7 @@ from riverboat.continuous.discretization import DiscretizedGame
 from riverboat.continuous.examples import river, three_way
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder
-from riverboat.continuous.programs import LinearForms, build_linear_forms
+from riverboat.continuous.programs import build_linear_forms
 from riverboat.continuous.proposals import add_raise, fit_thresholds, river_models, solve_discretized
 from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve, solve_model
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
@@ -69,11 +69,9 @@ def search_models(game: ContinuousGame) -> ModelSearch:
     return ModelSearch(len(proposals), equilibria, first, time.perf_counter() - start_time)
 
 
-def median_milliseconds(
-    solve: Callable[[ContinuousGame, LinearForms], object], game: ContinuousGame, forms: LinearForms
-) -> float:
+def median_milliseconds(work: Callable[[], object]) -> float:
     """Return the median time of five runs."""
-    return 1e3 * median(timeit.repeat(partial(solve, game, forms), number=1, repeat=5))
+    return 1e3 * median(timeit.repeat(work, number=1, repeat=5))
 
 
 def run_limit_river(full: bool, seed: int) -> ExperimentReport:
@@ -97,10 +95,11 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
         model, _, profile = drawn[0]
         ordered = model_of_profile(profile)
         forms = build_linear_forms(game, ordered, ordered.order or ())
-        linear, elimination = programs.solve_threshold_lp, programs.solve_threshold_system
-        slack = max(solve(game, forms).slack for solve in (linear, elimination)) / pot
+        linear = partial(programs.solve_threshold_lp, game, forms)
+        elimination = partial(programs.solve_threshold_system, game, forms)
+        slack = max(linear().slack, elimination().slack) / pot
         epsilon = max(certificate.epsilon_share for _, certificate, _ in searched.equilibria)
-        milliseconds, seconds = median_milliseconds(linear, game, forms), searched.seconds_to_first
+        milliseconds, seconds = median_milliseconds(linear), searched.seconds_to_first
         rows += [
             new_row(f"{name}: seconds to the first equilibrium", seconds, note="from the rules of the game"),
             theorem_row(f"{name}: largest certified epsilon, share of the pot", 0.0, epsilon),
@@ -108,7 +107,7 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
             theorem_row(f"{name}: largest difference of their values", 0.0, max(values) - min(values)),
             theorem_row(f"{name}: largest violation in both programs", 0.0, slack),
             new_row(f"{name}: linear program, ms", milliseconds),
-            new_row(f"{name}: elimination, ms", median_milliseconds(elimination, game, forms), note="polynomial time"),
+            new_row(f"{name}: elimination, ms", median_milliseconds(elimination), note="polynomial time"),
         ]
         words = "; ".join(f"{situation}: {bands}" for situation, bands in model.band_words(game).items())
         notes.append(f"{name}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")

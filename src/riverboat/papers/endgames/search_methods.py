@@ -164,10 +164,8 @@ def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:
     """Return the leaves of the street; all bets are in the blueprint's tree."""
     leaves = []
     for state in (flop.street.states[node] for node in flop.street.leaves):
-        if depth_limited.has_later_betting(state):
-            node = flop.strategy.tree.find(state.next_street().line)
-        else:
-            node = depth_limited.SHOWDOWN_NODE
+        ends = not depth_limited.has_later_betting(state)
+        node = depth_limited.SHOWDOWN_NODE if ends else flop.strategy.tree.find(state.next_street().line)
         leaves.append(BlueprintLeaf(node, float(state.pot)))
     return leaves
 

@@ -228,13 +228,9 @@ class ClassCFR:
     def __init__(self, game: ClassGame) -> None:
         self.game, self.iterations = game, 0
         tree, dtype = game.tree, game.joint_probability.dtype
-        self.regret, self.sums = (
-            {
-                node: np.zeros((int(tree.count[node]), game.counts[int(tree.street[node])]), dtype)
-                for node in np.flatnonzero(tree.actor >= 0).tolist()
-            }
-            for _ in range(2)
-        )
+        decisions = np.flatnonzero(tree.actor >= 0).tolist()
+        self.regret = {n: np.zeros((int(tree.count[n]), game.counts[int(tree.street[n])]), dtype) for n in decisions}
+        self.sums = {node: np.zeros_like(regret) for node, regret in self.regret.items()}
 
     def step(self, iterations: int = 1) -> None:
         """Run iterations, updating both seats in each."""
