@@ -144,11 +144,8 @@ def run_matrices(full: bool, seed: int, rows: int = 4, columns: int = 4) -> Expe
     lines = _table_1_rows(sample) if (rows, columns) == PAPER_SIZE else []
     if not lines:
         lines.append(new_row("gain of purification", sample.gain.mean(), _confidence_interval(sample.gain), null=0.0))
-    name, change = (
-        "largest change where proposition 4 allows none",
-        np.abs(sample.gain[sample.unaffected]).max(initial=0.0),
-    )
-    lines.append(theorem_row(name, 0.0, change, rounding=PAYOFF_TOLERANCE))
+    name, unaffected = "largest change where proposition 4 allows none", np.abs(sample.gain[sample.unaffected])
+    lines.append(theorem_row(name, 0.0, unaffected.max(initial=0.0), rounding=PAYOFF_TOLERANCE))
     table = support_rows(sample, rows, columns)
     tested = [row for row in table if row.kind == "new"]
     signs = [row.verdict == "significant" and (row.ours > 0) - (row.ours < 0) for row in tested]

@@ -168,10 +168,8 @@ def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[Sampl
 
 def _append_actions(public_states: PublicStates, line: tuple[Array, ...]) -> PublicStates:
     """Append actions to public states."""
-    moves, length = (
-        np.pad(public_states.moves, ((0, 0), (0, len(line))), constant_values=END_OF_LINE),
-        public_states.length,
-    )
+    padding, length = ((0, 0), (0, len(line))), public_states.length
+    moves = np.pad(public_states.moves, padding, constant_values=END_OF_LINE)
     for action in line:
         moves[np.arange(len(moves)), length] = action
         length = length + np.int32(1)

@@ -50,9 +50,8 @@ def coin_toss_rows() -> list[ComparisonRow]:
     rows = [printed_row("Coin Toss, base: best response of player 0", 0.5, best)]
     refined = {method: refine(base, "right", method, players=(1,)) for method in METHODS}
     value = refined["maxmargin"].endgames[0].values
-    rows += [
-        printed_row(f"CBV of Right, {hand}", paper, value[hand]) for hand, paper in (("heads", 0.0), ("tails", 0.5))
-    ]
+    for hand, paper in (("heads", 0.0), ("tails", 0.5)):
+        rows.append(printed_row(f"CBV of Right, {hand}", paper, value[hand]))
     conceded = {"unsafe": 0.75, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
     heads = {"unsafe": 1.0, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
     for method, solved in refined.items():

@@ -64,9 +64,8 @@ def make_game(kind: str) -> AbstractGame:
 
 def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -> list[ComparisonRow]:
     """Count information sets with the paper's indexer and with ours."""
-    paper_count, exact_count = (
-        sum(tree.table_size((169, hands)).infosets) for hands in (PAPER_FLOP_HANDS, CANONICAL_FLOP_HANDS)
-    )
+    paper_count = sum(tree.table_size((169, PAPER_FLOP_HANDS)).infosets)
+    exact_count = sum(tree.table_size((169, CANONICAL_FLOP_HANDS)).infosets)
     before, on_flop = map(sum, tree.shape.decisions)
     note = f"{before} decisions before the flop, {on_flop} on it; {exact_count:,} with every flop hand once"
     name = f"{kind}: information sets, with the paper's indexer"
