@@ -48,8 +48,7 @@ def test_regret_by_definition(kuhn: SequenceForm, traversal: str) -> None:
         profiles.append(reference.profile(solver.current()))
     root = reference.expand(game_from_spec("kuhn"))
     sets = [[i.name for i in kuhn.tree.infosets() if i.player == p] for p in (0, 1)]
-    found = pcs_bound.measure_regret(kuhn, traversal, count, seed=2)[-1]
-    assert found.iterations == count
+    found = pcs_bound.measure_regret(kuhn, traversal, count, seed=2)[count]
     for me in (0, 1):
         # Both play their strategies before the iteration, but player 1 responds to player 0's updated strategy.
         played = [
@@ -61,15 +60,15 @@ def test_regret_by_definition(kuhn: SequenceForm, traversal: str) -> None:
             sum(reference.values(root, profile | dict(zip(sets[me], pure, strict=True)))[me] for profile in played)
             for pure in product(([1.0, 0.0], [0.0, 1.0]), repeat=len(sets[me]))
         )
-        assert found.players[me] == pytest.approx((best - earned) / count)
+        assert found[me] == pytest.approx((best - earned) / count)
 
 
 def test_measured_regret_falls_within_the_bound(kuhn: SequenceForm) -> None:
     for seed in range(3):
-        first, *_, last = pcs_bound.measure_regret(kuhn, "pcs", 512, seed)
+        first, *_, last = pcs_bound.measure_regret(kuhn, "pcs", 512, seed).values()
         for player in (0, 1):
-            assert 0 <= last.players[player] < first.players[player] + 1e-9
-            assert last.players[player] <= pcs_bound.regret_bound(kuhn, player, 512)
+            assert 0 <= last[player] < first[player] + 1e-9
+            assert last[player] <= pcs_bound.regret_bound(kuhn, player, 512)
 
 
 def coin_toss() -> Strategy:

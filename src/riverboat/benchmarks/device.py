@@ -21,14 +21,8 @@ from riverboat.engines.devices import CPU, CUDA, resolve_device
 from riverboat.engines.tables import parse_table_format
 from riverboat.games.boards.holdem import holdem
 from riverboat.games.spots.spot import Spot
+from riverboat.solvers.boards import cfr
 from riverboat.solvers.boards.batches import BatchGoal, run_batch
-from riverboat.solvers.boards.cfr import (
-    BOARD_SCHEDULE,
-    LAST_STREET_SCHEDULE,
-    LIMIT_SCHEDULE,
-    SEVERAL_STREETS_SCHEDULE,
-    schedule_rows,
-)
 from riverboat.solvers.schedules import AnySchedule, dcfr
 from riverboat.trees.boards import BoardTree
 
@@ -61,20 +55,20 @@ def run_device_benchmarks(device: str) -> dict[str, list[Row]]:
     report["device_targets"] = [
         row
         for rule, dtype in (
-            (BOARD_SCHEDULE, "compact"),
+            (cfr.BOARD_SCHEDULE, "compact"),
             (STAKES_WEIGHTED_SCHEDULE, "compact"),
             (STAKES_WEIGHTED_SCHEDULE, "16-bit"),
         )
         for row in times_to_targets("3bet_pot", pot, rule, dtype)
     ]
     limit = BoardTree(holdem("2-4"))
-    report["device_targets"] += times_to_targets("holdem:2-4", limit, LIMIT_SCHEDULE, "compact", (1.0,))
+    report["device_targets"] += times_to_targets("holdem:2-4", limit, cfr.LIMIT_SCHEDULE, "compact", (1.0,))
     report["device_batches"] = [
         batch_speed(name, random_endgames(count, cards, pots, "75%", "3x"), 0.3, rule)
         for name, count, cards, pots, rule in (
-            ("4,000 rivers, 20 pots behind", 4000, 5, 20.0, LAST_STREET_SCHEDULE),
-            ("64 turns, 5 pots behind", 64, 4, 5.0, SEVERAL_STREETS_SCHEDULE),
-            ("64 turns, 40 pots behind", 64, 4, 40.0, SEVERAL_STREETS_SCHEDULE),
+            ("4,000 rivers, 20 pots behind", 4000, 5, 20.0, cfr.LAST_STREET_SCHEDULE),
+            ("64 turns, 5 pots behind", 64, 4, 5.0, cfr.SEVERAL_STREETS_SCHEDULE),
+            ("64 turns, 40 pots behind", 64, 4, 40.0, cfr.SEVERAL_STREETS_SCHEDULE),
         )
     ]
     return report
@@ -111,7 +105,7 @@ def iteration_speed(name: str, trees: Sequence[BoardTree], bandwidth: float, cou
 
     form = parse_table_format("compact")
     engine = CudaBatchEngine(trees, form)
-    steps, _ = schedule_rows(BOARD_SCHEDULE, 0, 0.0, count)
+    steps, _ = cfr.schedule_rows(cfr.BOARD_SCHEDULE, 0, 0.0, count)
     engine.iterate(steps)
     seconds = min(timed(lambda: engine.iterate(steps))[1] for _ in range(3)) / count
     numbers = sum(tree.table_size for tree in trees)
@@ -123,16 +117,10 @@ def iteration_speed(name: str, trees: Sequence[BoardTree], bandwidth: float, cou
 
 
 def times_to_targets(
-    name: str,
-    tree: BoardTree,
-    schedule: AnySchedule,
-    dtype: str,
-    targets: Sequence[float] = EXPLOITABILITY_TARGETS,
-    max_seconds: float = 60.0,
+    name: str, tree: BoardTree, schedule: AnySchedule, dtype: str, targets: Sequence[float] = EXPLOITABILITY_TARGETS
 ) -> list[Row]:
-    """Measure the seconds to each exploitability target, checks included."""
-    options = {"schedule": schedule, "dtype": dtype, "device": CUDA}
-    checks, _ = run_to_targets(tree, targets, max_seconds, **options)
+    """Measure the seconds to each exploitability target, checks included; give up after a minute."""
+    checks, _ = run_to_targets(tree, targets, 60.0, schedule=schedule, dtype=dtype, device=CUDA)
     rows = []
     for goal, check in zip(targets, checks, strict=False):
         row: Row = {"spot": name, "schedule": str(schedule), "tables": dtype, "goal": goal, "unit": tree.unit}
@@ -141,14 +129,7 @@ def times_to_targets(
     return rows
 
 
-def batch_speed(
-    name: str,
-    spots: Sequence[Spot],
-    goal: float,
-    schedule: AnySchedule,
-    check_every: int = 10,
-    max_iterations: int = 1000,
-) -> Row:
+def batch_speed(name: str, spots: Sequence[Spot], goal: float, schedule: AnySchedule) -> Row:
     """Solve a batch as `solve_many` does, with set-up timed separately."""
     from riverboat.engines.cuda.board_engine import CudaBatchEngine
 
@@ -157,7 +138,7 @@ def batch_speed(
     engine = CudaBatchEngine(trees, parse_table_format("compact"), stakes=schedule.stakes)
     engine.compile()
     uploaded = clock.perf_counter() - start
-    limits = BatchGoal(max_iterations, goal, None, check_every)
+    limits = BatchGoal(1000, goal, None, check_every=10)
     answers, seconds = timed(lambda: run_batch(engine, schedule, limits, "compact"))
     row: Row = {"spots": name, "goal": goal, "schedule": str(schedule)}
     row["left"] = sum(quality.exploitability > goal for _, quality in answers)

@@ -152,12 +152,8 @@ def table_formats(name: str, tree: BoardTree) -> list[Row]:
     for kind, theirs in RUST_BYTES.items():
         table = tree.table_size * TABLE_FORMATS[kind].bytes_per_entry
         total = table + tree.layout_bytes
-        row: Row = {
-            "spot": name,
-            "tables": kind,
-            "bytes": table / tree.table_size,
-            "with_the_tree": total / tree.table_size,
-        }
+        row: Row = {"spot": name, "tables": kind}
+        row |= {"bytes": table / tree.table_size, "with_the_tree": total / tree.table_size}
         row |= {"a_row_for_each_hand": table / unmerged, "and_with_the_tree": total / unmerged}
         rows.append(round_figures(row | {"rust_bytes": theirs}))
     return rows
@@ -238,10 +234,8 @@ def compare_values(run: CFRRun) -> list[Row]:
     """Compare EVs and equity at the root with the published ones."""
     solution: Any = run.solver.average()
     root = node_summary(solution[""])
-    figures = {"ev_oop": root.ev[0], "ev_ip": root.ev[1], "equity_oop": root.equity[0]}
     rows = []
-    for quantity, ours in figures.items():
-        known, within = THREE_BET_VALUES[quantity]
+    for (quantity, (known, within)), ours in zip(THREE_BET_VALUES.items(), (*root.ev, root.equity[0]), strict=True):
         ok = ours is not None and abs(ours - known) <= within
         rows.append({"what": quantity, "ours": ours, "known": known, "within": within, "ok": ok})
     return rows
@@ -261,11 +255,9 @@ def limit_holdem_speed(target: float = 1.0, threads: int = 2) -> Row:
 # --- Calibration ---
 
 
-def calibrate(
-    progress: Callable[[str], None], name: str = "calibration_river", iterations: int = 400, block: int = 20
-) -> list[Row]:
+def calibrate(progress: Callable[[str], None], iterations: int = 400) -> list[Row]:
     """Run the same DCFR on the same river in a plain C++ program, compiled now, and in the solver."""
-    tree = BoardTree(read_example_spot(name))
+    tree = BoardTree(read_example_spot("calibration_river"))
     solver = BoardCFR(tree, "dcfr", dtype="float32")
     solver.step(iterations)
     seconds = best_seconds(BoardCFR(tree, "dcfr").step)
@@ -279,7 +271,7 @@ def calibrate(
         return round_figures(figures | {"iterations": count, "exploitability": gap, "ev_oop": ev, "ok": ok})
 
     rows = [row("riverboat", 1e3 * seconds, gap, ev)]
-    plain = run_cpp_river(cpp_input(tree, iterations, block), progress)
+    plain = run_cpp_river(cpp_input(tree, iterations, block=20), progress)
     if plain is not None:
         # tolerance of single precision; in double precision they agree to the last digits (see the tests)
         ok = abs(plain["exploitability"] - gap) <= 0.01 and abs(plain["ev_oop"] - ev) <= 0.01

@@ -45,10 +45,8 @@ def ranking_speed() -> list[Row]:
     hands = np.argsort(rng.random((1_000_000, 52), dtype=np.float32), axis=1)[:, :7].astype(np.uint8)
     ranking.rank_batch(hands[:10])
     rows = []
-    for work, check in (
-        ("random seven-card hands, NumPy batch, cards checked", True),
-        ("the same, not checked", False),
-    ):
+    for check in (True, False):
+        work = "random seven-card hands, NumPy batch, cards checked" if check else "the same, not checked"
         best = min(timed(partial(ranking.rank_batch, hands, check=check))[1] for _ in range(5))
         rows.append({"work": work, "million_a_second": len(hands) / best / 1e6, "target": 100.0})
     best = min(timed(lambda: ranking.count_rank_classes(7))[1] for _ in range(2))

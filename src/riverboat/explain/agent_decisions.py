@@ -31,7 +31,6 @@ from riverboat.strategies.public_strategy import PublicPolicy, ranges
 from riverboat.strategies.rule_list import RAISE, RuleAction
 
 POT_SHARES = (0.33, 0.5, 0.75, 1.0, 1.5, 2.5)  # of the pot; bets are rounded to the nearest of these
-MAX_STEPS = 200  # actions of a hand
 
 
 def _nearest_sizes(rules: PokerRules, states: Array, totals: Array) -> Array:
@@ -101,10 +100,7 @@ def self_play_decisions(agent: Agent, rules: PokerRules, hands: int = 2_000, see
     holes, boards = (cards[:, :2], cards[:, 2:4]), cards[:, 4:]
     states = [BettingState.start(rules).deal_due_streets() for _ in range(hands)]
     observations, choices = [], []
-    for _ in range(MAX_STEPS):
-        running = [k for k in range(hands) if states[k].actor >= 0]
-        if not running:
-            break
+    while running := [k for k in range(hands) if states[k].actor >= 0]:
         shown_cards = [boards[k, : rules.board_sizes[states[k].street]].tolist() for k in running]
         hole_cards = [holes[states[k].turn][k].tolist() for k in running]
         batch = Observations.from_betting([states[k] for k in running], hole_cards, shown_cards, running)

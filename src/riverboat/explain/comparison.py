@@ -118,9 +118,7 @@ def compare_decisions(first: DecisionTable, second: DecisionTable, rules: int = 
     >>> comparison.titles
     ('kuhn, player 0', 'kuhn, player 0')
     """
-    legal_kinds = {
-        move.kind for table in (first, second) for k, move in enumerate(table.moves) if table.legal[:, k].any()
-    }
+    legal_kinds = {m.kind for table in (first, second) for k, m in enumerate(table.moves) if table.legal[:, k].any()}
     kinds = [kind for kind in ACTION_KINDS if kind in legal_kinds]
     if any(move.kind == OTHER for move in (*first.moves, *second.moves)):
         raise InputError(f"{first.title} and {second.title}: only poker actions can be compared")

@@ -193,8 +193,7 @@ def _ev_components(node: SolutionNode, after: SolutionNode, hand: int) -> list[E
     """Return the components of one action, reply by reply."""
     me, paid = node.player, _paid(node, after)
     if after.player != 1 - me:  # the action ends the street or the hand
-        betting = after.tree.betting
-        if betting.actor[after.betting_node] == TERMINAL and not betting.showdown[after.betting_node]:
+        if after.player == TERMINAL and not after.tree.betting.showdown[after.betting_node]:
             return [EvComponent("fold", 1.0, 0.0)]
         return _showdown_components(node, after, hand, 1.0, "call" if paid else "check")
     parts, opponent_range, weight = [], node.reach[1 - me], node.compatible_weight(me)[hand]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
 from riverboat.core.tables import COUNT, SHARE, Cell, ReportColumn, ReportTable
+from riverboat.core.validation import check_name
 from riverboat.explain import fidelity, text
 from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.explain.fidelity import Fidelity
@@ -148,12 +149,11 @@ def explain(
     >>> round(explanation.fidelity.agreement, 3), len(explanation.rules)
     (1.0, 3)
     """
-    if method not in (AUTO, *METHODS):
-        raise unknown_name_error("method", method, (AUTO, *METHODS))
+    check_name("method", method, (AUTO, *METHODS))
     if max_rules < 1:
         raise InputError(f"{max_rules} rules: must be at least 1")
     methods = METHODS if method == AUTO else (method,)
-    sizes = sorted({n for n in rule_counts if n <= max(max_rules, max(rule_counts))} | {max_rules})
+    sizes = sorted({*rule_counts, max_rules})
     held_out = len(np.unique(decisions.group)) >= MIN_HOLDOUT_GROUPS and not use_longest
     small_sizes = [n for n in sizes if n <= max_rules]
     predictions: dict[tuple[str, int], Array] = {}
@@ -167,24 +167,22 @@ def explain(
     else:
         chosen, size = _choose_without_holdout(methods, decisions, max_rules), max_rules
     lists = learn_rules(decisions, sizes, chosen)
-    rule_list = sort_by_value(lists[size], decisions)
-    held_out_fidelity = fidelity.strategy_fidelity(decisions, predictions[chosen, size]) if held_out else None
     held_out_by_size = {n: predictions.get((chosen, n)) for n in sizes}
     curve = _fidelity_curve(decisions, lists, held_out_by_size, cost if cost_is_cheap else None)
-    return _make_explanation(decisions, rule_list, chosen, held_out_fidelity, curve, cost)
+    explanation = _make_explanation(decisions, sort_by_value(lists[size], decisions), chosen, curve, cost)
+    if not held_out:
+        return explanation
+    return replace(explanation, held_out_fidelity=fidelity.strategy_fidelity(decisions, predictions[chosen, size]))
 
 
 def _make_explanation(
-    decisions: DecisionTable, rules: RuleList, method: str, held_out: Fidelity | None, curve: ReportTable,
-    cost: CostFunction | None,
-) -> RuleExplanation:  # fmt: skip
-    measured, costs = fidelity.rule_fidelity(decisions, rules), _costs(cost, decisions.rule_strategy(rules))
+    decisions: DecisionTable, rules: RuleList, method: str, curve: ReportTable, cost: CostFunction | None
+) -> RuleExplanation:
+    """Measure and describe a rule list; the held-out fidelity is left out."""
+    measured = fidelity.rule_fidelity(decisions, rules)
+    costs = {} if cost is None else cost(decisions.rule_strategy(rules))
     baselines, texts = _baseline_table(decisions, cost), text.describe_rules(decisions, rules)
-    return RuleExplanation(decisions, rules, method, measured, held_out, costs, curve, baselines, texts)
-
-
-def _costs(cost: CostFunction | None, strategy: Array) -> dict[str, float]:
-    return cost(strategy) if cost is not None else {}
+    return RuleExplanation(decisions, rules, method, measured, None, costs, curve, baselines, texts)
 
 
 def _choose_without_holdout(methods: Sequence[str], decisions: DecisionTable, rules: int) -> str:
@@ -246,9 +244,9 @@ def _fidelity_curve(
     return ReportTable("", columns, tuple(rows))
 
 
-def _cost_columns(fidelity: Fidelity, cost: CostFunction | None, strategy: Array) -> dict[str, Cell]:
-    lost: dict[str, Cell] = {} if fidelity.ev_lost is None else {"ev_lost": fidelity.ev_lost}
-    return lost | _costs(cost, strategy)
+def _cost_columns(measured: Fidelity, cost: CostFunction | None, strategy: Array) -> dict[str, Cell]:
+    lost: dict[str, Cell] = {} if measured.ev_lost is None else {"ev_lost": measured.ev_lost}
+    return lost | ({} if cost is None else cost(strategy))
 
 
 def _baseline_table(decisions: DecisionTable, cost: CostFunction | None) -> ReportTable:
@@ -355,4 +353,4 @@ def evaluate_rules(rules: RuleList, decisions: DecisionTable, cost: CostFunction
     'given'
     """
     curve = _fidelity_curve(decisions, {len(rules): rules}, {len(rules): None}, cost)
-    return _make_explanation(decisions, rules, "given", None, curve, cost)
+    return _make_explanation(decisions, rules, "given", curve, cost)

@@ -178,9 +178,8 @@ def strategy_fidelity(decisions: DecisionTable, strategy: Array) -> Fidelity:
     0.0
     """
     w, lost = decisions.weight, ev_losses(decisions, strategy)
-    p, q = np.maximum(decisions.strategy, PROBABILITY_FLOOR), np.maximum(strategy, PROBABILITY_FLOOR)
-    p, q = (np.where(decisions.legal, x, 0.0) for x in (p, q))
-    p, q = (x / x.sum(axis=1, keepdims=True) for x in (p, q))
+    floored = (np.maximum(x, PROBABILITY_FLOOR) * decisions.legal for x in (decisions.strategy, strategy))
+    p, q = (x / x.sum(axis=1, keepdims=True) for x in floored)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(p > 0, p * np.log(p / q), 0.0).sum(axis=1)
     return Fidelity(

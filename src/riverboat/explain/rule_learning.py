@@ -11,26 +11,16 @@ tests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.explain.decisions import DecisionTable
-from riverboat.strategies.rule_list import (
-    CHOICE,
-    FLAG,
-    LEVEL,
-    SHARE,
-    DecisionFeature,
-    DecisionRule,
-    FeatureCondition,
-    RuleAction,
-    RuleList,
-    replace_illegal_moves,
-)
+from riverboat.strategies import rule_list
+from riverboat.strategies.rule_list import DecisionFeature, DecisionRule, FeatureCondition, RuleAction, RuleList
 
 # --- Candidate tests and best mixes ---
 
@@ -54,14 +44,14 @@ def _candidate_conditions(decisions: DecisionTable) -> list[FeatureCondition]:
 
 
 def _threshold_values(feature: DecisionFeature, x: Array, weight: Array) -> list[float]:
-    if feature.kind == FLAG:
+    if feature.kind == rule_list.FLAG:
         return [0.5]
     values, inverse = np.unique(x, return_inverse=True)
-    if feature.kind in (LEVEL, CHOICE):
+    if feature.kind in (rule_list.LEVEL, rule_list.CHOICE):
         # Of many values, use the most frequent ones.
         most_frequent = np.argsort(-np.bincount(inverse, weight), kind="stable")[:MAX_LEVELS]
         # Other features separate the lowest level from a missing one: the street for the made hand before the flop.
-        lowest = 0 if feature.kind == CHOICE else 1
+        lowest = 0 if feature.kind == rule_list.CHOICE else 1
         return sorted(v for v in values[most_frequent].tolist() if v >= lowest)
     if len(values) <= QUANTILES:
         thresholds = values[1:].tolist()
@@ -69,7 +59,7 @@ def _threshold_values(feature: DecisionFeature, x: Array, weight: Array) -> list
         order = np.argsort(x, kind="stable")
         at = np.searchsorted(np.cumsum(weight[order]), np.arange(1, QUANTILES) / QUANTILES * weight.sum())
         thresholds = x[order][np.minimum(at, len(x) - 1)].tolist()
-    step = 0.01 if feature.kind == SHARE else _rounding_step(float(np.ptp(x)))
+    step = 0.01 if feature.kind == rule_list.SHARE else _rounding_step(float(np.ptp(x)))
     return sorted({round(round(v / step) * step, 10) for v in thresholds})
 
 
@@ -81,7 +71,6 @@ def _rounding_step(spread: float) -> float:
     return float(min((1, 2, 5, 10), key=lambda k: abs(k * power - spread / 100)) * power)
 
 
-@dataclass(frozen=True, eq=False)
 class _MixStatistics:
     """Sufficient statistics of mixes: sums over rows give the best mix and its error.
 
@@ -90,26 +79,20 @@ class _MixStatistics:
     follows from the others.
     """
 
-    # float64 [n, numbers]: weight × (1, probability, probability²) of each column where it is legal,
-    # then for each legal pattern and each action the weight where it is the most likely one
-    row_statistics: Array
-    columns: Array  # int64: actions of the first statistics
-    moves: tuple[RuleAction, ...]
-    legal_patterns: Array  # bool [patterns, moves]: distinct sets of legal actions
-    call_column: int | None
-
-    @staticmethod
-    def from_decisions(decisions: DecisionTable) -> _MixStatistics:
-        """Compute the statistics of all rows with their sample weights."""
-        call, sample_weight = decisions.call_column, decisions.sample_weight
-        columns = np.array([k for k in range(len(decisions.moves)) if k != call])
-        legal_weight = decisions.legal[:, columns] * sample_weight[:, None]
-        y = decisions.strategy[:, columns]
-        patterns, pattern = np.unique(decisions.legal, axis=0, return_inverse=True)
-        likely = np.zeros((len(decisions), len(patterns), len(decisions.moves)))
-        likely[np.arange(len(decisions)), pattern.ravel(), decisions.strategy.argmax(axis=1)] = sample_weight
-        parts = [legal_weight, legal_weight * y, legal_weight * y * y, likely.reshape(len(decisions), -1)]
-        return _MixStatistics(np.concatenate(parts, axis=1), columns, decisions.moves, patterns, call)
+    def __init__(self, decisions: DecisionTable) -> None:
+        n, sample_weight, self.moves = len(decisions), decisions.sample_weight, decisions.moves
+        self.call_column = decisions.call_column
+        self.columns = np.array([k for k in range(len(self.moves)) if k != self.call_column])  # of the first statistics
+        # distinct sets of legal actions: bool [patterns, moves]
+        self.legal_patterns, pattern = np.unique(decisions.legal, axis=0, return_inverse=True)
+        legal_weight = decisions.legal[:, self.columns] * sample_weight[:, None]
+        y = decisions.strategy[:, self.columns]
+        likely = np.zeros((n, len(self.legal_patterns), len(self.moves)))
+        likely[np.arange(n), pattern.ravel(), decisions.strategy.argmax(axis=1)] = sample_weight
+        # float64 [n, numbers]: weight × (1, probability, probability²) of each column where it is legal,
+        # then for each legal pattern and each action the weight where it is the most likely one
+        parts = [legal_weight, legal_weight * y, legal_weight * y * y, likely.reshape(n, -1)]
+        self.row_statistics = np.concatenate(parts, axis=1)
 
     def best_mix(self, sums: Array) -> Array:
         """Return the mean over rows where an action is legal, normalized where the sum exceeds one.
@@ -136,7 +119,7 @@ class _MixStatistics:
         likely = sums[..., 3 * k :].reshape(-1, len(self.legal_patterns), len(self.moves))
         mismatch = likely.sum(axis=(1, 2))
         for pattern, legal in enumerate(self.legal_patterns):
-            strategy = replace_illegal_moves(flat, self.moves, np.broadcast_to(legal, flat.shape))
+            strategy = rule_list.replace_illegal_moves(flat, self.moves, np.broadcast_to(legal, flat.shape))
             mismatch = mismatch - likely[np.arange(len(flat)), pattern, strategy.argmax(axis=1)]
         return np.asarray(np.maximum(error, 0.0) + MISMATCH_PENALTY * np.maximum(mismatch, 0.0).reshape(error.shape))
 
@@ -204,10 +187,9 @@ def learn_rules(
     """
     if not sizes or min(sizes) < 1:
         raise InputError(f"{min(sizes, default=0)} rules: must be at least 1")
+    check_name("method", method, METHODS)
     if method == TREE:
         return {n: _learn_tree(decisions, n) for n in sizes}
-    if method != LIST:
-        raise unknown_name_error("method", method, METHODS)
     grown = _learn_exceptions(decisions, max(sizes), max_tests)
     lists = {n: grown[min(n, len(grown)) - 1] for n in sizes}
     return {
@@ -251,7 +233,8 @@ def _learn_exceptions(decisions: DecisionTable, max_rules: int, max_tests: int) 
         best = max(range(len(parts)), key=lambda k: splits[k].gain)
         split, part = splits[best], parts[best]
         if not search.allows_small_rules and (len(parts) == LONG_LIST_LENGTH or not split.gain > search.min_gain):
-            search.allow_small_rules()
+            search.min_weight = DETAIL_RULE_SHARE * search.min_weight / MIN_RULE_SHARE
+            search.allows_small_rules = True
             splits = [search.best_split(part) for part in parts]
             continue
         if not split.gain > search.min_gain:
@@ -275,13 +258,9 @@ class _ExceptionSearch:
         self.efforts = np.array([test.feature.effort for test in self.tests])
         self.allows_small_rules = len(decisions) <= MANY_DECISIONS
         self.min_weight = 1e-15 if self.allows_small_rules else max(MIN_RULE_SHARE * self.weight.sum(), 1e-15)
-        self.sums = sums = _MixStatistics.from_decisions(decisions)
+        self.sums = sums = _MixStatistics(decisions)
         first = float(sums.loss(sums.row_statistics.sum(axis=0)))
         self.test_penalty, self.min_gain = TEST_PENALTY * first, 1e-9 * first
-
-    def allow_small_rules(self) -> None:
-        """Allow rules for small shares of the weight from now on."""
-        self.min_weight, self.allows_small_rules = DETAIL_RULE_SHARE * self.min_weight / MIN_RULE_SHARE, True
 
     def best_split(self, part: _PartialRule) -> _RuleSplit:
         """Return the best exception to a rule; its gain is zero if there is none."""
@@ -291,8 +270,8 @@ class _ExceptionSearch:
         split = _RuleSplit(0.0, -np.inf, (), np.zeros(len(part.rows), bool))
         beam = [_RuleSplit(0.0, 0.0, (), np.ones(len(part.rows), bool))]
         for _ in range(min(self.max_tests, MAX_TESTS_PER_RULE - len(part.tests)) if loss_before > 1e-12 else 0):
-            extended: dict[frozenset[int], tuple[float, float, tuple[int, ...], int]] = {}
-            for index, candidate in enumerate(beam):
+            extended: dict[frozenset[int], _RuleSplit] = {}
+            for candidate in beam:
                 inside = hits[:, candidate.rows] @ table[candidate.rows]
                 gain = loss_before - self.sums.loss(inside[:, :-1]) - self.sums.loss((total - inside)[:, :-1])
                 large_enough = (inside[:, -1] >= self.min_weight) & (total[-1] - inside[:, -1] >= self.min_weight)
@@ -300,12 +279,10 @@ class _ExceptionSearch:
                 score = np.where(large_enough & (gain > self.min_gain), score, -np.inf)
                 for k in np.argsort(-score, kind="stable")[:BEAM_WIDTH].tolist():
                     if score[k] > -np.inf and k not in candidate.tests:
-                        new = float(gain[k]), float(score[k]), (*candidate.tests, k), index
-                        extended.setdefault(frozenset(new[2]), new)
-            beam = [
-                _RuleSplit(gain, score, tests, beam[index].rows & (hits[tests[-1]] > 0))
-                for gain, score, tests, index in sorted(extended.values(), key=lambda new: -new[1])[:BEAM_WIDTH]
-            ]
+                        rows = candidate.rows & (hits[k] > 0)
+                        new = _RuleSplit(float(gain[k]), float(score[k]), (*candidate.tests, k), rows)
+                        extended.setdefault(frozenset(new.tests), new)
+            beam = sorted(extended.values(), key=lambda new: -new.score)[:BEAM_WIDTH]
             if beam and beam[0].score > split.score:
                 split = beam[0]
         return split
@@ -351,27 +328,24 @@ def _feature_matrix(decisions: DecisionTable) -> tuple[Array, list[FeatureCondit
     columns, conditions = [], []
     for feature in decisions.features:
         x = decisions.columns[feature.name]
-        values = np.unique(x).tolist() if feature.kind == CHOICE else [0.0]
+        values = np.unique(x).tolist() if feature.kind == rule_list.CHOICE else [0.0]
         for value in values:
-            columns.append((x == value).astype(float) if feature.kind == CHOICE else x)
+            columns.append((x == value).astype(float) if feature.kind == rule_list.CHOICE else x)
             conditions.append(FeatureCondition(feature, value))
     return np.stack(columns, axis=1), conditions
 
 
 def _round_threshold(test: FeatureCondition, threshold: float, decisions: DecisionTable) -> FeatureCondition:
     """Convert a split to a condition with a round threshold."""
-    if test.feature.kind == CHOICE:
+    if test.feature.kind == rule_list.CHOICE:
         return test
     x = decisions.columns[test.feature.name]
-    above, below = x[x > threshold], x[x <= threshold]
-    lowest_above, highest_below = float(above.min()), float(below.max())
-    if test.feature.kind == LEVEL or float(lowest_above).is_integer():
+    lowest_above, highest_below = float(x[x > threshold].min()), float(x[x <= threshold].max())
+    if test.feature.kind == rule_list.LEVEL or lowest_above.is_integer():
         return test._replace(value=lowest_above)
-    for digits in range(8):  # the roundest number that splits the same rows
-        value = round(0.5 * (lowest_above + highest_below), digits)
-        if highest_below < value <= lowest_above:
-            return test._replace(value=value)
-    return test._replace(value=lowest_above)
+    rounded = (round(0.5 * (lowest_above + highest_below), digits) for digits in range(8))
+    # The roundest number that splits the same rows.
+    return test._replace(value=next((v for v in rounded if highest_below < v <= lowest_above), lowest_above))
 
 
 def _prune_tests(
@@ -404,25 +378,25 @@ def remove_implied_tests(tests: Sequence[FeatureCondition]) -> tuple[FeatureCond
 
     Examples
     --------
-    >>> feature = DecisionFeature("equity", SHARE, "hand")
+    >>> feature = DecisionFeature("equity", "share", "hand")
     >>> low, high = FeatureCondition(feature, 0.5), FeatureCondition(feature, 0.7)
     >>> [test.value for test in remove_implied_tests([low, high])]
     [0.7]
     """
     strictest: dict[tuple[str, bool, float], FeatureCondition] = {}
     for test in tests:
-        equal = test.feature.kind == CHOICE
+        equal = test.feature.kind == rule_list.CHOICE
         key = test.feature.name, test.wanted, test.value if equal else 0.0
         old = strictest.get(key)
         if old is None or (not equal and (test.value > old.value) == test.wanted):
             strictest[key] = test
-    decided = {test.feature.name for test in strictest.values() if test.feature.kind == CHOICE and test.wanted}
+    decided = {t.feature.name for t in strictest.values() if t.feature.kind == rule_list.CHOICE and t.wanted}
     return tuple(t for t in strictest.values() if t.feature.name not in decided or t.wanted)
 
 
 def _simplify_rules(rules: RuleList, decisions: DecisionTable) -> RuleList:
     """Drop tests and rules that change almost nothing, and refit the mixes."""
-    sums = _MixStatistics.from_decisions(decisions)
+    sums = _MixStatistics(decisions)
 
     def loss(tests: Sequence[tuple[FeatureCondition, ...]]) -> float:
         return float(sums.loss(np.array(_decided_rows(tests, decisions), float) @ sums.row_statistics).sum())
@@ -444,7 +418,7 @@ def _fit_mixes(tests: Sequence[tuple[FeatureCondition, ...]], decisions: Decisio
 
     A rule with tests that decides no row is dropped.
     """
-    sums, rules = _MixStatistics.from_decisions(decisions), []
+    sums, rules = _MixStatistics(decisions), []
     for conditions, rows in zip((*tests, ()), _decided_rows(tests, decisions), strict=True):
         if rows.any() or not conditions:
             statistics = sums.row_statistics[rows] if rows.any() else sums.row_statistics

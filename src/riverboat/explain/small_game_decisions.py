@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,21 +13,8 @@ from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.games.base import CHANCE
 from riverboat.games.small.poker import OneCardPoker, card_names
 from riverboat.solvers.tabular.best_response import quality
-from riverboat.strategies.rule_list import (
-    BOARD,
-    CALL,
-    CHOICE,
-    FLAG,
-    FOLD,
-    HAND,
-    LEVEL,
-    NUMBER,
-    OTHER,
-    RAISE,
-    SITUATION,
-    DecisionFeature,
-    RuleAction,
-)
+from riverboat.strategies import rule_list
+from riverboat.strategies.rule_list import DecisionFeature, RuleAction
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import Infoset, PublicTree
 
@@ -107,7 +94,8 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
     sample_weight = w / 2 + uniform / max(uniform.sum(), 1e-300) / 2
     title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
-    group = np.unique([f"{_card_rank(hand)}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
+    # Cards of one rank are held out together.
+    group = np.unique([f"{hand[:-1] or hand}{public_line}" for hand, public_line in rows], return_inverse=True)[1]
     shown = {"unit": tree.unit, "learning_weight": sample_weight}
     names = tuple(info.name for info in sets)
     decisions = DecisionTable(title, tuple(features), columns, moves, legal, table, w, names, group, **shown)
@@ -126,17 +114,13 @@ def _tabulate_rows(
     return tuple(_make_move(label, poker) for label in labels), legal, probabilities
 
 
-def _card_rank(hand: str) -> str:
-    return hand[:-1] if len(hand) > 1 else hand
-
-
 def _make_move(label: str, poker: bool) -> RuleAction:
     if not poker:
-        return RuleAction(OTHER, 0.0, label)
+        return RuleAction(rule_list.OTHER, 0.0, label)
     if label in ("f", "c"):
-        return RuleAction(FOLD if label == "f" else CALL)
+        return RuleAction(rule_list.FOLD if label == "f" else rule_list.CALL)
     # In no-limit games every size is an action of its own, ordered by its total.
-    return RuleAction(RAISE) if label == "r" else RuleAction(RAISE, float(label[1:]))
+    return RuleAction(rule_list.RAISE) if label == "r" else RuleAction(rule_list.RAISE, float(label[1:]))
 
 
 def _reach_probabilities(
@@ -177,67 +161,50 @@ def _poker_columns(
     game: OneCardPoker, player: int, rows: list[tuple[str, _PublicLine]]
 ) -> tuple[list[DecisionFeature], dict[str, Array]]:
     ranks = card_names(game.ranks, 1)
-    level = {rank: float(k) for k, rank in enumerate(ranks)}
 
-    def rank_of(card: str) -> float:
-        return level[card if game.suits == 1 else card[:-1]]
+    def rank_of(card: str) -> int:
+        return ranks.index(card if game.suits == 1 else card[:-1])
 
-    def raises(moves: tuple[tuple[int, str], ...]) -> list[int]:
-        return [actor for actor, label in moves if label.startswith("r")]
+    def flag(name: str, phrase: str, negated: str, subject: str = rule_list.SITUATION) -> DecisionFeature:
+        return DecisionFeature(name, rule_list.FLAG, subject, (), phrase, negated)
 
-    def public(way: _PublicLine) -> float:
-        return rank_of(way.board[-1].strip("/")) if way.board else -1.0
-
-    def flag(name: str, phrase: str, negated: str, subject: str = SITUATION) -> DecisionFeature:
-        return DecisionFeature(name, FLAG, subject, (), phrase, negated)
-
-    features: tuple[tuple[DecisionFeature, Callable[[str, _PublicLine], float]], ...] = (
-        (DecisionFeature("card", LEVEL, HAND, ranks), lambda h, w: rank_of(h)),
-        (flag("pair", "a pair", "no pair", HAND), lambda h, w: float(rank_of(h) == public(w))),
-        (
-            flag("facing", "facing a bet", "when you may check"),
-            lambda h, w: float(bool(raises(w.moves)) and raises(w.moves)[-1] != player),
-        ),
-        (flag("reraised", "facing a raise", "not facing a raise"), lambda h, w: float(len(raises(w.moves)) >= 2)),
-        (
-            flag("checked to", "after a check", "without a check before you"),
-            lambda h, w: float(bool(w.moves) and not raises(w.moves)),
-        ),
-        (flag("second round", "after the public card", "before the public card"), lambda h, w: float(bool(w.board))),
-        (
-            flag("you led", "if you bet last before the public card", "if you did not lead"),
-            lambda h, w: float(raises(w.before)[-1:] == [player]),
-        ),
-        (
-            flag("they led", "if they bet last before the public card", "if they did not lead"),
-            lambda h, w: float(raises(w.before)[-1:] == [1 - player]),
-        ),
-        (
-            DecisionFeature("raises before", NUMBER, SITUATION, (), "raises before the public card"),
-            lambda h, w: float(len(raises(w.before))),
-        ),
-        (DecisionFeature("board", LEVEL, BOARD, ranks, "on a"), lambda h, w: public(w)),
-        (
-            flag("overcard", "a card above the board", "no card above the board", HAND),
-            lambda h, w: float(bool(w.board) and rank_of(h) > public(w)),
-        ),
-    )
-    columns = {feature.name: np.array([column(h, w) for h, w in rows]) for feature, column in features}
-    return [feature for feature, _ in features], columns
+    features = [
+        DecisionFeature("card", rule_list.LEVEL, rule_list.HAND, ranks),
+        flag("pair", "a pair", "no pair", rule_list.HAND),
+        flag("facing", "facing a bet", "when you may check"),
+        flag("reraised", "facing a raise", "not facing a raise"),
+        flag("checked to", "after a check", "without a check before you"),
+        flag("second round", "after the public card", "before the public card"),
+        flag("you led", "if you bet last before the public card", "if you did not lead"),
+        flag("they led", "if they bet last before the public card", "if they did not lead"),
+        DecisionFeature("raises before", rule_list.NUMBER, rule_list.SITUATION, (), "raises before the public card"),
+        DecisionFeature("board", rule_list.LEVEL, rule_list.BOARD, ranks, "on a"),
+        flag("overcard", "a card above the board", "no card above the board", rule_list.HAND),
+    ]
+    table = []  # in the order of the features
+    for hand, line in rows:
+        raises, before = ([who for who, label in part if label[0] == "r"] for part in (line.moves, line.before))
+        card, public = rank_of(hand), rank_of(line.board[-1].strip("/")) if line.board else -1
+        facing, checked_to = raises[-1:] == [1 - player], bool(line.moves) and not raises
+        led = before[-1:] == [player], before[-1:] == [1 - player]
+        seen = facing, len(raises) >= 2, checked_to, bool(line.board), *led, len(before), public
+        table.append((card, card == public, *seen, card > public >= 0))
+    columns = zip(features, np.array(table, float).T, strict=True)
+    return features, {feature.name: column for feature, column in columns}
 
 
 def _plain_columns(rows: list[tuple[str, _PublicLine]]) -> tuple[list[DecisionFeature], dict[str, Array]]:
     """Return features of any public game: the hand, the last action, and the number of actions."""
     choices = {
-        ("hand", HAND): [hand for hand, _ in rows],
-        ("after", SITUATION): [line.moves[-1][1] if line.moves else "nothing" for _, line in rows],
+        ("hand", rule_list.HAND): [hand for hand, _ in rows],
+        ("after", rule_list.SITUATION): [line.moves[-1][1] if line.moves else "nothing" for _, line in rows],
     }
     features, columns = [], {}
     for (name, subject), values in choices.items():
         levels = tuple(dict.fromkeys(values))
-        features.append(DecisionFeature(name, CHOICE, subject, levels))
+        features.append(DecisionFeature(name, rule_list.CHOICE, subject, levels))
         columns[name] = np.array([float(levels.index(value)) for value in values])
-    features.append(DecisionFeature("moves", NUMBER, SITUATION, (), "moves so far"))
+    features.append(DecisionFeature("moves", rule_list.NUMBER, rule_list.SITUATION, (), "moves so far"))
     columns["moves"] = np.array([float(len(line.moves)) for _, line in rows])
     return features, columns
 
@@ -248,7 +215,7 @@ def _history_tree_decisions(strategy: Strategy, player: int) -> DecisionTable:
     sets = [info for info in tree.infosets() if info.player == player]
     names = tuple(info.name for info in sets)
     moves, legal, probabilities = _tabulate_rows(strategy, sets, poker=False)
-    feature = DecisionFeature("information set", CHOICE, SITUATION, names)
+    feature = DecisionFeature("information set", rule_list.CHOICE, rule_list.SITUATION, names)
     columns, weight = {feature.name: np.arange(len(sets), dtype=float)}, np.full(len(sets), 1 / max(len(sets), 1))
     return DecisionTable(
         f"{tree.name}, player {player}", (feature,), columns, moves, legal, probabilities, weight, names,
@@ -301,9 +268,9 @@ def replace_strategy(strategy: Strategy, decisions: DecisionTable, replacement: 
 
 
 def _action_label(move: RuleAction) -> str:
-    if move.kind == RAISE:
+    if move.kind == rule_list.RAISE:
         return "r" if move.size == 0 else f"r{move.size:g}"
-    return {FOLD: "f", CALL: "c"}.get(move.kind, move.label)
+    return {rule_list.FOLD: "f", rule_list.CALL: "c"}.get(move.kind, move.label)
 
 
 def exploitability_cost(

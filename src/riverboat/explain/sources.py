@@ -20,7 +20,7 @@ from riverboat.explain.explanation import AUTO, RULE_COUNTS, RuleExplanation, ev
 from riverboat.explain.rule_learning import LIST
 from riverboat.explain.spot_decisions import BoardRow, board_decisions
 from riverboat.strategies.reports.comparison import has_wildcard
-from riverboat.strategies.rule_list import CALL, FOLD, RAISE, RuleAction, RuleList
+from riverboat.strategies.rule_list import RAISE, RuleAction, RuleList
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
 
@@ -158,6 +158,6 @@ def _board_decisions(folder: Path, line: str | None) -> DecisionTable:
 
 def _parse_move(label: str, pot: float) -> RuleAction:
     """Parse an action label of a spot; sizes in chips become shares of the pot, and raises are totals."""
-    if label in ("x", "c", "f"):
-        return RuleAction(FOLD if label == "f" else CALL)
-    return RuleAction(RAISE, inf) if label == "a" else RuleAction(RAISE, round(float(label[1:]) / pot, 4))
+    if label in spot_decisions.PASSIVE_MOVES:
+        return spot_decisions.PASSIVE_MOVES[label]
+    return RuleAction(RAISE, inf if label == "a" else round(float(label[1:]) / pot, 4))

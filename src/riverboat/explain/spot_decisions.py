@@ -18,14 +18,7 @@ from riverboat.core.errors import InputError
 from riverboat.engines.tables import encode_averages, table_block
 from riverboat.explain.decisions import CostFunction, DecisionTable, concatenate_decisions
 from riverboat.games.spots.spot import Spot
-from riverboat.strategies.features import (
-    BOARD_FEATURES,
-    HAND_FEATURES,
-    RANGE_FEATURES,
-    SITUATION_FEATURES,
-    STREET_LEVELS,
-    hand_features,
-)
+from riverboat.strategies import features
 from riverboat.strategies.reports.comparison import expand_line
 from riverboat.strategies.reports.node import node_title, player_names, pot, stacks
 from riverboat.strategies.rule_list import BOARD, CALL, FOLD, RAISE, SHARE, DecisionFeature, RuleAction
@@ -34,6 +27,7 @@ from riverboat.strategies.solution import Solution, SolutionNode
 # --- Features of both ranges: equity, percentile, blockers ---
 
 BLOCKED_RANGE_SHARE = 0.25  # top share of the opponent's range that counts for blockers
+PASSIVE_MOVES = {"x": RuleAction(CALL), "c": RuleAction(CALL), "f": RuleAction(FOLD)}
 
 
 def range_equities(mine: Array, theirs: Array, board: tuple[int, ...]) -> tuple[Array, Array]:
@@ -158,7 +152,7 @@ def spot_decisions(node: SolutionNode, *, board_features: bool = False) -> Decis
         raise InputError(f"{node.tree.name}: {node.line!r} is never reached, so there is nothing to explain")
     strategy, values = node.strategy[:, hands].T, node.action_ev()[:, hands].T
     boards = np.broadcast_to(np.array(node.board, np.uint8), (len(hands), len(node.board)))
-    columns = hand_features(HAND_CARDS[hands], boards, deck=node.tree.game.deck)
+    columns = features.hand_features(HAND_CARDS[hands], boards, deck=node.tree.game.deck)
     equities = node.equity[player], node.equity[1 - player]
     columns |= range_columns(node.reach[player], node.reach[1 - player], equities, hands)
     columns |= _situation_columns(node, len(hands))
@@ -166,7 +160,7 @@ def spot_decisions(node: SolutionNode, *, board_features: bool = False) -> Decis
     unit, scale = game.scale if isinstance(game, Spot) else ("chips", 1.0)
     decisions = DecisionTable(
         f"{node_title(node)}: {player_names(game)[player]}",
-        HAND_FEATURES + RANGE_FEATURES + BOARD_FEATURES + SITUATION_FEATURES,
+        features.HAND_FEATURES + features.RANGE_FEATURES + features.BOARD_FEATURES + features.SITUATION_FEATURES,
         columns,
         _node_moves(node),
         np.ones(strategy.shape, bool),
@@ -232,13 +226,9 @@ def _node_moves(node: SolutionNode) -> tuple[RuleAction, ...]:
     pot_after_call = pot(node) + call
     out = []
     for child, label in zip(betting.children(node.betting_node), node.actions, strict=True):
-        if label in ("x", "c"):
-            out.append(RuleAction(CALL))
-        elif label == "f":
-            out.append(RuleAction(FOLD))
-        else:
-            extra = float(betting.spent[child, player]) - spent[player] - call
-            out.append(RuleAction(RAISE, inf if label == "a" else round(extra / pot_after_call, 4)))
+        extra = float(betting.spent[child, player]) - spent[player] - call
+        size = inf if label == "a" else round(extra / pot_after_call, 4)
+        out.append(PASSIVE_MOVES.get(label, RuleAction(RAISE, size)))
     return tuple(out)
 
 
@@ -256,14 +246,13 @@ def _situation_columns(node: SolutionNode, count: int) -> dict[str, Array]:
     pot_after_call = pot(node) + call
     led = game.led if isinstance(game, Spot) and not node.dealt_cards else None
     raises = sum(label[0] in "bra" for label in node.line.rpartition("/")[2].split("-") if label)
-    features = {
+    values = {
         "street": float(max(len(node.board) - 2, 0)), "in position": float(player == 1), "facing": float(call > 0),
         "price": call / pot_after_call, "raises": float(raises),
         "stack to pot": max(min(behind[1 - player], behind[player] - call), 0.0) / pot_after_call,
         "you led": float(led == player), "they led": float(led == 1 - player),
     }  # fmt: skip
-    assert len(STREET_LEVELS) > features["street"]
-    return {name: np.full(count, value) for name, value in features.items()}
+    return {name: np.full(count, value) for name, value in values.items()}
 
 
 # --- Costs of following rules ---
@@ -424,11 +413,11 @@ def board_decisions(rows: Sequence[BoardRow], moves: Sequence[RuleAction], title
     boards = np.array(cards, np.uint8)
     # Any two remaining cards as the hand: board features ignore it.
     dummy_hands = np.array([[c for c in range(52) if c not in board][:2] for board in cards], np.uint8)
-    columns = hand_features(dummy_hands, boards, {f.name for f in BOARD_FEATURES})
+    columns = features.hand_features(dummy_hands, boards, {f.name for f in features.BOARD_FEATURES})
     columns["equity"] = np.array([row.equity for row in rows])
     weight = np.array([row.weight for row in rows], float)
     total = frequencies.sum(axis=1, keepdims=True)
     legal, strategy = np.ones(frequencies.shape, bool), frequencies / np.where(total > 0, total, 1.0)
-    names, features = tuple(row.board for row in rows), (*BOARD_FEATURES, BOARD_EQUITY)
-    facts = weight / weight.sum(), names, np.arange(len(rows))
-    return DecisionTable(title, features, columns, tuple(moves), legal, strategy, *facts).drop_constant_features()
+    facts = weight / weight.sum(), tuple(row.board for row in rows), np.arange(len(rows))
+    tested = (*features.BOARD_FEATURES, BOARD_EQUITY)
+    return DecisionTable(title, tested, columns, tuple(moves), legal, strategy, *facts).drop_constant_features()

@@ -12,23 +12,8 @@ import numpy as np
 from riverboat.core.arrays import Array
 from riverboat.explain import fidelity
 from riverboat.explain.decisions import DecisionTable
-from riverboat.strategies.rule_list import (
-    BOARD,
-    CALL,
-    CHOICE,
-    FLAG,
-    FOLD,
-    HAND,
-    LEVEL,
-    OTHER,
-    RAISE,
-    SHARE,
-    SITUATION,
-    DecisionRule,
-    FeatureCondition,
-    RuleAction,
-    RuleList,
-)
+from riverboat.strategies import rule_list
+from riverboat.strategies.rule_list import DecisionRule, FeatureCondition, RuleAction, RuleList
 
 MAX_EXAMPLES, MAX_EXCEPTIONS = 3, 2
 SIZE_TOLERANCE = 0.05  # relative tolerance of the names of sizes
@@ -156,18 +141,18 @@ def rule_sentence(rule: DecisionRule, decisions: DecisionTable, rows: Array, oth
     >>> solver = CFR(compile_game(kuhn()), "cfr+")
     >>> solver.step(200)
     >>> decisions = small_game_decisions(solver.average(), player=0)
-    >>> rule_sentence(DecisionRule((), ((RuleAction(CALL), 1.0),)), decisions, np.arange(3), others=False)
+    >>> rule_sentence(DecisionRule((), ((RuleAction("call"), 1.0),)), decisions, np.arange(3), others=False)
     'Always, check.'
     """
     parts = {
         subject: _describe_tests([t for t in rule.tests if t.feature.subject == subject])
-        for subject in (SITUATION, BOARD, HAND)
+        for subject in (rule_list.SITUATION, rule_list.BOARD, rule_list.HAND)
     }
     moves = _describe_mix(rule.mix, decisions, rows)
     if not rule.tests:
         return f"{'With everything else' if others else 'Always'}, {moves}."
-    opening = ", ".join(parts[SITUATION] + parts[BOARD])
-    hands, text = _join_with_and(parts[HAND]), moves
+    opening = ", ".join(parts[rule_list.SITUATION] + parts[rule_list.BOARD])
+    hands, text = _join_with_and(parts[rule_list.HAND]), moves
     if hands:
         text = f"{moves} with {hands}" if "of the time" not in moves else f"with {hands}, {moves}"
     text = f"{opening}, {text}" if opening else text
@@ -176,7 +161,7 @@ def rule_sentence(rule: DecisionRule, decisions: DecisionTable, rows: Array, oth
 
 def _describe_mix(mix: Sequence[tuple[RuleAction, float]], decisions: DecisionTable, row_indices: Array) -> str:
     """Describe a mix: `bet half the pot 60 % of the time, else check`."""
-    fold = [k for k, move in enumerate(decisions.moves) if move.kind == FOLD]
+    fold = [k for k, move in enumerate(decisions.moves) if move.kind == rule_list.FOLD]
     faced: Array = np.asarray(decisions.legal[row_indices][:, fold].any(axis=1))
     ordered = sorted(mix, key=lambda part: -part[1])
     names = [(describe_move(move, faced), p) for move, p in ordered if p > 0]
@@ -204,14 +189,14 @@ def describe_move(move: RuleAction, facing_bet: Array) -> str:
 
     Examples
     --------
-    >>> describe_move(RuleAction(CALL), np.array([True, False]))
+    >>> describe_move(RuleAction("call"), np.array([True, False]))
     'check or call'
     """
     all_face, any_faces = bool(len(facing_bet)) and bool(facing_bet.all()), bool(facing_bet.any())
-    if move.kind == OTHER:
+    if move.kind == rule_list.OTHER:
         return f"play {move.label}"
-    with_bet, without = {FOLD: ("fold", "check"), CALL: ("call", "check"), RAISE: ("raise", "bet")}[move.kind]
-    verb = with_bet if all_face else f"{without} or {with_bet}" if any_faces else without
+    without = "bet" if move.kind == rule_list.RAISE else "check"  # the kind is the verb when facing a bet
+    verb = move.kind if all_face else f"{without} or {move.kind}" if any_faces else without
     if move.size == inf:
         return "go all-in"
     return verb if move.size == 0 else f"{verb} {describe_size(move.size)}"
@@ -259,20 +244,20 @@ def _describe_tests(tests: Iterable[FeatureCondition]) -> list[str]:
 
 def _describe_feature_tests(tests: Sequence[FeatureCondition]) -> str:
     feature = tests[0].feature
-    if feature.kind == FLAG:
+    if feature.kind == rule_list.FLAG:
         phrase = feature.phrase_if_true or feature.name
         return phrase if tests[0].wanted else feature.phrase_if_false or f"no {phrase}"
-    if feature.kind == CHOICE:
+    if feature.kind == rule_list.CHOICE:
         values = [("" if t.wanted else "other than ") + feature.format_value(t.value) for t in tests]
         return _join_with_and([f"{feature.name} {value}" for value in values])
     low = max((t.value for t in tests if t.wanted), default=None)
     high = min((t.value for t in tests if not t.wanted), default=None)
-    if feature.kind == LEVEL:
+    if feature.kind == rule_list.LEVEL:
         return _describe_levels(feature.levels, feature.phrase_if_true, low, high)
     unit = feature.phrase_if_true or feature.name
 
     def show(value: float) -> str:
-        return _percent(value) if feature.kind == SHARE else f"{value:.3g}"
+        return _percent(value) if feature.kind == rule_list.SHARE else f"{value:.3g}"
 
     if low is not None and high is not None:
         return f"{show(low)} to {show(high)} {unit}"

@@ -10,7 +10,7 @@ import numpy as np
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.normal_form import rock_paper_scissors
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
-from riverboat.papers.rows import ExplainedDifference, new_row, printed_row
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.trace import regret_matching, trace
 from riverboat.trees.compile import compile_game
@@ -23,29 +23,27 @@ KUHN_VALUE = -1 / 18  # Kuhn 1950
 def run_kuhn_trace(full: bool, seed: int) -> ExperimentReport:
     """Trace the first iteration node by node, then run many."""
     traced = trace(game_from_spec("kuhn"), "QJ", "vanilla", 1)
-    strategies = {p for node in traced.nodes if node.actor >= 0 for p in node.strategy.values()}
+    decisions = [node for node in traced.nodes if node.actor >= 0]
+    strategies = {p for node in decisions for p in node.strategy.values()}
     rows = [printed_row("first iteration: every probability", 0.5, max(strategies, key=lambda p: abs(p - 0.5)))]
-    rows += [
-        new_row(f"value to player 0 at {node.line or 'the start'}", node.value[0])
-        for node in traced.nodes
-        if node.actor >= 0
-    ]
+    rows += [new_row(f"value to player 0 at {node.line or 'the start'}", node.value[0]) for node in decisions]
     for infoset in traced.infosets:
         for action, regret in infoset.deal_regrets.items():
             rows.append(new_row(f"regret of {action} at {infoset.name}", regret, note="given the deal"))
     solver = CFR(compile_game(game_from_spec("kuhn")), "vanilla")
-    iterations, errors = [], []
-    for target in [10**k for k in range(1, 7 if full else 6)]:
+    iterations, errors = [10**k for k in range(1, 7 if full else 6)], []
+    for target in iterations:
         solver.step(target - solver.iteration)
-        iterations.append(float(target))
         errors.append(solver.exploitability())
-    low, high = solver.quality().bracket
-    note = f"certified, {solver.iteration:,} iterations"
-    fair = 0.0  # the value it must be distinguished from
-    value = (low + high) / 2
-    rows.append(printed_row("value of the game", KUHN_VALUE, value, interval=(low, high), rivals=(fair,), note=note))
-    notes = format_notes("essay-kuhn-trace")
-    return ExperimentReport(rows, notes, (Curve("exploitability by iterations", iterations, errors),))
+    rows.append(_value_row(solver, KUHN_VALUE, (0.0,), f"certified, {solver.iteration:,} iterations"))
+    curve = Curve("exploitability by iterations", iterations, errors)
+    return ExperimentReport(rows, format_notes("essay-kuhn-trace"), (curve,))
+
+
+def _value_row(solver: CFR, paper: float, rivals: tuple[float, ...], note: str) -> ComparisonRow:
+    """Compare the value that a solver certifies; `rivals` are values that it must be distinguished from."""
+    quality = solver.quality()
+    return printed_row("value of the game", paper, quality.value, interval=quality.interval, rivals=rivals, note=note)
 
 
 # --- Rock-paper-scissors ---
@@ -74,9 +72,8 @@ def run_rps(full: bool, seed: int) -> ExperimentReport:
     # Uniform play has no regrets and never changes: start with a regret of the first action.
     solver.regret[0] = 1.0
     solver.step(1_000_000 if full else 50_000)
-    low, high = solver.quality().bracket
-    value, one_sided = (low + high) / 2, (-1.0, 1.0)  # values if one side plays a pure strategy
-    rows.append(printed_row("value of the game", 0.0, value, interval=(low, high), rivals=one_sided, note="certified"))
+    one_sided = (-1.0, 1.0)  # values if one side plays a pure strategy
+    rows.append(_value_row(solver, 0.0, one_sided, "certified"))
     average = solver.average()["player 0"]
     rows += [new_row(f"average strategy: {move}", average[move], note="1/3 in equilibrium") for move in MOVES]
     return ExperimentReport(rows, format_notes("essay-rps"))

@@ -68,8 +68,7 @@ MAX_RULES = 12
 
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
     """Learn rules for each player's strategy of an equilibrium."""
-    solved = solve_lp(PublicTree(leduc()))
-    strategy = solved.strategy
+    strategy = solve_lp(PublicTree(leduc())).strategy
     rows, notes, curves = [], [], []
     for player in (0, 1):
         decisions = small_game_decisions(strategy, player)
@@ -138,7 +137,7 @@ def random_river_spot(rng: np.random.Generator) -> Spot:
     for tilt in rng.normal(0.0, 2.0, 2):
         probability = np.where(live, np.exp(tilt * (strength - 0.5)), 0.0)
         hands = rng.choice(NUM_HANDS, HANDS_PER_RANGE, replace=False, p=probability / probability.sum())
-        ranges.append(Range(np.where(np.isin(np.arange(NUM_HANDS), hands), 1.0, 0.0)))
+        ranges.append(Range(np.isin(np.arange(NUM_HANDS), hands).astype(float)))
     size = int(rng.choice(BET_SIZES))
     return Spot.make(
         board=board, pot=POT, stack=10 * POT, oop=ranges[0], ip=ranges[1], bets=f"{size}%", raise_cap=0,

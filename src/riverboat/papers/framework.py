@@ -86,8 +86,7 @@ def experiment_descriptions() -> dict[str, dict[str, Any]]:
 
 def load_figures(experiment: str, table: str = "printed") -> dict[str, Any]:
     """Return a table of `experiments.toml`: the printed figures of an experiment, or its `explained` differences."""
-    figures: dict[str, Any] = experiment_descriptions()[experiment][table]
-    return figures
+    return dict(experiment_descriptions()[experiment][table])
 
 
 def format_notes(experiment: str, **values: object) -> tuple[str, ...]:

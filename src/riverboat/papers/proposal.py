@@ -89,9 +89,8 @@ class SimultaneousEndgame:
     def _conceded(self, strategy: Array) -> float:
         """Return what player 2's strategy concedes to the best actions of player 1 in the endgame."""
         earned = self.payoffs @ strategy
-        return float(
-            sum(w * earned[list(entry)].max() for w, entry in zip(self.entry_weights, self.entry_rows, strict=True))
-        )
+        entries = zip(self.entry_weights, self.entry_rows, strict=True)
+        return float(sum(weight * earned[list(rows)].max() for weight, rows in entries))
 
     def _solve(self, objective: Array, limit: float | None = None) -> Array:
         """Minimize an objective over strategies of player 2 and the best value of each entry.
@@ -180,12 +179,10 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
 
 # --- Distances of histograms ---
 
-NUM_BINS = 5
-
 
 def run_emd_example(full: bool, seed: int) -> ExperimentReport:
     """Compare all mass in bin 1 with all mass in bin 2 and in bin 5."""
-    histograms = np.eye(NUM_BINS)
+    histograms = np.eye(5)
     l2_near, l2_far = euclidean_distance(histograms[0], histograms[[1, 4]])
     emd_near, emd_far = earth_movers_distance(histograms[0], histograms[[1, 4]])
     rows = (

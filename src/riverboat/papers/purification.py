@@ -93,23 +93,18 @@ def support_rows(sample: MatrixGameSample, rows: int, columns: int) -> list[Comp
     Intervals hold jointly: with 95 % none of them misses its mean (Bonferroni), so that a table of fifteen rows has no
     significant row by chance.
     """
-    groups = product(range(1, min(rows, columns) + 1), (False, True), (False, True))
-    chosen = {
-        (size, row, column): (sample.support_size == size)
-        & (sample.row_in_support == row)
-        & (sample.column_in_support == column)
-        for size, row, column in groups
-    }
-    chosen = {group: hit for group, hit in chosen.items() if hit.sum() > 1}
-    out = []
+    chosen, out = {}, []
+    for size, row, column in product(range(1, min(rows, columns) + 1), (False, True), (False, True)):
+        hit = (sample.support_size == size) & (sample.row_in_support == row) & (sample.column_in_support == column)
+        if hit.sum() > 1:
+            chosen[size, row, column] = hit
     for (size, row, column), hit in chosen.items():
         name = f"gain, supports of {size}: row {rows} {MEMBERSHIP_LABELS[row]}, column {columns} {MEMBERSHIP_LABELS[column]}"
         gain = sample.gain[hit]
         note = f"{100 * hit.mean():.1f} % of the games"
         if sample.unaffected[hit].all():
-            out.append(
-                theorem_row(name, 0.0, np.abs(gain).max(), rounding=PAYOFF_TOLERANCE, note=f"{note}; by proposition 4")
-            )
+            note += "; by proposition 4"
+            out.append(theorem_row(name, 0.0, np.abs(gain).max(), rounding=PAYOFF_TOLERANCE, note=note))
         else:
             interval = _confidence_interval(gain, 1 - 0.05 / len(chosen))
             out.append(new_row(name, gain.mean(), interval, null=0.0, note=note))
@@ -149,14 +144,8 @@ def run_matrices(full: bool, seed: int, rows: int = 4, columns: int = 4) -> Expe
     lines = _table_1_rows(sample) if (rows, columns) == PAPER_SIZE else []
     if not lines:
         lines.append(new_row("gain of purification", sample.gain.mean(), _confidence_interval(sample.gain), null=0.0))
-    lines.append(
-        theorem_row(
-            "largest change where proposition 4 allows none",
-            0.0,
-            np.abs(sample.gain[sample.unaffected]).max(initial=0.0),
-            rounding=PAYOFF_TOLERANCE,
-        )
-    )
+    name, unaffected = "largest change where proposition 4 allows none", np.abs(sample.gain[sample.unaffected])
+    lines.append(theorem_row(name, 0.0, unaffected.max(initial=0.0), rounding=PAYOFF_TOLERANCE))
     table = support_rows(sample, rows, columns)
     tested = [row for row in table if row.kind == "new"]
     signs = [row.verdict == "significant" and (row.ours > 0) - (row.ours < 0) for row in tested]

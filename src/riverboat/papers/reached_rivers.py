@@ -68,7 +68,6 @@ class SampledRiver(NamedTuple):
 def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
     """Sample rivers from solved turns: random boards, lines by their frequency."""
     rng = np.random.default_rng(seed)
-    done = 0
     for turn in range(-(-count // RIVERS_PER_TURN)):
         board = tuple(int(c) for c in rng.choice(52, 4, replace=False))
         oop, ip = (OPENER_RANGE, CALLER_RANGE) if turn % 2 else (CALLER_RANGE, OPENER_RANGE)
@@ -76,24 +75,13 @@ def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
         spot = Spot.make(board=board, pot=100, stack=400, oop=oop, ip=ip, bets=menu, raise_cap=1)
         solution = solve(spot, until=1.0).strategy
         assert isinstance(solution, Solution)
-        lines = list(_street_end_lines(spot, 0, ""))
+        lines = [spot.betting.line(node, ()) for node in np.flatnonzero(spot.betting.actor == CHANCE).tolist()]
         weights = np.array([np.prod([r.sum() for r in solution[line].reach]) for line in lines])
         remaining = [c for c in range(52) if c not in board]
-        for _ in range(min(RIVERS_PER_TURN, count - done)):
+        for _ in range(min(RIVERS_PER_TURN, count - RIVERS_PER_TURN * turn)):
             line = lines[rng.choice(len(lines), p=weights / weights.sum())]
             card = int(rng.choice(remaining))
             yield SampledRiver((*board, card), solution[f"{line}/{format_cards((card,))}"].reach, line)
-            done += 1
-
-
-def _street_end_lines(spot: Spot, node: int, line: str) -> Iterator[str]:
-    """Iterate over lines that end at a chance node."""
-    betting = spot.betting
-    if betting.actor[node] == CHANCE:
-        yield line
-    elif betting.actor[node] >= 0:
-        for child in betting.children(node):
-            yield from _street_end_lines(spot, child, f"{line}-{betting.label[child]}".removeprefix("-"))
 
 
 # --- Self-play ---
@@ -180,14 +168,12 @@ def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[Sampl
 
 def _append_actions(public_states: PublicStates, line: tuple[Array, ...]) -> PublicStates:
     """Append actions to public states."""
-    n, most = public_states.moves.shape
-    moves = np.full((n, most + len(line)), END_OF_LINE, np.int32)
-    moves[:, :most] = public_states.moves
-    for k, action in enumerate(line):
-        moves[np.arange(n), public_states.length + k] = action
-    return PublicStates(
-        public_states.rules, moves, (public_states.length + len(line)).astype(np.int32), public_states.board
-    )
+    padding, length = ((0, 0), (0, len(line))), public_states.length
+    moves = np.pad(public_states.moves, padding, constant_values=END_OF_LINE)
+    for action in line:
+        moves[np.arange(len(moves)), length] = action
+        length = length + np.int32(1)
+    return PublicStates(public_states.rules, moves, length, public_states.board)
 
 
 def _action_probabilities(agent: PublicPolicy, public_states: PublicStates) -> Array:

@@ -6,7 +6,8 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.validation import check_name
 from riverboat.papers.framework import ExperimentReport, experiment_descriptions
 
 MAX_OPTION_DIGITS = 12
@@ -42,8 +43,7 @@ EXPERIMENTS = {
 def find(spec: str) -> Experiment:
     """Return an experiment by its spec: an id with options, such as `purification-matrices:rows=5,columns=3`."""
     name, _, text = spec.partition(":")
-    if name not in EXPERIMENTS:
-        raise unknown_name_error("experiment", name, EXPERIMENTS)
+    check_name("experiment", name, EXPERIMENTS)
     experiment = EXPERIMENTS[name]
     if not text:
         return experiment
@@ -60,8 +60,7 @@ def _parse_option(experiment: Experiment, word: str) -> tuple[str, int]:
     key, _, number = word.partition("=")
     if not experiment.options:
         raise InputError(f"{experiment.id}: {short_repr(word)}: the experiment has no options")
-    if key not in experiment.options:
-        raise unknown_name_error(f"option of {experiment.id}", key, experiment.options)
+    check_name(f"option of {experiment.id}", key, experiment.options)
     if not number.isdecimal() or len(number) > MAX_OPTION_DIGITS:
         raise InputError(f"{experiment.id}: {short_repr(word)}: give a whole number, as in {key}=4")
     return key, int(number)

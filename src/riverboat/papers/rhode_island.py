@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import perm
 
 import numpy as np
 
@@ -65,12 +66,10 @@ def full_game_size(cards: int) -> tuple[int, float]:
 
     In a round each seat has four decisions with ten actions in total; seven lines continue and six end with a fold.
     """
-    deals = (cards, cards * (cards - 1), cards * (cards - 1) * (cards - 2))
+    deals = [perm(cards, k) for k in (1, 2, 3)]
     sequences = 1 + sum(10 * 7**k * n for k, n in enumerate(deals))
     infosets = sum(4 * 7**k * n for k, n in enumerate(deals))
-    pairs = [cards * (cards - 1)]
-    for k in (1, 2):
-        pairs.append(pairs[-1] * (cards - 1 - k))
+    pairs = [perm(cards, k) for k in (2, 3, 4)]
     # Deals of both cards; then in each round 8 decisions, 6 folds, and 7 lines that deal a card or end in a showdown.
     nodes = 1 + cards + sum(7**k * n * (8 + 6 + 7) for k, n in enumerate(pairs))
     return sequences + infosets + 1, float(nodes)
@@ -104,14 +103,15 @@ def small_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
     values = []
     for classes in (suit_classes(game), shrink_game(game)):
         class_game = make_class_game(game, classes)
-        low, high = ClassSequenceForm(class_game).quality().bracket
-        values.append(((low + high) / 2, f"{class_program_size(class_game).rows:,} rows"))
+        value = ClassSequenceForm(class_game).quality().value
+        values.append((value, f"{class_program_size(class_game).rows:,} rows"))
     (suit_value, rows), (shrunk_value, shrunk_rows) = values
-    name, note = f"{deck_name(ranks, suits, cap)} LP", f"{rows}; {duration}"
+    name, suit_note = deck_name(ranks, suits, cap), f"{rows}; {duration}"
+    note = f"{shrunk_rows}; the whole game has {whole.value:.6g}"
     return [
-        theorem_row(f"{name}, without names of suits", whole.value, suit_value, rounding=1e-6, note=note),
-        cfr_row(deck_name(ranks, suits, cap), make_class_game(game, suit_classes(game))),
-        new_row(f"{name}, after GameShrink", shrunk_value, note=f"{shrunk_rows}; the whole game has {whole.value:.6g}"),
+        theorem_row(f"{name} LP, without names of suits", whole.value, suit_value, rounding=1e-6, note=suit_note),
+        cfr_row(name, make_class_game(game, suit_classes(game))),
+        new_row(f"{name} LP, after GameShrink", shrunk_value, note=note),
     ]
 
 
@@ -156,8 +156,7 @@ def train_class_cfr(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, 
 
 def value_row(name: str, quality: Quality, note: str) -> ComparisonRow:
     """Return a row with a value and its certified interval."""
-    low, high = quality.bracket
-    return new_row(name, (low + high) / 2, (low, high), note=f"certified; {note}")
+    return new_row(name, quality.value, quality.interval, note=f"certified; {note}")
 
 
 def run(full: bool, seed: int) -> ExperimentReport:

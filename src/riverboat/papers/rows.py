@@ -156,12 +156,9 @@ class ComparisonRow:
     def _compare(self, paper: float) -> RowVerdict:
         exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals have rounding errors
         gap = self.ours - paper
-        if self.relation == "<=":
-            return "match" if gap <= exact else "differs"
-        if self.relation == ">=":
-            return "match" if gap >= -exact else "differs"
-        if self.combined_error <= self.rounding:
-            return "match" if abs(gap) <= exact else "differs"
+        if self.relation != "=" or self.combined_error <= self.rounding:
+            holds = {"<=": gap <= exact, ">=": gap >= -exact, "=": abs(gap) <= exact}
+            return "match" if holds[self.relation] else "differs"
         inside = self.low is not None and self.high is not None and self.low <= paper <= self.high
         if not inside and abs(gap) > self.combined_error:
             return "differs"
@@ -265,6 +262,7 @@ def _ends(
 
 _VERDICT_LABELS: dict[RowVerdict, str] = {
     "explained": "differs, explained",
+    "differs": "differs",
     "blurred": "too wide to tell",
     "moved": "moved since explained",
 }
@@ -284,12 +282,7 @@ _KIND_SUMMARIES = {
     "theorem": ("check of a theorem holds", "checks of theorems hold"),
     "finding": ("finding agrees", "findings agree"),
 }
-_FAILURE_SUMMARIES: dict[RowVerdict, str] = {
-    "explained": "explained",
-    "differs": "unexplained",
-    "blurred": "too wide to tell",
-    "moved": "moved since explained",
-}
+_FAILURE_SUMMARIES: dict[RowVerdict, str] = _VERDICT_LABELS | {"explained": "explained", "differs": "unexplained"}
 
 
 def summarize_rows(rows: Sequence[ComparisonRow]) -> str:

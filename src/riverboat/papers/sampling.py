@@ -34,24 +34,18 @@ from riverboat.games.boards.holdem import holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
+from riverboat.papers import training
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
-from riverboat.papers.public_chance_sampling.curves import iterate_doubling_times
+from riverboat.papers.public_chance_sampling.curves import doubling_times, iterate_target_times
 from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.papers.tartanian7 import LevelTrainer
-from riverboat.papers.training import (
-    AbstractGame,
-    TrainingPoint,
-    exploitability_curves,
-    make_compiled_trainer,
-    measure_training,
-    percentile_game,
-)
+from riverboat.papers.training import AbstractGame, TrainingPoint
 from riverboat.solvers.mccfr.tables import Weighting
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
 from riverboat.strategies.blueprint import load_blueprint
 
 SAMPLER_NAMES = {"external": "ES", "chance": "CS", "pcs": "PCS"}
-COARSE_GAME, FINE_GAME = "20 cards, percentile 5", "20 cards, percentile 12"
+
 EQUAL_TIME_NOTE = "in the abstract game, at equal time: not compared, as clocks decide it"
 
 
@@ -70,13 +64,13 @@ def leduc_with_merged_ranks() -> AbstractGame:
 
 def twenty_card_holdem(num_buckets: int) -> AbstractGame:
     """Return hold'em of three streets with 20 cards and percentile buckets of E[HS²] with perfect recall."""
-    return percentile_game(read_game("bench-3x20"), num_buckets, one_size_menu("100%"))
+    return training.percentile_game(read_game("bench-3x20"), num_buckets, one_size_menu("100%"))
 
 
 GAMES: dict[str, Callable[[], AbstractGame]] = {
     "Leduc, JQ.K": leduc_with_merged_ranks,
-    COARSE_GAME: lambda: twenty_card_holdem(5),
-    FINE_GAME: lambda: twenty_card_holdem(12),
+    "20 cards, percentile 5": lambda: twenty_card_holdem(5),
+    "20 cards, percentile 12": lambda: twenty_card_holdem(12),
 }
 
 
@@ -92,9 +86,10 @@ def measure_convergence(
     clock: Callable[[BlueprintTrainer], float] = lambda _: time.process_time(),
 ) -> list[TrainingPoint]:
     """Train for a CPU time, or a time by another clock, and measure at doubling times."""
-    solver = make_compiled_trainer(game, traversal, seed)
-    times = iterate_doubling_times(solver.step, lambda: solver.iterations, seconds, checks, lambda: clock(solver))
-    return [measure_training(solver, elapsed) for elapsed in times]
+    solver = training.make_compiled_trainer(game, traversal, seed)
+    targets = doubling_times(seconds, checks)
+    times = iterate_target_times(solver.step, lambda: solver.iterations, targets, lambda: clock(solver))
+    return [training.measure_training(solver, elapsed) for elapsed in times]
 
 
 def run_convergence(full: bool, seed: int) -> ExperimentReport:
@@ -106,19 +101,15 @@ def run_convergence(full: bool, seed: int) -> ExperimentReport:
         for traversal, label in SAMPLER_NAMES.items():
             points = measure_convergence(game, traversal, seconds, seed, checks)
             last[label] = points[-1]
-            rows += [
-                new_row(f"{name}: {label}, {p.seconds:.2g} s", p.real_exploitability, note=_point_note(p))
-                for p in points
-            ]
+            for p in points:
+                work = f"{p.iterations:,} iterations, {p.infosets_visited:,} visits"
+                note = f"{p.abstract_exploitability:.4g} in the abstract game; {work}"
+                rows.append(new_row(f"{name}: {label}, {p.seconds:.2g} s", p.real_exploitability, note=note))
             for axis, x in (("seconds", [p.seconds for p in points]), ("visits", [p.infosets_visited for p in points])):
-                curves += exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
+                curves += training.exploitability_curves(label, x, points, f"{name}: exploitability against {axis}")
         share = last["PCS"].abstract_exploitability / last["CS"].abstract_exploitability
         rows.append(new_row(f"{name}: exploitability of PCS at the end, shares of CS", share, note=EQUAL_TIME_NOTE))
     return ExperimentReport(rows, format_notes("blueprint-convergence"), curves, log=True)
-
-
-def _point_note(p: TrainingPoint) -> str:
-    return f"{p.abstract_exploitability:.4g} in the abstract game; {p.iterations:,} iterations, {p.infosets_visited:,} visits"
 
 
 # --- A blueprint against its snapshots ---
@@ -143,9 +134,8 @@ def compare_snapshots(run: Path, hands: int = 400_000, seed: int = 0) -> Experim
         f"iterations in {float(final.provenance['seconds']):.0f} s.",
     )
     panel = "mbb a hand against the last strategy, by seconds of training"
-    return ExperimentReport(
-        rows, notes, (Curve(f"{final.rules.name}: snapshots", x, [row.ours for row in rows], panel),)
-    )
+    curve = Curve(f"{final.rules.name}: snapshots", x, [row.ours for row in rows], panel)
+    return ExperimentReport(rows, notes, (curve,))
 
 
 # --- Baselines of external sampling on Leduc ---
@@ -201,7 +191,7 @@ def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int
     solver, points = make_sampling_trainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
         solver.step(FIRST_CHECK * 2**k - solver.iterations)
-        points.append(measure_training(solver))
+        points.append(training.measure_training(solver))
     return points
 
 
@@ -212,7 +202,7 @@ def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[Comparison
         note = f"{p.abstract_exploitability:.4g} in the abstract game"
         rows.append(new_row(f"{name}, {p.iterations:,} iterations: real game", p.real_exploitability, note=note))
     panel = f"[2-4] hold'em, percentile {BUCKETS}: exploitability in mbb a hand against iterations"
-    return rows, exploitability_curves(name, [p.iterations for p in points], points, panel)
+    return rows, training.exploitability_curves(name, [p.iterations for p in points], points, panel)
 
 
 def run_overfitting(full: bool, seed: int) -> ExperimentReport:
@@ -236,20 +226,18 @@ def run_overfitting(full: bool, seed: int) -> ExperimentReport:
 def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
     """Train both with the same buckets, and measure both games."""
     game, checks = two_round_holdem(), FULL_CHECKS if full else QUICK_CHECKS
-    points = {
-        name: train_with_checks(game, traversal, checks, seed)
-        for name, traversal in (("CFR", "pcs"), ("CFR-BR", "cfr-br"))
-    }
-    (rows, curves), (br_rows, br_curves) = (run_results(name, run_points) for name, run_points in points.items())
+    cfr_points, br_points = (train_with_checks(game, traversal, checks, seed) for traversal in ("pcs", "cfr-br"))
+    rows, curves = run_results("CFR", cfr_points)
+    br_rows, br_curves = run_results("CFR-BR", br_points)
     rows += br_rows
-    cfr, cfr_br = (run_points[-1] for run_points in points.values())
+    cfr, cfr_br = cfr_points[-1], br_points[-1]
     share, published = cfr_br.real_exploitability / cfr.real_exploitability, "published: 25 of 103 = 0.24"
     abstract_share = cfr.abstract_exploitability / cfr_br.abstract_exploitability
     note = "the equilibrium of the abstract game is another strategy"
     rows += [
         finding_row("real game: CFR-BR at the end, shares of CFR", 1.0, share, "<=", note=published),
         finding_row("abstract game: CFR at the end, shares of CFR-BR", 1.0, abstract_share, "<=", note=note),
-        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in points["CFR"])),
-        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in points["CFR-BR"])),
+        new_row("real game: least of CFR on the way", min(p.real_exploitability for p in cfr_points)),
+        new_row("real game: least of CFR-BR on the way", min(p.real_exploitability for p in br_points)),
     ]
     return ExperimentReport(rows, format_notes("cfr-br"), curves + br_curves, log=True)

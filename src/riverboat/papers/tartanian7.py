@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb
 from typing import NamedTuple
 
@@ -65,11 +65,10 @@ class LevelMachine:
 
     def apply_batch(self) -> None:
         """Add the increments of a batch to the tables."""
-        for street in self.streets:
-            self.regrets[street] += self.regret_increments[street]
-            self.averages[street] += self.average_increments[street]
-            self.regret_increments[street][:] = 0
-            self.average_increments[street][:] = 0
+        for tables, increments in (self.regrets, self.regret_increments), (self.averages, self.average_increments):
+            for street in self.streets:
+                tables[street] += increments[street]
+                increments[street][:] = 0
 
 
 def _by_first_card(rules: PokerRules) -> CardAbstraction:
@@ -129,28 +128,22 @@ class LevelTrainer:
         self.baseline = baseline
         self.iterations = 0
         self.messages = 0  # one for each machine and deal
-        self._count = 0
+        self.machines = 0
         self.head = self._make_machine(0, ())
         self._moves = [tuple(tree.children(node)) for node in range(len(tree))]
         self._bucket, self._rank = cache(self.cards.bucket), cache(rank)
 
     def _make_machine(self, street: int, draws: tuple[int, ...]) -> LevelMachine:
         rounds, last = self.tree.rules.rounds, street + 1 == self.levels
-        machine = LevelMachine(self._count, range(street, rounds if last else street + 1), draws)
-        self._count += 1
+        machine = LevelMachine(self.machines, range(street, rounds if last else street + 1), draws)
+        self.machines += 1
         for s in machine.streets:
             for table in ("regrets", "averages", "regret_increments", "average_increments", "baselines"):
                 getattr(machine, table)[s] = np.zeros((self.cards.counts[s], int(self.tree.width[s])))
         if not last:
-            ranks = sorted({card // 4 for card in self.cards.deck.cards.tolist()})
-            of_rank = [tuple(c for c in self.cards.deck.cards.tolist() if c // 4 == rank) for rank in ranks]
-            machine.children = [self._make_machine(street + 1, bucket) for bucket in of_rank]
+            of_rank = groupby(sorted(self.cards.deck.cards.tolist()), key=lambda card: card // 4)
+            machine.children = [self._make_machine(street + 1, tuple(cards)) for _, cards in of_rank]
         return machine
-
-    @property
-    def machines(self) -> int:
-        """Number of machines."""
-        return self._count
 
     def step(self, iterations: int) -> None:
         """Train for a number of deals."""
@@ -202,9 +195,8 @@ class LevelTrainer:
             value = self._value(machine, deal, children[chosen])
             if self.baseline is None:
                 return value
-            expected = machine.baselines[street][
-                self._bucket(deal.hands[deal.traverser], deal.board[:street]), cells[1]
-            ]
+            own_bucket = self._bucket(deal.hands[deal.traverser], deal.board[:street])
+            expected = machine.baselines[street][own_bucket, cells[1]]
             surprise = value - float(expected[chosen])
             mean = float(strategy @ expected) + surprise
             expected[chosen] += self.baseline * surprise
@@ -246,11 +238,10 @@ class LevelTrainer:
 
     def strategy(self) -> Blueprint:
         """Return the average strategy of all machines."""
-        tables = []
-        for street in range(self.tree.rules.rounds):
-            parts = [machine.averages[street] for machine in self.head.subtree() if street in machine.streets]
-            tables.append(np.sum(parts, axis=0))
-        return Blueprint(self.tree.rules, self.tree.menu, self.tree, self.cards, tuple(tables))
+        averages = [machine.averages for machine in self.head.subtree()]
+        streets = range(self.tree.rules.rounds)
+        tables = tuple(np.sum([table[street] for table in averages if street in table], axis=0) for street in streets)
+        return Blueprint(self.tree.rules, self.tree.menu, self.tree, self.cards, tables)
 
 
 LEVELS = (1, 2, 3)

@@ -68,9 +68,8 @@ def solve_single_hand(tournament: Tournament) -> tuple[Array, float]:
     """
     stacks = (tournament.chips / 3,) * 3
     stage = PushFoldStage(PushFold(stacks, tournament.blinds, tournament.ante))
-    strategy, gain = solve_hand(
-        stage, stage.initial_strategy, stage.payoffs, 0, 5000, until=1e-4 * tournament.blinds[0]
-    )
+    until = 1e-4 * tournament.blinds[0]
+    strategy, gain = solve_hand(stage, stage.initial_strategy, stage.payoffs, 0, 5000, until=until)
     return share_of_hands(strategy), gain
 
 
@@ -93,11 +92,9 @@ def run_calls(full: bool, seed: int) -> ExperimentReport:
     single_hand_shares, epsilon = solve_single_hand(tournament)
     at = lines.index(BIG_BLIND_CALL_LINE)
     ours, single = tournament_shares[at], single_hand_shares[at]
-    name = "single hand: the big blind calls behind two all-ins"
+    name, why = "single hand: the big blind calls behind two all-ins", EXPLAINED_SHARES["tournament"]
     rows = [
-        paper_row(
-            full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, EXPLAINED_SHARES["tournament"]
-        ),
+        paper_row(full, "tournament: the big blind calls", PAPER_TOURNAMENT_SHARE, ours, 3, why),
         printed_row(name, PAPER_SINGLE_HAND_SHARE, single, digits=3, explained=EXPLAINED_SHARES["single_hand"]),
         finding_row("times as often as in the tournament", 2.0, single / ours, ">="),
     ]
@@ -121,9 +118,8 @@ def run_findings(full: bool, seed: int) -> ExperimentReport:
 
 def _three_player_strategies(solution: SolvedTournament) -> Array:
     """Return the strategies of three-player states. float64 [states, lines, classes]"""
-    return np.array(
-        [s for s, state in zip(solution.strategies, solution.tournament.states, strict=True) if len(state) == 3]
-    )
+    pairs = zip(solution.strategies, solution.tournament.states, strict=True)
+    return np.array([strategy for strategy, state in pairs if len(state) == 3])
 
 
 def order_rows(solution: SolvedTournament) -> tuple[list[ComparisonRow], str]:
@@ -135,12 +131,11 @@ def order_rows(solution: SolvedTournament) -> tuple[list[ComparisonRow], str]:
     a, b = np.unravel_index(int(both.argmax()), both.shape)
     pairs = int((both > 0).sum()) // 2
     first, second = CLASS_NAMES[a], CLASS_NAMES[b]
-    example = (
-        f"{first} without {second} in {counts[a, b]:.0f} states, with {second} without {first} in {counts[b, a]:.0f}"
-    )
-    return [finding_row("button's first all-ins: pairs of classes without a fixed order", 1.0, float(pairs), ">=")], (
-        f"The button goes all-in with {example}."
-    )
+    note = f"The button goes all-in with {first} without {second} in {counts[a, b]:.0f} states, with {second} without "
+    note += f"{first} in {counts[b, a]:.0f}."
+    return [
+        finding_row("button's first all-ins: pairs of classes without a fixed order", 1.0, float(pairs), ">=")
+    ], note
 
 
 def mixing_rows(solution: SolvedTournament) -> list[ComparisonRow]:
@@ -193,10 +188,9 @@ def ranking_rows(solution: SolvedTournament) -> list[ComparisonRow]:
             prefix = np.zeros(len(order), bool)
             prefix[order[:cut]] = True
             misplaced.append(float(((advantage > 0) != prefix) @ class_shares))
+    num_lost = np.sum(np.array(lost) > 1e-4)
     return [
-        finding_row(
-            "Karlson-Sklansky ranking: states and lines where it loses", 1.0, np.sum(np.array(lost) > 1e-4), ">="
-        ),
+        finding_row("Karlson-Sklansky ranking: states and lines where it loses", 1.0, num_lost, ">="),
         new_row("its mean loss a hand, dollars", np.mean(lost)),
         new_row("its largest loss a hand, dollars", np.max(lost)),
         new_row("hands that it misplaces, mean share", np.mean(misplaced)),
@@ -206,9 +200,8 @@ def ranking_rows(solution: SolvedTournament) -> list[ComparisonRow]:
 
 def rank_karlson_sklansky(tables: HandTables) -> Array:
     """Rank classes by the largest stack at which an all-in with open cards gains, best first. int64 [169]"""
-    share = (tables.pair_orders[1] + tables.pair_orders[2] / 2) / np.maximum(
-        tables.pair_probabilities, 1e-300
-    )  # equity of the caller
+    won = tables.pair_orders[1] + tables.pair_orders[2] / 2
+    share = won / np.maximum(tables.pair_probabilities, 1e-300)  # equity of the caller
     low, high = np.full(len(share), 0.5), np.full(len(share), 1e4)
     for _ in range(60):
         stack = (low + high)[:, None] / 2

@@ -127,9 +127,7 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
     """Compute both players' exploitabilities, their average, and the order of the mappings."""
     tree = PublicTree(leduc(stack=LEDUC_STACK))
     best_responses = {name: best_response_values(small, tree) for name, small in solve_small_game(LEDUC_STACK).items()}
-    averages = {
-        name: {m: sum(best) / 2 for m, best in by_mapping.items()} for name, by_mapping in best_responses.items()
-    }
+    averages = {name: {m: sum(best) / 2 for m, best in values.items()} for name, values in best_responses.items()}
     ranks = {name: average_ranks(by_mapping) for name, by_mapping in averages.items()}
     paper = average_ranks({m: row[2] for m, row in LEDUC_TABLE.items()})
     rows = [
@@ -201,11 +199,10 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: kuhn_exploitabilities(size, stack) for stack in STACKS}
-        upwards = {
-            stack: f"{kuhn_exploitabilities(size, stack, 1e-9)['det-arith']:.4f} when a bet on the threshold is "
-            "translated to all-in"
-            for stack in STACKS
-        }
+        upwards = {}
+        for stack in STACKS:
+            nudged = kuhn_exploitabilities(size, stack, 1e-9)["det-arith"]
+            upwards[stack] = f"{nudged:.4f} when a bet on the threshold is translated to all-in"
         explained = KUHN_EXPLAINED if size == 0.4 else {}
         table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
         rows += table_results

@@ -7,6 +7,7 @@ from math import ceil, inf
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -199,37 +200,30 @@ def plot_strength_against_cost(ledger: Ledger) -> Figure:
     cost_keys = [key for key in COST_LABELS if any(key in facts for facts in ledger.agents.values())]
     if not cost_keys:
         raise InputError(f"ledger {ledger.path!r}: no agent has costs; measure them with `riverboat cost AGENT --json`")
-    rated = [
-        rating.mbb_per_game for mark, rating in ratings.items() if any(key in ledger.agents[mark] for key in cost_keys)
-    ]
+    rated = [r.mbb_per_game for mark, r in ratings.items() if any(key in ledger.agents[mark] for key in cost_keys)]
     span = max(rated, default=0.0) - min(rated, default=0.0)
     figure, axes = new_figure((4.6 * len(cost_keys), 8), 2, len(cost_keys), sharey="row")
     for column, key in enumerate(cost_keys):
         top, below = axes[:, column]
-        rated_agents = [mark for mark, facts in ledger.agents.items() if facts.get(key, 0) > 0 and mark in ratings]
+        costs = {mark: float(facts[key]) for mark, facts in ledger.agents.items() if facts.get(key, 0) > 0}
         last: dict[float, float] = {}  # by cost: position of the last label, so that labels do not overlap
-        for mark in sorted(rated_agents, key=lambda mark: ratings[mark].mbb_per_game):
-            rating, cost = ratings[mark], float(ledger.agents[mark][key])
+        for mark in sorted((mark for mark in costs if mark in ratings), key=lambda mark: ratings[mark].mbb_per_game):
+            rating, cost = ratings[mark], costs[mark]
             top.errorbar(cost, rating.mbb_per_game, yerr=rating.ci95, marker="o", capsize=3, color=NEUTRAL_COLOR)
             column_cost = next((x for x in last if 1 / LABEL_COST_RATIO < x / cost < LABEL_COST_RATIO), cost)
             last[column_cost] = max(rating.mbb_per_game, last.get(column_cost, -inf) + LABEL_HEIGHT * span)
             top.annotate(names[mark], (cost, last[column_cost]), fontsize=8, xytext=(5, 0),
                          textcoords="offset points", va="center")  # fmt: skip
         for number, (actions, start) in enumerate(lbr_settings):
-            points = [
-                (float(ledger.agents[e.agents[0]][key]), e)
-                for e in ledger.pooled_entries("lbr")
-                if _lbr_setting(e) == (actions, start) and ledger.agents[e.agents[0]].get(key, 0) > 0
-            ]
-            points.sort(key=lambda point: point[0])
-            where = "deal" if start == "preflop" else start
+            entries = [e for e in ledger.pooled_entries("lbr") if _lbr_setting(e) == (actions, start)]
+            points = sorted((costs[e.agents[0]], e.mbb_per_game, e.ci95) for e in entries if e.agents[0] in costs)
+            x, won, half_widths = np.array(points).reshape(-1, 3).T
+            label = f"{actions} from the {'deal' if start == 'preflop' else start}"
             below.errorbar(
-                [x for x, _ in points], [e.mbb_per_game for _, e in points], yerr=[e.ci95 for _, e in points],
-                marker="o", capsize=3, linestyle="", color=f"C{number}", label=f"{actions} from the {where}",
-            )  # fmt: skip
+                x, won, yerr=half_widths, marker="o", capsize=3, linestyle="", color=f"C{number}", label=label
+            )
         below.set(xlabel=COST_LABELS[key])
-        costs = [float(facts[key]) for facts in ledger.agents.values() if facts.get(key, 0) > 0] or [1.0]
-        least, most = min(costs), max(costs)
+        least, most = min(costs.values(), default=1.0), max(costs.values(), default=1.0)
         for axis in (top, below):
             axis.set(xscale="log", xlim=(least / 2, most * max(3.0, (most / least) ** 0.4)))  # space for labels
             axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if most < WIDE_COST_RATIO * least else (1,)))

@@ -67,9 +67,7 @@ def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]]) -> Figure:
         _draw(axis, profile, colours)
         axis.set_title(title, fontsize=11)
     grid[-1, 0].set_xlabel("share of the player's signals, weak to strong")
-    handles: list[Any] = [
-        Patch(color=colour, label=ACTION_NAMES.get(label, label)) for label, colour in colours.items()
-    ]
+    handles = [Patch(color=colour, label=ACTION_NAMES.get(label, label)) for label, colour in colours.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 8), fontsize=8, frameon=False)
     return figure
 
@@ -87,15 +85,12 @@ def _draw(axis: Any, profile: ThresholdProfile, colours: dict[str, str]) -> None
             colour = colours.setdefault(label, _colour(label, colours))
             axis.barh(height, right - left, left=left, height=0.72, color=colour, edgecolor="white", linewidth=1.2)
             if right - left > 0.035:
-                axis.text(
-                    (left + right) / 2, height, ACTION_NAMES.get(label, label), ha="center", va="center", fontsize=8
-                )
+                text = ACTION_NAMES.get(label, label)
+                axis.text((left + right) / 2, height, text, ha="center", va="center", fontsize=8)
         last = -1.0
         for share in shares[1:-1]:
-            near, last = share - last < 0.045, share
-            axis.text(
-                share, height + 0.38 + 0.11 * near, f"{share:.3f}", ha="center", va="bottom", fontsize=6, color="#444"
-            )
+            above, last = height + (0.49 if share - last < 0.045 else 0.38), share
+            axis.text(share, above, f"{share:.3f}", ha="center", va="bottom", fontsize=6, color="#444")
     names = [f"player {game.situations[s].player}: {_situation_label(game.situations[s].name)}" for s in reversed(rows)]
     axis.set_yticks(range(len(rows)), names, fontsize=9)
     axis.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.3))

@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riverboat.abstraction import quality
 from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
-from riverboat.abstraction.quality import (
-    bucket_sizes,
-    centroid_kind,
-    mean_strengths,
-    ochs_equities,
-    sample_boards,
-    strength_histograms,
-)
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, card_name
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import Cards, as_board, format_cards
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, unknown_name_error
+from riverboat.core.errors import InputError
+from riverboat.core.validation import check_name
 from riverboat.plots import card_abstraction as plots
 from riverboat.plots.figures import save_figure as save_figure
 
@@ -61,26 +55,30 @@ def plot_centroids(abstraction: CardAbstraction, street: str, panels: int = MAX_
     InputError
         If the street is unknown, its buckets have no centroids, or `panels` is below 1.
     """
-    r = _street_index(abstraction, street)
-    kind, strength = centroid_kind(abstraction, r), mean_strengths(abstraction, r)
+    check_name("street", street, STREETS[: len(abstraction.streets)])
+    r = STREETS.index(street)
+    kind, strength = quality.centroid_kind(abstraction, r), quality.mean_strengths(abstraction, r)
     if strength is None or kind == "strength":
         raise InputError(f"{street} of {abstraction.name}: its buckets have no centroids to plot")
     if panels < 1:
         raise InputError(f"panels={panels}: must be at least 1")
-    shapes = ochs_equities(abstraction.streets[r].centres) if kind == "ochs" else strength_histograms(abstraction, r)
-    assert shapes is not None
-    sizes = bucket_sizes(abstraction, r)
+    if kind == "ochs":
+        description, means = "strength against eight groups", None
+        shapes = quality.ochs_equities(abstraction.streets[r].centres)
+    else:
+        description, means = "river strength, from 0 to 1; the line is its mean", strength
+        histograms = quality.strength_histograms(abstraction, r)
+        assert histograms is not None
+        shapes = histograms
+    sizes = quality.bucket_sizes(abstraction, r)
     weight = np.ones(len(strength)) if sizes is None else sizes
     chosen = _sample_by_weight(strength, weight, panels)
     shown = f", {len(chosen)} of them" if len(chosen) < len(strength) else ""
-    description = (
-        "strength against eight groups" if kind == "ochs" else "river strength, from 0 to 1; the line is its mean"
-    )
     return plots.plot_centroids(
         f"{abstraction.name}, {street}: {len(strength):,} buckets{shown}\n{description}",
         shapes[chosen],
         [f"{b}: {100 * weight[b] / weight.sum():.2g} %" for b in chosen],
-        None if kind == "ochs" else strength[chosen].tolist(),
+        None if means is None else means[chosen].tolist(),
     )
 
 
@@ -88,18 +86,10 @@ def _sample_by_weight(strength: Array, weight: Array, count: int) -> list[int]:
     """Return non-empty buckets in order of strength; at most `count`, at equal steps of the weight."""
     order = np.argsort(strength, kind="stable")
     order = order[weight[order] > 0]
-    if len(order) <= count:
-        return [int(b) for b in order]
-    reached = np.cumsum(weight[order])
-    at = np.searchsorted(reached, (np.arange(count) + 0.5) / count * reached[-1])
-    return [int(b) for b in order[np.unique(at)]]
-
-
-def _street_index(abstraction: CardAbstraction, street: str) -> int:
-    names = STREETS[: len(abstraction.streets)]
-    if street not in names:
-        raise unknown_name_error("street", street, names)
-    return names.index(street)
+    if len(order) > count:
+        reached = np.cumsum(weight[order])
+        order = order[np.unique(np.searchsorted(reached, (np.arange(count) + 0.5) / count * reached[-1]))]
+    return [int(b) for b in order]
 
 
 # --- Public buckets ---
@@ -148,7 +138,7 @@ def plot_public_buckets(abstraction: CardAbstraction, boards: int = SAMPLE_BOARD
     for c in range(public.count):
         in_bucket = labels == c
         share = 100 * times[in_bucket].sum() / times.sum()
-        sample = (sorted(all_boards[b].tolist(), reverse=True) for b in sample_boards(labels, times, c, boards))
+        sample = (sorted(all_boards[b].tolist(), reverse=True) for b in quality.sample_boards(labels, times, c, boards))
         cards = [[card_name(card) for card in board] for board in sample]
         groups.append((f"{c}: {in_bucket.sum()} boards, {share:.2g} %", cards))
     total = f"{public.count} public buckets of {len(all_boards):,} boards"
@@ -228,7 +218,7 @@ def bucket_colours(abstraction: CardAbstraction, cards: tuple[int, ...]) -> tupl
     buckets = np.full(len(HAND_CARDS), -1, np.int32)
     buckets[live] = abstraction.buckets(np.concatenate([HAND_CARDS[live], dealt], axis=1), check=False)[:, 0, r]
     used = np.unique(buckets[live])
-    strength = mean_strengths(abstraction, r)
+    strength = quality.mean_strengths(abstraction, r)
     if strength is not None:
         used = used[np.argsort(strength[used], kind="stable")]
     rank = np.empty(abstraction.counts[r])

@@ -12,18 +12,9 @@ from riverboat.core.errors import InputError
 from riverboat.core.formatting import shell_quote
 from riverboat.core.tables import FIGURE, PROSE, ReportColumn, ReportTable
 from riverboat.engines.devices import CUDA
+from riverboat.evaluation import ledger as ledgers
 from riverboat.evaluation.identity import agent_identity
-from riverboat.evaluation.ledger import (
-    COST_KEYS,
-    EXPLOITABILITY,
-    LBR,
-    MATCH,
-    RESULT_KINDS,
-    Ledger,
-    LedgerEntry,
-    read_ledger,
-    read_result,
-)
+from riverboat.evaluation.ledger import Ledger, LedgerEntry
 from riverboat.solvers.mccfr.recipe import DEVICE_CORES
 from riverboat.strategies.blueprint import load_blueprint
 
@@ -38,9 +29,9 @@ LEDGER_UNITS = {
 
 def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
     """Read a ledger, and add and store results; raise an error if there is neither a ledger nor a result."""
-    ledger = read_ledger(file)
+    ledger = ledgers.read_ledger(file)
     for path in add:
-        ledger = ledger.add(read_result(path), str(path))
+        ledger = ledger.add(ledgers.read_result(path), str(path))
     if ledger.game is None:
         raise InputError(f"ledger {str(file)!r}: does not exist yet; --add RESULT.json creates it")
     if add:
@@ -50,15 +41,13 @@ def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
 
 def ledger_to_dict(book: Ledger) -> dict[str, Any]:
     """Return a ledger as a JSON object."""
-    names = book.names()
+    names, pooled = book.names(), [entry for kind in ledgers.RESULT_KINDS for entry in book.pooled_entries(kind)]
     return {
         "game": dict(book.game or {}),
         "agents": [{"fingerprint": mark, **facts, "name": names[mark]} for mark, facts in sorted(book.agents.items())],
         "ratings": [{"agent": rating.agent, "name": names[rating.agent]} | asdict(rating) for rating in book.ratings()],
         "results": [entry.to_dict() | {"claims": [entry.claim.to_dict()]} for entry in book.entries],
-        "pooled": [
-            entry.to_dict() for kind in RESULT_KINDS for entry in book.pooled_entries(kind) if "pieces" in entry.extra
-        ],
+        "pooled": [entry.to_dict() for entry in pooled if "pieces" in entry.extra],
         "unit": "mbb/g",
         "units": LEDGER_UNITS,
     }
@@ -69,7 +58,7 @@ def ledger_to_dict(book: Ledger) -> dict[str, Any]:
 
 def ledger_tables(book: Ledger) -> list[tuple[str, ReportTable]]:
     """Return the non-empty tables of a ledger with their titles."""
-    bounds = (*book.pooled_entries(EXPLOITABILITY), *book.pooled_entries(LBR))
+    bounds = (*book.pooled_entries(ledgers.EXPLOITABILITY), *book.pooled_entries(ledgers.LBR))
     tables = (
         ("Ratings", _rating_table(book)),
         ("Matches", _match_rows(book)),
@@ -97,7 +86,7 @@ def _rating_table(book: Ledger) -> ReportTable:
 
 def _match_rows(book: Ledger) -> ReportTable:
     names, rows = book.names(), []
-    for entry in book.pooled_entries(MATCH):
+    for entry in book.pooled_entries(ledgers.MATCH):
         figures = f"{entry.mbb_per_game:+,.1f}", f"{entry.ci95:,.1f}", f"{entry.hands or 0:,}"
         seed = "" if entry.seed is None else str(entry.seed)
         rows.append((*(names[agent] for agent in entry.agents), *figures, seed, " ".join(_match_conditions(entry))))
@@ -117,9 +106,9 @@ def _match_conditions(entry: LedgerEntry) -> list[str]:
 
 def measure_name(entry: LedgerEntry, names: Mapping[str, str]) -> str:
     """Name what a result measures: `won against demo`, `LBR fcpa from the turn`, `best response`."""
-    if entry.kind == MATCH:
+    if entry.kind == ledgers.MATCH:
         return f"won against {names[entry.agents[1]]}"
-    if entry.kind == EXPLOITABILITY:
+    if entry.kind == ledgers.EXPLOITABILITY:
         return "best response" + (" (exact)" if entry.extra.get("is") == "exact" else "")
     start = entry.extra.get("from")
     return f"LBR {entry.extra.get('actions', '')}" + (f" from the {start}" if start not in (None, "preflop") else "")
@@ -129,7 +118,7 @@ def measurement_table(entries: Iterable[LedgerEntry], names: Mapping[str, str]) 
     """Tabulate results of all kinds: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
     rows = []
     for entry in entries:
-        figure = f"{entry.mbb_per_game:{'+' if entry.kind == MATCH else ''},.1f}"
+        figure = f"{entry.mbb_per_game:{'+' if entry.kind == ledgers.MATCH else ''},.1f}"
         half_width = "exact" if entry.extra.get("is") == "exact" else f"{entry.ci95:,.1f}"
         hands = f"{entry.hands:,}" if entry.hands else ""
         rows.append((names[entry.agents[0]], measure_name(entry, names), figure, half_width, hands))
@@ -154,9 +143,9 @@ def _agent_table(book: Ledger) -> ReportTable:
 
 def _cost_table(book: Ledger) -> ReportTable:
     rows = tuple(
-        (name, *(f"{facts[key]:.4g}" if key in facts else "" for key in COST_KEYS))
+        (name, *(f"{facts[key]:.4g}" if key in facts else "" for key in ledgers.COST_KEYS))
         for name, _, facts in _sorted_agents(book)
-        if any(key in facts for key in COST_KEYS)
+        if any(key in facts for key in ledgers.COST_KEYS)
     )
     costs = (ReportColumn(title, FIGURE) for title in ("core-hours", "MB", "seconds per decision"))
     return ReportTable("", (AGENT, *costs), rows)
@@ -186,8 +175,7 @@ def to_markdown_page(book: Ledger, page: Path) -> str:
         "Figures are mbb/g ± half the width of a 95 % interval. A rating is the least-squares fit to all matches; its error "
         "is wider where they contradict each other. Exploitability is exact or a lower bound.",
     ]
-    for title, table in ledger_tables(book):
-        parts.append(f"## {title}\n\n{_markdown_table(table)}")
+    parts += [f"## {title}\n\n{_markdown_table(table)}" for title, table in ledger_tables(book)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -223,15 +211,10 @@ def describe_shipped_agent() -> list[str]:
     """Describe the shipped agent and each of its measurements in one line each, for JSON; empty if no agent is shipped."""
     if not has_shipped_measurements():
         return []
-    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    ledger = ledgers.read_ledger(registry.SHIPPED_LEDGER)
     names = ledger.names()
-    return [
-        describe_shipped_provenance(),
-        *(
-            f"{names[entry.agents[0]]}, {measure_name(entry, names)}: {entry.claim}"
-            for entry in _sorted_entries(ledger)
-        ),
-    ]
+    lines = [f"{names[e.agents[0]]}, {measure_name(e, names)}: {e.claim}" for e in _sorted_entries(ledger)]
+    return [describe_shipped_provenance(), *lines]
 
 
 def agent_fingerprint(name: str) -> str:
@@ -244,7 +227,7 @@ def shipped_measurement_table(demo_fingerprint: str | None = None) -> tuple[Repo
 
     `demo_fingerprint` is the fingerprint of the local demo agent. Measurements of another training run are marked.
     """
-    ledger = read_ledger(registry.SHIPPED_LEDGER)
+    ledger = ledgers.read_ledger(registry.SHIPPED_LEDGER)
     names, notes = ledger.names(), []
     for mark, facts in ledger.agents.items():
         if facts["name"] == registry.DEMO and demo_fingerprint not in (None, mark):

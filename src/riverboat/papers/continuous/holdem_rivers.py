@@ -9,29 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.continuous.holdem import (
-    RankDistribution,
-    RiverBetting,
-    RiverThresholdPlayer,
-    hand_solution,
-    rank_solution,
-)
+from riverboat.continuous import holdem
+from riverboat.continuous.holdem import RankDistribution, RiverBetting, RiverThresholdPlayer
 from riverboat.continuous.proposals import solve_discretized
 from riverboat.continuous.signals import uniform
 from riverboat.continuous.solver import solve as solve_game
 from riverboat.continuous.solver import solve_model
 from riverboat.continuous.strategies import QualitativeModel
 from riverboat.core.arrays import Array
+from riverboat.engines.tables import table_block
+from riverboat.papers import reached_rivers
 from riverboat.papers.framework import ExperimentReport, format_notes
-from riverboat.papers.reached_rivers import (
-    LIMIT_SIZES,
-    POT,
-    RIVERS_PER_TURN,
-    SampledRiver,
-    make_base_agent,
-    rivers_from_self_play,
-    rivers_from_solved_turns,
-)
+from riverboat.papers.reached_rivers import LIMIT_SIZES, POT, RIVERS_PER_TURN, SampledRiver
 from riverboat.papers.rows import ComparisonRow, finding_row, mean_row, new_row
 from riverboat.solvers.boards.cfr import BoardCFR
 from riverboat.strategies.solution import Solution
@@ -78,11 +67,9 @@ def win_rate_percent(tree: BoardTree, ours: Solution, theirs: Solution) -> float
 def _decode_table(solution: Solution, tree: BoardTree) -> Array:
     """Return a solution's table as probabilities. float64 [tree.table_size]"""
     out = np.zeros(tree.table_size)
-    for node in np.flatnonzero(tree.forest.actor >= 0):
-        player = int(tree.forest.actor[node])
-        block = solution.node_strategy(0, int(node))
-        at = int(tree.boards.base[0, player]) + int(tree.forest.slot[node]) * block.shape[1]
-        out[at : at + block.size] = block.ravel()
+    for node in np.flatnonzero(tree.forest.actor >= 0).tolist():
+        at, width, rows = table_block(tree, 0, node)
+        out[at : at + width * rows] = solution.node_strategy(0, node).ravel()
     return out
 
 
@@ -135,23 +122,22 @@ def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> Ri
     converged = river_player.cfr_plus_frequencies(ranks, 1000)
     iteration_seconds = (time.process_time() - start_time) / 1000
     iterations = max(1, int(threshold_seconds / iteration_seconds))  # of CFR+ in the time of the threshold player
-    thresholds = rank_solution(tree, ranks, betting, best.frequencies)
-    equal_time = rank_solution(tree, ranks, betting, river_player.cfr_plus_frequencies(ranks, iterations))
+    thresholds = holdem.rank_solution(tree, ranks, betting, best.frequencies)
+    equal_time = holdem.rank_solution(tree, ranks, betting, river_player.cfr_plus_frequencies(ranks, iterations))
     _, seconds = solve_exactly(tree, 0.5)
     exact, _ = solve_exactly(tree, 0.05)
     strategies = {
         "the threshold player": thresholds,
-        "ranks without card removal": rank_solution(tree, ranks, betting, converged),
+        "ranks without card removal": holdem.rank_solution(tree, ranks, betting, converged),
         "ranks in equal time": equal_time,
         "the exact solution": exact,
     }
     opponents = {"the exact solution": exact, "ranks in equal time": equal_time}
     if river.base is not None:
-        strategies["the base agent"] = opponents["the base agent"] = hand_solution(tree, betting, river.base)
+        strategies["the base agent"] = opponents["the base agent"] = holdem.hand_solution(tree, betting, river.base)
     percent = {f"loss of {name}, % of pot": exploitability_percent(s) for name, s in strategies.items()}
-    percent |= {
-        f"against {name}, % of pot a hand": win_rate_percent(tree, thresholds, s) for name, s in opponents.items()
-    }
+    for name, strategy in opponents.items():
+        percent[f"against {name}, % of pot a hand"] = win_rate_percent(tree, thresholds, strategy)
     return RiverMeasurement(epsilons, percent, (threshold_seconds, build + seconds))
 
 
@@ -220,9 +206,9 @@ def measure_rivers(source: str, rivers: Sequence[SampledRiver]) -> tuple[list[Co
 def run(full: bool, seed: int) -> ExperimentReport:
     """Measure 30 rivers of each source, or a thousand at full size."""
     count = 1000 if full else 30
-    turns = list(rivers_from_solved_turns(count, seed))
-    agent = make_base_agent(seed)
-    matches, num_short = rivers_from_self_play(agent, agent.rules, count, seed)
+    turns = list(reached_rivers.rivers_from_solved_turns(count, seed))
+    agent = reached_rivers.make_base_agent(seed)
+    matches, num_short = reached_rivers.rivers_from_self_play(agent, agent.rules, count, seed)
     limit = [river._replace(sizes=LIMIT_SIZES, base=None) for river in matches]
     rows: list[ComparisonRow] = []
     epsilon = []

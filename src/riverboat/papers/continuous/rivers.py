@@ -23,7 +23,7 @@ from riverboat.continuous.discretization import DiscretizedGame
 from riverboat.continuous.examples import river, three_way
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder
-from riverboat.continuous.programs import LinearForms, build_linear_forms
+from riverboat.continuous.programs import build_linear_forms
 from riverboat.continuous.proposals import add_raise, fit_thresholds, river_models, solve_discretized
 from riverboat.continuous.solver import EPSILON_TOLERANCE, ModelSolution, solve, solve_model
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile
@@ -51,10 +51,10 @@ class ModelSearch(NamedTuple):
     seconds: float
 
 
-def search_models(game: ContinuousGame, steps: int = 60) -> ModelSearch:
+def search_models(game: ContinuousGame) -> ModelSearch:
     """Fit all models to the discretized game, find their thresholds, and return those that are equilibria."""
     start_time = time.perf_counter()
-    discretized = solve_discretized(game, steps)
+    discretized = solve_discretized(game, 60)
     proposals = sorted((fit_thresholds(discretized, model) for model in river_models(game)), key=lambda p: -p.fit)
     equilibria, first = [], math.inf
     for proposal in proposals:
@@ -69,11 +69,9 @@ def search_models(game: ContinuousGame, steps: int = 60) -> ModelSearch:
     return ModelSearch(len(proposals), equilibria, first, time.perf_counter() - start_time)
 
 
-def median_milliseconds(
-    solve: Callable[[ContinuousGame, LinearForms], object], game: ContinuousGame, forms: LinearForms
-) -> float:
+def median_milliseconds(work: Callable[[], object]) -> float:
     """Return the median time of five runs."""
-    return 1e3 * median(timeit.repeat(partial(solve, game, forms), number=1, repeat=5))
+    return 1e3 * median(timeit.repeat(work, number=1, repeat=5))
 
 
 def run_limit_river(full: bool, seed: int) -> ExperimentReport:
@@ -83,27 +81,25 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
     notes = ["a model is the moves of every situation from weak to strong; the paper's figures 3 to 5 print no numbers"]
     for pot in POTS if full else POTS[1:3]:
         game = river(pot=pot, raises=(1.0,))
-        searched = search_models(game)
+        searched, name = search_models(game), f"pot {pot:g}"
         values = [certificate.values[0] for _, certificate, _ in searched.equilibria]
         rows += [
-            new_row(f"pot {pot:g}: models", float(searched.num_models)),
-            finding_row(f"pot {pot:g}: one of them or more is an equilibrium", 1.0, float(bool(searched.equilibria))),
-            new_row(f"pot {pot:g}: models that are equilibria", float(len(values)), note="they differ in idle bands"),
-            new_row(f"pot {pot:g}: seconds for all models", searched.seconds),
+            new_row(f"{name}: models", float(searched.num_models)),
+            finding_row(f"{name}: one of them or more is an equilibrium", 1.0, float(bool(values))),
+            new_row(f"{name}: models that are equilibria", float(len(values)), note="they differ in idle bands"),
+            new_row(f"{name}: seconds for all models", searched.seconds),
         ]
         if not values:
             continue
-        model, _, profile = min(searched.equilibria, key=lambda g: len(g[0].thresholds))
+        drawn = sorted(searched.equilibria, key=lambda g: len(g[0].thresholds))[:NUM_PANELS]
+        model, _, profile = drawn[0]
         ordered = model_of_profile(profile)
         forms = build_linear_forms(game, ordered, ordered.order or ())
-        linear, elimination = programs.solve_threshold_lp, programs.solve_threshold_system
-        slack = max(solve(game, forms).slack for solve in (linear, elimination)) / pot
+        linear = partial(programs.solve_threshold_lp, game, forms)
+        elimination = partial(programs.solve_threshold_system, game, forms)
+        slack = max(linear().slack, elimination().slack) / pot
         epsilon = max(certificate.epsilon_share for _, certificate, _ in searched.equilibria)
-        name, seconds, milliseconds = (
-            f"pot {pot:g}",
-            searched.seconds_to_first,
-            median_milliseconds(linear, game, forms),
-        )
+        milliseconds, seconds = median_milliseconds(linear), searched.seconds_to_first
         rows += [
             new_row(f"{name}: seconds to the first equilibrium", seconds, note="from the rules of the game"),
             theorem_row(f"{name}: largest certified epsilon, share of the pot", 0.0, epsilon),
@@ -111,11 +107,10 @@ def run_limit_river(full: bool, seed: int) -> ExperimentReport:
             theorem_row(f"{name}: largest difference of their values", 0.0, max(values) - min(values)),
             theorem_row(f"{name}: largest violation in both programs", 0.0, slack),
             new_row(f"{name}: linear program, ms", milliseconds),
-            new_row(f"{name}: elimination, ms", median_milliseconds(elimination, game, forms), note="polynomial time"),
+            new_row(f"{name}: elimination, ms", median_milliseconds(elimination), note="polynomial time"),
         ]
-        words = "; ".join(f"{name}: {bands}" for name, bands in model.band_words(game).items())
-        notes.append(f"pot {pot:g}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
-        drawn = sorted(searched.equilibria, key=lambda g: len(g[0].thresholds))[:NUM_PANELS]
+        words = "; ".join(f"{situation}: {bands}" for situation, bands in model.band_words(game).items())
+        notes.append(f"{name}, the simplest: {words}; thresholds {', '.join(f'{c:.6g}' for c in profile.cuts)}")
     rows += two_raise_rows(2.0)
     named = [(f"pot {pot:g}, model {n}", profile) for n, (_, _, profile) in enumerate(drawn, start=1)]
     return ExperimentReport(rows, notes, draw=(lambda: plot_profiles(named)) if named else None)
@@ -194,9 +189,8 @@ def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
     sizes = STEPS + ((211, 401) if full else ())
     values = [solve_lp(compile_game(DiscretizedGame(game, steps))).value for steps in sizes]
     errors = [max(abs(value - 0.1), 1e-12) for value in values]
-    rows += [
-        new_row(f"value of the game in {n} steps", v, note="linear program") for n, v in zip(sizes, values, strict=True)
-    ]
+    for size, value in zip(sizes, values, strict=True):
+        rows.append(new_row(f"value of the game in {size} steps", value, note="linear program"))
     falls = all(later < before for before, later in pairwise(errors))
     rate = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
     rows += [

@@ -11,10 +11,10 @@ values are exact, in the game where only the opponent has that bet, once for eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.holdem import Holdem
 from riverboat.games.boards.subtrees import BoardSubgame
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes, load_figures
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes, load_figures
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
 from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
 from riverboat.solvers.schedules import dcfr
@@ -48,7 +48,9 @@ ROUNDING = 1e-5
 class FlopEndgameSize(NamedTuple):
     """The amount of work of a run."""
 
-    game: str
+    kind: str  # `small` or `large`
+    ranks: int
+    suits: int
     buckets: int
     base: int  # iterations of the base
     iterations: int  # for each endgame
@@ -57,22 +59,9 @@ class FlopEndgameSize(NamedTuple):
     fine: int = 0  # iterations of the base with all hands, which should be nearly an equilibrium; 0 for `base`
 
     @property
-    def cache_key(self) -> str:
-        """Settings that the results depend on."""
-        return f"{CACHE_VERSION} {self.game} {self.buckets} {self.base} {self.iterations} {SCHEDULE}"
-
-
-class FlopMeasurement(NamedTuple):
-    """Measurements of one strategy for the whole game."""
-
-    best: Sequence[float]  # best-response values of both players, in mbb/g
-    allowance: Sequence[float] = (0.0, 0.0)  # upper bound of the gain of each player's opponent
-    margin: float = float("nan")
-
-    @property
-    def exploitability(self) -> float:
-        """Half of the sum of the best-response values."""
-        return sum(self.best) / 2
+    def game(self) -> str:
+        """Spec of the game."""
+        return f"flop_holdem:{self.kind},ranks={self.ranks},suits={self.suits}"
 
 
 class FlopEndgameTable:
@@ -94,42 +83,48 @@ class FlopEndgameTable:
         solver.step(self.iterations)
         return BettingRound(tree, np.array(solver.averages), threads=size.threads)
 
-    def measure(self, name: str) -> FlopMeasurement:
-        """Measure the base, or the whole strategy after a method."""
+    def measure(self, name: str) -> dict[str, object]:
+        """Measure the base, or the whole strategy after a method.
+
+        Return best-response values of both players in mbb/g, and after a method upper bounds of the gain of each
+        player's opponent and the least margin.
+        """
         base, size = self.base, self.size
         if name == BASE:
-            return FlopMeasurement(engine_quality(base.engine).best)
+            return {"best": engine_quality(base.engine).best}
         refined = refine_flop(
             base, name, iterations=size.iterations, schedule=SCHEDULE, dtype="float32", threads=size.threads,
             device=size.device,
         )  # fmt: skip
         best = engine_quality(CpuBoardEngine.from_average(base.tree, refined.table, size.threads)).best
-        return FlopMeasurement(best, (refined.allowance(0), refined.allowance(1)), refined.least_margin)
+        return {
+            "best": best, "allowance": (refined.allowance(0), refined.allowance(1)), "margin": refined.least_margin
+        }  # fmt: skip
 
-    def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, FlopMeasurement]:
+    def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, PartArrays]:
         """Return the measurements that are cached or requested."""
-        kind, out = "buckets" if self.buckets else f"all-{self.iterations}", {}
-        for name in names:
-            arrays = parts.get_or_compute(f"{kind}-{name}", lambda name=name: self.measure(name)._asdict())  # type: ignore[misc]
-            if arrays is not None:
-                out[name] = FlopMeasurement(*(arrays[key].tolist() for key in ("best", "allowance", "margin")))
-        return out
+        kind = "buckets" if self.buckets else f"all-{self.iterations}"
+        found = {name: parts.get_or_compute(f"{kind}-{name}", partial(self.measure, name)) for name in names}
+        return {name: arrays for name, arrays in found.items() if arrays is not None}
 
 
-def method_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+def _exploitability(measurement: PartArrays) -> float:
+    return float(measurement["best"].sum()) / 2
+
+
+def method_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: str) -> list[ComparisonRow]:
     """Return the exploitability of every method, and checks of the theorems."""
     rows = []
     for name, after in measured.items():
         notes = [_paper_note(paper, name)]
         if name != BASE and FLOP_METHODS[name].gadget:
-            notes.append(f"gadgets' own {sum(after.allowance) / 2:.3g}, least margin {after.margin:.3g}")
-        rows.append(
-            new_row(f"{title}: {_method_title(name)}", after.exploitability, note="; ".join(n for n in notes if n))
-        )
+            notes.append(f"gadgets' own {after['allowance'].sum() / 2:.3g}, least margin {after['margin']:.3g}")
+        note = "; ".join(filter(None, notes))
+        rows.append(new_row(f"{title}: {_method_title(name)}", _exploitability(after), note=note))
     for name, after in measured.items():
         if BASE in measured and name != BASE and FLOP_METHODS[name].safe:
             name_of_check = f"{title}: {_method_title(name)}, gain beyond the gadgets' own"
-            excess = max(after.best[1 - p] - measured[BASE].best[1 - p] - after.allowance[p] for p in (0, 1))
+            excess = (after["best"] - measured[BASE]["best"] - after["allowance"][::-1]).max()
             rows.append(theorem_row(name_of_check, 0.0, excess, "<=", rounding=ROUNDING))
     return rows
 
@@ -143,13 +138,13 @@ def _paper_note(paper: dict[str, float], name: str) -> str:
     return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
 
 
-def ratio_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], title: str) -> list[ComparisonRow]:
+def ratio_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: str) -> list[ComparisonRow]:
     """Return ratios of methods, the paper's and ours, and checks of orders that must hold."""
     rows = []
     for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
         if name not in measured or over not in measured:
             continue
-        ours = measured[name].exploitability / measured[over].exploitability
+        ours = _exploitability(measured[name]) / _exploitability(measured[over])
         paper_ratio = paper[name] / paper[over]
         label, note = f"{title}: {_method_title(name)} / {_method_title(over)}", f"paper {paper_ratio:.3g}"
         if name in ("resolve", "maxmargin"):
@@ -163,43 +158,39 @@ def ratio_rows(measured: dict[str, FlopMeasurement], paper: dict[str, float], ti
 def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
     """Reproduce the table for one of `GAMES`; full-size parts are cached."""
     paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
-    size = _apply_options(GAMES[game][full], chosen)
-    parts = ExperimentParts(f"endgame-{game}", size.cache_key, use_cache=full, part=chosen.get("part", 0))
+    size = _apply_options(GAMES[game][full], **chosen)
+    cache_key = f"{CACHE_VERSION} {size.game} {size.buckets} {size.base} {size.iterations} {SCHEDULE}"
+    parts = ExperimentParts(f"endgame-{game}", cache_key, use_cache=full, part=chosen.get("part", 0))
     coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
     fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
     buckets = f"{size.buckets:,} buckets"
     rows = method_rows(coarse, paper, buckets) + ratio_rows(coarse, paper, buckets) + method_rows(fine, {}, "all hands")
     if {BASE, "unsafe"} <= set(fine):
-        ratio = fine["unsafe"].exploitability / fine[BASE].exploitability
+        ratio = _exploitability(fine["unsafe"]) / _exploitability(fine[BASE])
         title = "all hands: unsafe / base, where the base is nearly an equilibrium"
         note = "the paper's large game has 9.58: unsafe can be worse than the base"
         rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
-    curve = Curve(buckets, range(len(coarse)), [f.exploitability for f in coarse.values()])
+    curve = Curve(buckets, range(len(coarse)), map(_exploitability, coarse.values()))
     methods = ", ".join(map(_method_title, coarse))
     notes = format_notes(
         "endgame-table-1-small", size=size, fine=size.fine or size.base, schedule=SCHEDULE, parts=parts, methods=methods
     )
-
     return ExperimentReport(rows, notes, (curve,))
 
 
-def _apply_options(size: FlopEndgameSize, chosen: dict[str, int]) -> FlopEndgameSize:
-    """Return a size with options applied."""
-    spec, *settings = size.game.split(",")
-    defaults = {key: int(value) for key, value in (word.split("=") for word in settings)}
-    deck = ",".join(f"{key}={chosen.get(key, defaults[key])}" for key in ("ranks", "suits"))
-    overrides = {key: chosen[key] for key in ("buckets", "base", "iterations", "fine", "threads") if key in chosen}
-    return size._replace(game=f"{spec},{deck}", device=AUTO if chosen.get("cuda") else size.device, **overrides)
+def _apply_options(size: FlopEndgameSize, cuda: int = 0, part: int = 0, **overrides: Any) -> FlopEndgameSize:
+    """Return a size with the options of a spec applied."""
+    return size._replace(device=AUTO if cuda else size.device, **overrides)
 
 
 GAMES = {  # at default and at full size
     "small": (
-        FlopEndgameSize("flop_holdem:small,ranks=5,suits=4", buckets=600, base=300, iterations=150),
-        FlopEndgameSize("flop_holdem:small,ranks=13,suits=4", buckets=30_000, base=200, iterations=500, threads=2),
+        FlopEndgameSize("small", 5, 4, buckets=600, base=300, iterations=150),
+        FlopEndgameSize("small", 13, 4, buckets=30_000, base=200, iterations=500, threads=2),
     ),
     "large": (
-        FlopEndgameSize("flop_holdem:large,ranks=5,suits=3", buckets=400, base=300, iterations=150),
-        FlopEndgameSize("flop_holdem:large,ranks=13,suits=4", buckets=30_000, base=150, iterations=300, threads=2),
+        FlopEndgameSize("large", 5, 3, buckets=400, base=300, iterations=150),
+        FlopEndgameSize("large", 13, 4, buckets=30_000, base=150, iterations=300, threads=2),
     ),
 }
 EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
@@ -267,9 +258,8 @@ class OffTreeBetTable:
 
     def base_values(self) -> dict[str, object]:
         """Compute best-response values in the abstraction itself."""
-        return {
-            "best": engine_quality(CpuBoardEngine.from_average(self.larger_game.tree, self.base, self.threads)).best
-        }
+        engine = CpuBoardEngine.from_average(self.larger_game.tree, self.base, self.threads)
+        return {"best": engine_quality(engine).best}
 
     def translation_values(self) -> dict[str, object]:
         """Compute best-response values with the off-tree bet, for action translation."""
@@ -300,9 +290,8 @@ class OffTreeBetTable:
 def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[list[ComparisonRow], list[Curve], int]:
     """Compare all methods in one game; also return the number of endgames that each solved."""
     base_values = parts.get_or_compute(BASE, table.base_values)
-    results = {TRANSLATION: parts.get_or_compute(TRANSLATION, table.translation_values)}
-    for name in NESTED_METHODS:
-        results[name] = parts.get_or_compute(name, lambda name=name: table.nested_values(name))  # type: ignore[misc]
+    work = {TRANSLATION: table.translation_values} | {n: partial(table.nested_values, n) for n in NESTED_METHODS}
+    results = {name: parts.get_or_compute(name, compute) for name, compute in work.items()}
     available = {name: arrays for name, arrays in results.items() if arrays is not None}
     values = {name: float(arrays["earned"].mean()) for name, arrays in available.items()}
     rows = []
@@ -314,10 +303,10 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
     safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
     for name, arrays in safe.items():
         margin = float(arrays["margin"])
-        note = (
+        meaning = (
             "not negative: an equilibrium of the larger game" if margin >= 0 else "negative: no proof of an equilibrium"
         )
-        rows.append(new_row(f"{NESTED_METHODS[name].title}: least margin", margin, note=note))
+        rows.append(new_row(f"{NESTED_METHODS[name].title}: least margin", margin, note=meaning))
     for name in values:
         if name != TRANSLATION and TRANSLATION in values:
             ratio, note = values[name] / values[TRANSLATION], f"paper {TABLE_2[name] / TABLE_2[TRANSLATION]:.3g}"

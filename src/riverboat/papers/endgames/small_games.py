@@ -50,10 +50,8 @@ def coin_toss_rows() -> list[ComparisonRow]:
     rows = [printed_row("Coin Toss, base: best response of player 0", 0.5, best)]
     refined = {method: refine(base, "right", method, players=(1,)) for method in METHODS}
     value = refined["maxmargin"].endgames[0].values
-    rows += [
-        printed_row("CBV of Right, heads", 0.0, value["heads"]),
-        printed_row("CBV of Right, tails", 0.5, value["tails"]),
-    ]
+    for hand, paper in (("heads", 0.0), ("tails", 0.5)):
+        rows.append(printed_row(f"CBV of Right, {hand}", paper, value[hand]))
     conceded = {"unsafe": 0.75, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
     heads = {"unsafe": 1.0, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
     for method, solved in refined.items():
@@ -86,18 +84,13 @@ def coin_toss_rows() -> list[ComparisonRow]:
 # --- Leduc's second round ---
 
 
-def see_only_the_rank(player: int, hand: str, board: tuple[str, ...]) -> str:
-    """Return the bucket of players who see neither suits nor the public card."""
-    return hand[0]
-
-
 def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
     """Return base strategies: a short run, an abstraction, an equilibrium, and a perturbed equilibrium."""
     short = CFR(tree, "dcfr")
     short.step(5)
     exact = solve_lp(tree).strategy
     trembling = 0.9 * exact.probabilities + 0.1 * Strategy.uniform(tree).probabilities
-    blind = BucketedGame(tree.game, see_only_the_rank, label="blind")
+    blind = BucketedGame(tree.game, lambda player, hand, board: hand[0], label="blind")  # only the rank of the hand
     return {
         "5 iterations of DCFR": short.average(),
         "abstraction blind to the public card": lift_cards(solve_lp(compile_game(blind)).strategy, blind, tree),
@@ -112,11 +105,10 @@ def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
     lines = lines_after_chance(tree)
     rows, curves = [], []
     for title, base in base_strategies(tree).items():
-        exploitability = {"base": quality(base).exploitability}
-        for method in METHODS:
-            exploitability[TITLES[method]] = quality(refine(base, lines, method).strategy).exploitability
+        strategies = {"base": base} | {TITLES[method]: refine(base, lines, method).strategy for method in METHODS}
         unsplit = refine(base, lines, "reach_maxmargin", split=False).strategy
-        exploitability["reach-maxmargin, gifts not split"] = quality(unsplit).exploitability
+        strategies["reach-maxmargin, gifts not split"] = unsplit
+        exploitability = {name: quality(strategy).exploitability for name, strategy in strategies.items()}
         for name, value in exploitability.items():
             note = "above the base" if value > exploitability["base"] + LP_TOLERANCE else ""
             rows.append(new_row(f"{spec}, {title}: {name}", value, note=note))

@@ -14,7 +14,6 @@ value obtained.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,16 +31,12 @@ FAILURE_PROBABILITY = 0.05  # p of the bound
 
 def own_action_sequences(form: SequenceForm, player: int) -> list[tuple[str, ...]]:
     """Return the player's earlier actions for each of its information sets, without its observations."""
-    plex, names = form.treeplexes[player], form.histories.infosets()
-    actions = [infoset.actions for infoset in names]
+    plex, actions = form.treeplexes[player], [infoset.actions for infoset in form.histories.infosets()]
     sequences: list[tuple[str, ...]] = [()] * plex.sequences
-    before_infoset = []
-    for number, (parent, first, width) in enumerate(zip(plex.parent, plex.first, plex.width, strict=True)):
-        before = sequences[parent]
-        before_infoset.append(before)
-        for k in range(width):
-            sequences[first + k] = (*before, actions[plex.infosets[number]][k])
-    return before_infoset
+    for infoset, parent, first in zip(plex.infosets, plex.parent, plex.first, strict=True):
+        for k, action in enumerate(actions[infoset]):
+            sequences[first + k] = (*sequences[parent], action)
+    return [sequences[parent] for parent in plex.parent]
 
 
 def bound_constant_m(form: SequenceForm, player: int) -> float:
@@ -49,25 +44,16 @@ def bound_constant_m(form: SequenceForm, player: int) -> float:
     return float(sum(count**0.5 for count in Counter(own_action_sequences(form, player)).values()))
 
 
-def regret_bound(
-    form: SequenceForm, player: int, iterations: int, failure_probability: float = FAILURE_PROBABILITY
-) -> float:
+def regret_bound(form: SequenceForm, player: int, iterations: int) -> float:
     """Return the theorem's bound on the average regret."""
     payoff_range = np.ptp(form.histories.payoffs[:, player])
     width = int(form.treeplexes[player].width.max())
-    factor = (1 + 2 / failure_probability**0.5) * payoff_range * bound_constant_m(form, player)
+    factor = (1 + 2 / FAILURE_PROBABILITY**0.5) * payoff_range * bound_constant_m(form, player)
     return float(factor * width**0.5 / iterations**0.5)
 
 
-class AverageRegret(NamedTuple):
-    """The average regret of both players after a number of iterations."""
-
-    iterations: int
-    players: tuple[float, float]
-
-
-def measure_regret(form: SequenceForm, traversal: str, iterations: int, seed: int) -> list[AverageRegret]:
-    """Measure the exact average regret at every doubling.
+def measure_regret(form: SequenceForm, traversal: str, iterations: int, seed: int) -> dict[int, tuple[float, float]]:
+    """Measure the exact average regret of both players at every doubling, by iterations.
 
     Player 0 updates first, and player 1 responds to its new strategy.
     """
@@ -75,7 +61,7 @@ def measure_regret(form: SequenceForm, traversal: str, iterations: int, seed: in
     current = form.plans(solver.current())
     sums: list[Array] = [np.zeros(plex.sequences) for plex in form.treeplexes]  # of each player's strategies
     earned = [0.0, 0.0]
-    regrets = []
+    regrets = {}
     for t in range(1, iterations + 1):
         before = current
         solver.step(1)
@@ -87,7 +73,7 @@ def measure_regret(form: SequenceForm, traversal: str, iterations: int, seed: in
         sums[0] += opponents[1]
         if t & (t - 1) == 0 or t == iterations:
             best = [form.best_response(me, sums[1 - me])[0] for me in (0, 1)]
-            regrets.append(AverageRegret(t, ((best[0] - earned[0]) / t, (best[1] - earned[1]) / t)))
+            regrets[t] = ((best[0] - earned[0]) / t, (best[1] - earned[1]) / t)
     return regrets
 
 
@@ -106,11 +92,10 @@ def run(full: bool, seed: int) -> ExperimentReport:
     for traversal in SAMPLERS:
         regrets = measure_regret(form, traversal, iterations, seed)
         for player in (0, 1):
-            limit, last = regret_bound(form, player, iterations), regrets[-1].players[player]
+            limit, last = regret_bound(form, player, iterations), regrets[iterations][player]
             name = f"{traversal}, player {player}: average regret, T = {iterations:,}"
             rows.append(theorem_row(name, limit, last, "<=", note=f"{limit / last:,.0f} times below the bound"))
-        x = [r.iterations for r in regrets]
-        curves.append(Curve(f"{traversal}: regret of player 0", x, [r.players[0] for r in regrets]))
-    curves.append(Curve(f"bound, p = {FAILURE_PROBABILITY}", x, [regret_bound(form, 0, t) for t in x]))
+        curves.append(Curve(f"{traversal}: regret of player 0", regrets, [first for first, _ in regrets.values()]))
+    curves.append(Curve(f"bound, p = {FAILURE_PROBABILITY}", regrets, [regret_bound(form, 0, t) for t in regrets]))
     notes = format_notes("pcs-bound", failure_probability=FAILURE_PROBABILITY, runs=1 / FAILURE_PROBABILITY)
     return ExperimentReport(rows, notes, curves, log=True)

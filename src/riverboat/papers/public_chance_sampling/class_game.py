@@ -28,6 +28,7 @@ from riverboat.solvers.exact.lp import SequenceFormLP
 from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 from riverboat.solvers.tabular.best_response import Quality
+from riverboat.subgames.depth_limited.solver import normalize
 
 MAX_DENSE_FACTOR = 4  # largest size of dense blocks, relative to the number of pairs
 ROOTS_PER_BATCH = 96  # subtrees of the next street in one batch: memory is their terminals × classes
@@ -227,13 +228,9 @@ class ClassCFR:
     def __init__(self, game: ClassGame) -> None:
         self.game, self.iterations = game, 0
         tree, dtype = game.tree, game.joint_probability.dtype
-        self.regret, self.sums = (
-            {
-                node: np.zeros((int(tree.count[node]), game.counts[int(tree.street[node])]), dtype)
-                for node in np.flatnonzero(tree.actor >= 0).tolist()
-            }
-            for _ in range(2)
-        )
+        decisions = np.flatnonzero(tree.actor >= 0).tolist()
+        self.regret = {n: np.zeros((int(tree.count[n]), game.counts[int(tree.street[n])]), dtype) for n in decisions}
+        self.sums = {node: np.zeros_like(regret) for node, regret in self.regret.items()}
 
     def step(self, iterations: int = 1) -> None:
         """Run iterations, updating both seats in each."""
@@ -244,36 +241,26 @@ class ClassCFR:
 
     def opponent_strategy(self, node: int, street: int, reach: Array) -> Array:
         """Return the opponent's current strategy, and add it to the average."""
-        strategy = _normalize_columns(self.regret[node])
+        strategy = normalize(self.regret[node], axis=0)
         self.sums[node] += self.iterations * reach * strategy
         return strategy
 
     def decision_value(self, node: int, street: int, moves: Array) -> Array:
         """Return the value of the current strategy, and update regrets."""
         regret = self.regret[node]
-        value: Array = (_normalize_columns(regret) * moves).sum(axis=0)
+        value: Array = (normalize(regret, axis=0) * moves).sum(axis=0)
         regret += moves - value
         np.maximum(regret, 0.0, out=regret)
         return value
 
     def averages(self) -> list[Array]:
         """Return the average strategy by street. float [classes, width] each"""
-        strategies = {node: _normalize_columns(sums).T for node, sums in self.sums.items()}
+        strategies = {node: normalize(sums, axis=0).T for node, sums in self.sums.items()}
         return self.game.strategy_tables(strategies, self.game.joint_probability.dtype)
 
     def quality(self) -> Quality:
         """Return the exact quality of the average strategy."""
         return class_quality(self.game, self.averages())
-
-
-def _normalize_columns(weights: Array) -> Array:
-    """Normalize columns to probabilities, uniform where the sum is zero."""
-    total = weights.sum(axis=0)
-    empty = total <= 0
-    total[empty] = 1
-    shares: Array = weights / total
-    shares[:, empty] = 1.0 / len(weights)
-    return shares
 
 
 # The opponent's strategy during a traversal, and the value of the traverser's decisions.
@@ -305,17 +292,11 @@ class ClassProgramSize(NamedTuple):
 
 def class_program_size(game: ClassGame) -> ClassProgramSize:
     """Count the size of the program of seat 0 without building it."""
-    tree = game.tree
-    own, terminal = tree.actor == 0, tree.actor < 0
-    sequences, infosets = 1, 0
-    payoffs = int(tree.showdown.sum()) * _count_nonzero(game.win_margin)
-    for street, classes in enumerate(game.counts):
-        nodes = own & (tree.street == street)
-        infosets += classes * int(nodes.sum())
-        sequences += classes * int(tree.count[nodes].sum(dtype=np.int64))
-        payoffs += int((terminal & ~tree.showdown & (tree.street == street)).sum()) * _count_nonzero(
-            game.joint_by_street[street]
-        )
+    shape = game.tree.shape
+    infosets = sum(n * decisions[0] for n, decisions in zip(game.counts, shape.decisions, strict=True))
+    sequences = 1 + sum(n * actions[0] for n, actions in zip(game.counts, shape.actions, strict=True))
+    payoffs = sum(shape.showdowns) * _count_nonzero(game.win_margin)
+    payoffs += sum(n * _count_nonzero(joint) for n, joint in zip(shape.folds, game.joint_by_street, strict=True))
     return ClassProgramSize(sequences, infosets, payoffs)
 
 

@@ -1,4 +1,4 @@
-"""Figures 2 to 4 of Johanson et al. (2012): samplers on hold'em.
+"""Figures 2 to 6 of Johanson et al. (2012): samplers on hold'em, and chance sampling and public chance sampling on Bluff.
 
 Figure 2 has four samplers on two-round hold'em without abstraction. Every canonical hand has its own row (169 before the
 flop and 1,286,792 on it), so the abstract game is the real one, and best responses over all 1,755 flops are exact.
@@ -11,6 +11,10 @@ Figure 4 has matches against one fixed agent by training time. Theirs is limit h
 information sets of imperfect recall, played against a winner of the 2010 competition. Here hands are percentiles of
 E[HS²] on each street, regardless of the street before. The opponent is trained by external sampling in the same game.
 PCS draws 64 boards at a time; so it runs first, and CS is measured after the same times.
+
+Figures 5 and 6 are on Bluff. It has no public chance, so PCS is a full traversal with vectors of rolls, and CS a traversal
+with one roll for each player. The default game is Bluff(2,1), with 3.5 million information sets; the paper's is
+Bluff(2,2), with 352 million.
 """
 
 from __future__ import annotations
@@ -31,36 +35,20 @@ from riverboat.core.errors import InputError
 from riverboat.evaluation.matches.duel import duel
 from riverboat.games.boards.holdem import HOLDEM_BOARD, holdem
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
+from riverboat.papers import training
 from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, format_notes
-from riverboat.papers.public_chance_sampling.class_game import (
-    ClassGame,
-    class_game_from_boards,
-    class_quality,
-    sample_boards,
-)
-from riverboat.papers.public_chance_sampling.curves import (
-    CS_AND_PCS,
-    SAMPLERS,
-    TrainingCheck,
-    cached_runs,
-    claim_rows,
-    format_seconds,
-    iterate_doubling_times,
-    iterate_target_times,
-    num_checks,
-    sampler_curves,
-    sampler_rows,
-    train_with_checks,
-)
+from riverboat.papers.public_chance_sampling import class_game
+from riverboat.papers.public_chance_sampling import curves as shared
+from riverboat.papers.public_chance_sampling.class_game import ClassGame
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row
-from riverboat.papers.training import (
-    AbstractGame,
-    average_strategy,
-    cached_abstraction,
-    make_compiled_trainer,
-    real_exploitability,
-)
+from riverboat.papers.training import AbstractGame
+from riverboat.solvers import game_values
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.tabular.best_response import expected_value
+from riverboat.solvers.tabular.cfr import CFR
+from riverboat.strategies.tabular import Tree
+from riverboat.trees.compile import compile_game
+from riverboat.trees.public import PublicTree
 
 # --- Figure 2: two rounds ---
 
@@ -76,10 +64,10 @@ def make_game(kind: str) -> AbstractGame:
 
 def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -> list[ComparisonRow]:
     """Count information sets with the paper's indexer and with ours."""
-    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in (0, 1)]
-    paper_count = decisions[0] * 169 + decisions[1] * PAPER_FLOP_HANDS
-    exact_count = decisions[0] * 169 + decisions[1] * CANONICAL_FLOP_HANDS
-    note = f"{decisions[0]} decisions before the flop, {decisions[1]} on it; {exact_count:,} with every flop hand once"
+    paper_count = sum(tree.table_size((169, PAPER_FLOP_HANDS)).infosets)
+    exact_count = sum(tree.table_size((169, CANONICAL_FLOP_HANDS)).infosets)
+    before, on_flop = map(sum, tree.shape.decisions)
+    note = f"{before} decisions before the flop, {on_flop} on it; {exact_count:,} with every flop hand once"
     name = f"{kind}: information sets, with the paper's indexer"
     return [printed_row(name, million_infosets * 1e6, paper_count, digits=-6, note=note)]
 
@@ -91,18 +79,20 @@ def figure_2_report(
     game = make_game(kind.strip("[]"))
     runs = {
         name: [
-            train_with_checks(make_compiled_trainer(game, traversal, seed + k), real_exploitability, seconds, checks)
+            shared.train_with_checks(
+                training.make_compiled_trainer(game, traversal, seed + k), training.real_exploitability, seconds, checks
+            )
             for k in range(num_seeds)
         ]
-        for traversal, name in SAMPLERS.items()
+        for traversal, name in shared.SAMPLERS.items()
     }
     rows = [
         *two_round_infoset_rows(kind, game[0], million_infosets),
-        *sampler_rows(runs, "mbb a hand"),
-        *claim_rows(runs, "exploitability", "PCS", ("CS", "OPCS", "SPCS")),
+        *shared.sampler_rows(runs, "mbb a hand"),
+        *shared.claim_rows(runs, "exploitability"),
     ]
     notes = format_notes("pcs-figure-2a", kind=kind, seeds=num_seeds)
-    return ExperimentReport(rows, notes, sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
+    return ExperimentReport(rows, notes, shared.sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
 
 
 def run_figure_2b(full: bool, seed: int) -> ExperimentReport:
@@ -133,13 +123,13 @@ def load_percentile_cards(n: int) -> CardAbstraction:
         cards.save(folder)
         return cards
 
-    return cached_abstraction(f"percentile-square-{n}-1", build)
+    return training.cached_abstraction(f"percentile-square-{n}-1", build)
 
 
 def exploitability(game: ClassGame, solver: BlueprintTrainer) -> float:
     """Return the exploitability in the abstract game, in mbb/g."""
     tables = [solver.tables.strategies(street) for street in range(game.tree.rules.rounds)]
-    return 1000 * class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
+    return 1000 * class_game.class_quality(game, tables, self_play=False).exploitability / game.tree.rules.big_blind
 
 
 def train_sampler(
@@ -148,19 +138,18 @@ def train_sampler(
     checks: int,
     seed: int,
     traversal: str,
-) -> list[TrainingCheck]:
+) -> list[shared.TrainingCheck]:
     """Train one run with its checks."""
     cards, game = prepare_game()
-    trainer = make_compiled_trainer((game.tree, cards), traversal, seed)
-    return train_with_checks(trainer, partial(exploitability, game), seconds, checks)
+    trainer = training.make_compiled_trainer((game.tree, cards), traversal, seed)
+    return shared.train_with_checks(trainer, partial(exploitability, game), seconds, checks)
 
 
 def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
     """Count the information sets of all four abstract games."""
-    decisions = [int(((tree.actor >= 0) & (tree.street == street)).sum()) for street in range(4)]
     rows = []
     for n, million in PAPER_MILLION_INFOSETS.items():
-        count = sum(d * n ** (street + 1) for street, d in enumerate(decisions))
+        count = sum(tree.table_size((n, n**2, n**3, n**4)).infosets)
         why = TRUNCATED_COUNT if n == 12 else None
         rows.append(printed_row(f"n = {n}: information sets, millions", million, count / 1e6, digits=1, explained=why))
     return rows
@@ -170,7 +159,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
     tree = compile_action_tree(holdem("4-4").rules)
     total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
-    num_boards, checks = boards or NUM_BOARDS[full], num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
+    num_boards, checks = boards or NUM_BOARDS[full], shared.num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
     parts = ExperimentParts(
         "pcs-figure-3", f"{CACHE_VERSION} {total_seconds:g} {checks} {num_boards} {seed}", use_cache=full, part=part
     )
@@ -178,15 +167,15 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
     for n in buckets:
         prepared = cache(partial(_prepare_game, tree, n, num_boards, seed))
         train = partial(train_sampler, prepared, total_seconds, checks, seed)
-        runs = cached_runs(parts, train, f"{n}-")
-        rows += [new_row(f"n = {n}: {row.name}", row.ours, note=row.note) for row in sampler_rows(runs, "mbb a hand")]
-        if len(runs) == len(CS_AND_PCS):
+        runs = shared.cached_runs(parts, train, f"{n}-")
+        for row in shared.sampler_rows(runs, "mbb a hand"):
+            rows.append(new_row(f"n = {n}: {row.name}", row.ours, note=row.note))
+        if len(runs) == len(shared.CS_AND_PCS):
             shares[n] = runs["PCS"][0][-1].value / runs["CS"][0][-1].value
             rows.append(new_row(f"n = {n}: PCS at the end, shares of CS", shares[n]))
-            rows += [row for row in claim_rows(runs, f"n = {n}", "PCS", ("CS",)) if row.kind == "new"]
-        curves += sampler_curves(
-            runs, f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
-        )
+            rows += [row for row in shared.claim_rows(runs, f"n = {n}") if row.kind == "new"]
+        panel = f"percentile {n}: exploitability in the abstract game, mbb a hand, against seconds"
+        curves += shared.sampler_curves(runs, panel)
     smallest, largest = min(shares, default=0), max(shares, default=0)
     if smallest < largest:
         name = f"PCS gains on CS as buckets grow: share of CS with {largest} buckets, shares of that with {smallest}"
@@ -199,7 +188,7 @@ def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part:
 
 def _prepare_game(tree: ActionTree, n: int, boards: int, seed: int) -> tuple[CardAbstraction, ClassGame]:
     cards = load_percentile_cards(n)
-    return cards, class_game_from_boards(tree, cards, sample_boards(tree, boards, seed))
+    return cards, class_game.class_game_from_boards(tree, cards, class_game.sample_boards(tree, boards, seed))
 
 
 # --- Figure 4: matches ---
@@ -242,32 +231,33 @@ def play_checks(
     """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
     tree = compile_action_tree(holdem("4-4").rules)
     trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
-    for _ in iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
+    for _ in shared.iterate_target_times(trainer.step, partial(getattr, trainer, "iterations"), [opponent_seconds]):
         pass
-    opponent = average_strategy(trainer)
+    opponent = training.average_strategy(trainer)
     del trainer
 
     def play(traversal: str, targets: Sequence[float]) -> list[AgentMatchCheck]:
-        solver, results = make_compiled_trainer((tree, cards), traversal, seed), []
-        for elapsed in iterate_target_times(solver.step, partial(getattr, solver, "iterations"), targets):
-            result = duel(average_strategy(solver), opponent, hands, seed, threads=2)
+        solver, results = training.make_compiled_trainer((tree, cards), traversal, seed), []
+        for elapsed in shared.iterate_target_times(solver.step, partial(getattr, solver, "iterations"), targets):
+            result = duel(training.average_strategy(solver), opponent, hands, seed, threads=2)
             results.append(AgentMatchCheck(elapsed, solver.iterations, result.mbb_per_game, result.ci95))
         return results
 
-    first = play("pcs", [seconds / 2 ** (checks - 1 - k) for k in range(checks)])
+    first = play("pcs", shared.doubling_times(seconds, checks))
     return {"CS": play("chance", [match.seconds for match in first]), "PCS": first}
 
 
 def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0) -> ExperimentReport:
     """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
     total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
-    total_seconds, match_hands = float(seconds or total_seconds), hands or 4_000_000
-    checks, cards = num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
-    results = play_checks(cards, opponent_seconds, total_seconds, checks, match_hands, seed)
+    total_seconds, hands = float(seconds or total_seconds), hands or 4_000_000
+    checks, cards = shared.num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
+    results = play_checks(cards, opponent_seconds, total_seconds, checks, hands, seed)
     rows, curves = [], []
     for name, matches in results.items():
         for match in matches:
-            label, note = f"{name}, {format_seconds(match.seconds)}", f"mbb a hand; {match.iterations:,} iterations"
+            label = f"{name}, {shared.format_seconds(match.seconds)}"
+            note = f"mbb a hand; {match.iterations:,} iterations"
             rows.append(new_row(label, match.win_rate, half_width=match.half_width, note=note))
         panel = "mbb a hand won from the fixed agent, by seconds of training"
         curves.append(Curve(name, [m.seconds for m in matches], [m.win_rate for m in matches], panel))
@@ -275,12 +265,101 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
         pcs, cs = results["PCS"][k], results["CS"][k]
         lead, error = pcs.win_rate - cs.win_rate, float(np.hypot(pcs.half_width, cs.half_width))
         claim = "holds here" if lead > error else "does not hold here" if lead < -error else "is not settled here"
-        name = f"PCS less CS after {format_seconds(cs.seconds)}, mbb a hand"
+        name = f"PCS less CS after {shared.format_seconds(cs.seconds)}, mbb a hand"
         rows.append(new_row(name, lead, half_width=error, null=0.0, note=f"the paper's claim {claim}"))
     infosets = sum(compile_action_tree(holdem("4-4").rules).table_size(cards.counts).infosets)
     buckets = " – ".join(f"{n:,}" for n in cards.counts)
-    notes = format_notes(
-        "pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=match_hands
-    )
-
+    notes = format_notes("pcs-figure-4", buckets=buckets, infosets=infosets, seconds=opponent_seconds, hands=hands)
     return ExperimentReport(rows, notes, curves)
+
+
+# --- Bluff ---
+
+BLUFF_RUN_SECONDS = {False: 8, True: 128}  # by `full`
+BLUFF_FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # of a run, by `full`
+MIN_PLOTTED_VALUE = 1e-7  # on logarithmic axes
+
+
+def make_bluff_tree(full: bool) -> Tree:
+    """Return the game as a tree; values of the smaller games are solved first and cached."""
+    return compile_game(game_values.game("bluff:2,2" if full else "bluff:2,1"))
+
+
+def train_bluff(
+    tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
+) -> list[shared.TrainingCheck]:
+    """Train one run with its checks."""
+    solver = CFR(tree, "vanilla", traversal, seed=seed, dtype="float32")  # tables of Bluff(2,2) take 5.6 GB
+    solver.warm()
+    return [
+        shared.TrainingCheck(elapsed, solver.iteration, solver.nodes_touched, max(measure(solver), MIN_PLOTTED_VALUE))
+        for elapsed in shared.iterate_target_times(
+            solver.step, lambda: solver.iteration, shared.doubling_times(seconds, checks)
+        )
+    ]
+
+
+def loss_against(equilibrium: CFR, solver: CFR) -> float:
+    """Return the exact loss of a solver's average strategy against an equilibrium, in matches: the mean over seats."""
+    tree = equilibrium.tree
+    assert isinstance(tree, PublicTree)
+    return -sum(expected_value(tree, seat, solver.averages, equilibrium.averages) for seat in (0, 1)) / 2
+
+
+# --- Figure 6: head to head against an ε-equilibrium ---
+
+
+def run_figure_6(
+    full: bool, seed: int, seconds: int = 0, iterations: int = 0, threads: int = 1, part: int = 0
+) -> ExperimentReport:
+    """Train both samplers for `seconds` each, and measure them against an opponent trained by DCFR for `iterations`."""
+    tree, total_seconds = make_bluff_tree(full), float(seconds or BLUFF_RUN_SECONDS[full])
+    checks = shared.num_checks(total_seconds, BLUFF_FIRST_CHECK_SECONDS[full])
+    opponent_iterations = iterations or (20 if full else 200)
+    cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {opponent_iterations} {seed}"
+    parts = ExperimentParts("pcs-figure-6", cache_key, use_cache=full, part=part)
+
+    @cache
+    def opponent() -> CFR:
+        solver = CFR(tree, "dcfr", dtype="float32", threads=threads)
+        solver.step(opponent_iterations)
+        return solver
+
+    def measure(solver: CFR) -> float:
+        return loss_against(opponent(), solver)
+
+    quality = parts.get_or_compute("opponent", lambda: {"epsilon": opponent().exploitability()})
+    runs = shared.cached_runs(parts, partial(train_bluff, tree, total_seconds, checks, seed, measure))
+    rows = shared.sampler_rows(runs, "matches lost")
+    if quality is not None:
+        note = f"DCFR, {opponent_iterations} iterations"
+        rows.insert(0, new_row("exploitability of the opponent", quality["epsilon"], note=note))
+    if not parts.missing:
+        rows += shared.claim_rows(runs, "loss to the equilibrium")
+    panel = f"{tree.name}: matches lost to an ε-equilibrium against seconds"
+    notes = format_notes("pcs-figure-6", name=tree.name, total_seconds=total_seconds, parts=parts)
+    return ExperimentReport(rows, notes, shared.sampler_curves(runs, panel), log=True)
+
+
+# --- Figure 5: exploitability against time ---
+
+
+def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> ExperimentReport:
+    """Train both samplers for `seconds` each."""
+    tree, total_seconds = make_bluff_tree(full), float(seconds or BLUFF_RUN_SECONDS[full])
+    checks = shared.num_checks(total_seconds, BLUFF_FIRST_CHECK_SECONDS[full])
+    cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {seed}"
+    parts = ExperimentParts("pcs-figure-5", cache_key, use_cache=full, part=part)
+    runs = shared.cached_runs(parts, partial(train_bluff, tree, total_seconds, checks, seed, CFR.exploitability))
+    rolls = tree.hand_counts[0] * tree.hand_counts[1]
+    rows = shared.sampler_rows(runs, "matches")
+    if full:
+        rows[:0] = [
+            printed_row("information sets of Bluff(2,2), millions", 352, tree.infoset_count / 1e6, digits=0),
+            printed_row("pairs of rolls in Bluff(2,2)", 441, rolls),
+        ]
+    if not parts.missing:
+        rows += shared.claim_rows(runs, "exploitability")
+    notes = format_notes("pcs-figure-5", name=tree.name, tree=tree, rolls=rolls, seconds=total_seconds, parts=parts)
+    curves = shared.sampler_curves(runs, f"{tree.name}: exploitability against seconds")
+    return ExperimentReport(rows, notes if full else notes[:-1], curves, log=True)
