@@ -36,7 +36,7 @@ from riverboat.solvers.mccfr.recipe import (
     presets,
     training_size_for,
 )
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.mccfr.training import Measure, TrainableSolver, Training, TrainingProgress
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import ABSTRACTION_FOLDER, Blueprint, load_blueprint
@@ -602,12 +602,12 @@ def _make_trainer(
         options: dict[str, Any] = {"device": CUDA, "seed": seed, "weighting": recipe.weighting}
         if recipe.traversal == "pcs":
             options["threads"] = threads  # they deal the boards
-        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, **options))
+        return nullcontext(BlueprintTrainer(tree, cards, recipe.traversal, **options))
     common: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": recipe.dtype, "weighting": recipe.weighting}
     if recipe.traversal != "external":
         if cluster is not None or mode != "racing":
             raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
-        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
+        return nullcontext(BlueprintTrainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
     common["prune"] = recipe.pruning
     if cluster is None:
         return nullcontext(BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common))

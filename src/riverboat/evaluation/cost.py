@@ -49,16 +49,15 @@ class TimedAgent:
 
     def act(self, observations: Observations) -> Array:
         """Return the agent's actions, each decided and timed by itself. int32 [n]"""
-        return np.concatenate([self._time_decision(observations.take(np.array([i]))) for i in range(len(observations))])
-
-    def _time_decision(self, observations: Observations) -> Array:
-        street = int(observations.public_states.street[0])
-        wall_start, cpu_start = time.perf_counter(), time.process_time()
-        action = self.agent.act(observations)
-        self.seconds.append(time.perf_counter() - wall_start)
-        self.processor_seconds.append(time.process_time() - cpu_start)
-        self.streets.append(street)
-        return action
+        actions = []
+        self.streets += observations.public_states.street.tolist()
+        for i in range(len(observations)):
+            observation = observations.take(np.array([i]))
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            actions.append(self.agent.act(observation))
+            self.seconds.append(time.perf_counter() - wall_start)
+            self.processor_seconds.append(time.process_time() - cpu_start)
+        return np.concatenate(actions)
 
 
 @dataclass(frozen=True)

@@ -76,15 +76,12 @@ class SolveProgress:
         if quality is None:
             return cls(iteration, seconds, nodes, None, None, None, None, checked=checked)
         low, high = quality.interval or (None, None)
-        return cls(
-            iteration, seconds, nodes, quality.exploitability, quality.nash_conv, low, high, checked, quality.value
-        )
+        figures = quality.exploitability, quality.nash_conv, low, high
+        return cls(iteration, seconds, nodes, *figures, checked, quality.value)
 
     def after(self, iterations: int) -> SolveProgress:
         """Predict the progress after more iterations; figures are unknown."""
-        return SolveProgress(
-            self.iteration + iterations, self.seconds, self.nodes, None, None, None, None, checked=False
-        )
+        return self.from_quality(self.iteration + iterations, self.seconds, self.nodes, None, checked=False)
 
 
 Stopper: TypeAlias = Callable[[SolveProgress], bool]

@@ -29,7 +29,7 @@ from riverboat.games import registry
 from riverboat.games.base import Array, Game
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.boards.holdem import Holdem
-from riverboat.solvers import schedules, solver_run, traversals
+from riverboat.solvers import schedules, traversals
 from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
@@ -39,7 +39,7 @@ from riverboat.solvers.result import Result as Result
 from riverboat.solvers.result import SolveProgress as SolveProgress
 from riverboat.solvers.run_loop import check_same_settings
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
-from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer
+from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer, next_check
 from riverboat.solvers.tabular import cfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.solvers.tabular.cfr import CFR
@@ -275,11 +275,6 @@ class CFRRun(SolverRun):
         self.solver.warm()
         super().iterate(stoppers, callback)
 
-    @property
-    def _uses_buckets(self) -> bool:
-        """Whether a card abstraction is used."""
-        return self.solver.cards is not None
-
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check if due, and store the averages if they are the best so far.
 
@@ -288,14 +283,13 @@ class CFRRun(SolverRun):
         """
         if self.iteration >= self._due_iteration:
             quality = self.check()
-            if not self._uses_buckets:
+            if self.solver.cards is None:
                 with suppress(OSError):  # no space to store it: the run continues without
                     self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        options: dict[str, Any] = {"target": self.target, "every": self.check_every, "patient": patient}
-        return solver_run.next_check(iteration, self.checks(), **options)
+        return next_check(iteration, self.checks(), target=self.target, every=self.check_every, patient=patient)
 
     def _measure(self) -> Quality:
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -343,7 +337,7 @@ class CFRRun(SolverRun):
     def set_limits(self, limits: SolveLimits) -> None:
         """Apply the limits: they decide which strategy is returned, unless the caller has chosen it."""
         super().set_limits(limits)
-        self.answer = effective_answer(limits, self._requested_answer, cards=self._uses_buckets)
+        self.answer = effective_answer(limits, self._requested_answer, cards=self.solver.cards is not None)
 
     def _answers_with_best(self) -> bool:
         """Whether the returned strategy is an earlier one: the best check is requested and was not the last."""
@@ -402,7 +396,7 @@ class CFRRun(SolverRun):
             answer_iteration=iteration,
             threads=solver.threads,
             table_bytes=solver_table_bytes(
-                self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=self._uses_buckets
+                self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=solver.cards is not None
             ),
             layout_bytes=getattr(self.tree, "layout_bytes", 0),
         )

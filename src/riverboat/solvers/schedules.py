@@ -263,9 +263,7 @@ def _discount(t: int, exponent: float) -> float:
     """Return t^x / (t^x + 1), the factor on regrets after iteration t."""
     if exponent == NEVER:
         return 1.0
-    if exponent == -NEVER:
-        return 0.0
-    if t == 0:
+    if exponent == -NEVER or t == 0:
         return 0.0
     power = -exponent * math.log(t)
     return 1.0 / (1.0 + math.exp(power)) if power < 700 else 0.0  # beyond, exp would overflow

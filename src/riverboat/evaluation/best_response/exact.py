@@ -448,19 +448,14 @@ def estimate_cost(tree: ActionTree) -> BestResponseCost:
         hands = comb(len(rules.deck.cards) - rules.board_sizes[street], rules.hole)
         cost = _HAND_NS
         if street == rules.rounds - 1:
-            showdown_sequences, all_sequences = last.batch[:, 1].sum(), last.batch[:, 2].sum()
-            cost += (
-                _BATCH_NS * len(last.batch)
-                + _SHOWDOWN_NS * showdown_sequences
-                + _SEQUENCE_NS * (all_sequences - showdown_sequences)
-                + _OP_NS * len(last.op)
-            )
+            shown, sequences = last.batch[:, 1].sum(), last.batch[:, 2].sum()
+            cost += _BATCH_NS * len(last.batch) + _OP_NS * len(last.op)
+            cost += _SHOWDOWN_NS * shown + _SEQUENCE_NS * (sequences - shown)
         else:
             street_items = slice(int(items.at[street]), int(items.at[street + 1]))
             kind, moves = items.kind[street_items], items.count[street_items]
-            cost += (
-                _OPPONENT_NS * moves[kind == kernels.OPPONENT].sum() + _OWN_NS * moves[kind == kernels.MAXIMIZE].sum()
-            )
+            opponent, own = (moves[kind == actor].sum() for actor in (kernels.OPPONENT, kernels.MAXIMIZE))
+            cost += _OPPONENT_NS * opponent + _OWN_NS * own
             cost += _FOLD_NS * (kind == kernels.FOLD).sum() + _STREET_END_NS * (kind == kernels.STREET_END).sum()
         seconds += boards[-1] * hands * cost * 1e-9
     return BestResponseCost(tuple(boards), plan.workspace_bytes(0), plan.weight_bytes(1), float(seconds))

@@ -318,9 +318,8 @@ def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
         for table, single in zip(strategy.average, is_shared, strict=True)
     ]
     stride = [0 if single else table.shape[1] for table, single in zip(strategy.average, is_shared, strict=True)]
-    flat += flat[-1:] * (
-        len(STREETS) - len(flat)
-    )  # same tuple length for every game, since it is part of the compiled type
+    # The tuple has the same length for every game, since that is part of the compiled type.
+    flat += flat[-1:] * (len(STREETS) - len(flat))
     return kernels.StrategyTables(tuple(flat), np.array(stride, np.int64))
 
 

@@ -34,9 +34,8 @@ DEALS_PER_POLL = 50  # deals between two checks for cancellation
 PRIOR_WEIGHT = 2.0  # samples of a bucket that weigh as much as its node's mean
 SEED = np.uint64(2**63 + 1)  # of the deals; outside the range of match seeds
 _VERSION = 1
-NodesByStreet: TypeAlias = tuple[
-    list[Array], list[Array]
-]  # as `ValueRows`: nodes after an action, and at a street's start
+# As `ValueRows`: nodes after an action, and at a street's start.
+NodesByStreet: TypeAlias = tuple[list[Array], list[Array]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ from riverboat.papers.training import (
     make_compiled_trainer,
     real_exploitability,
 )
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 # --- Figure 2: two rounds ---
 
@@ -241,7 +241,7 @@ def play_checks(
 ) -> dict[str, list[AgentMatchCheck]]:
     """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
     tree = compile_action_tree(holdem("4-4").rules)
-    trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
+    trainer = BlueprintTrainer(tree, cards, "external", seed=seed + 1)
     for _ in iterate_doubling_times(trainer.step, partial(getattr, trainer, "iterations"), opponent_seconds, 1):
         pass
     opponent = average_strategy(trainer)

@@ -27,7 +27,7 @@ from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.solvers import schedules
 from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
-from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint_game import write_bucket_strategy
@@ -250,7 +250,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
         boards = tree.street_start[-1] - tree.street_start[-2]
         period = boards if traversal in ("opcs", "spcs", "pcs") else min(tree.infoset_count // 10, MAX_PERIOD)
         self.actions = compile_action_tree(game.rules, game.menu)
-        self.trainer = make_sampling_trainer(
+        self.trainer = BlueprintTrainer(
             self.actions,
             lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards,
             traversal,

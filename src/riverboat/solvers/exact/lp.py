@@ -102,9 +102,7 @@ def solve_lp(tree: Tree) -> LPSolution:
     -0.055556
     """
     form = _constant_sum_form(tree)
-    program = SequenceFormLP(form, 0)
-    x, y = program.solve()
-    return _solution(form, x, y, "lp")
+    return _solution(form, *SequenceFormLP(form, 0).solve(), "lp")
 
 
 def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e-3) -> LPSolution:
@@ -259,14 +257,10 @@ def _constant_sum_form(tree: Tree) -> SequenceForm:
 
 
 def _solution(form: SequenceForm, x: Array, y: Array, method: str) -> LPSolution:
-    strategy = form.strategy(_drop_rounding(x), _drop_rounding(y), {"method": method})
+    strategy = form.strategy(*(np.where(plan > _NOISE, plan, 0.0) for plan in (x, y)), {"method": method})
     plans = form.plans(strategy)  # E x = e exactly
     low, high = form.bracket(*plans)
     return LPSolution((low + high) / 2, (low, high), strategy, plans)
-
-
-def _drop_rounding(plan: Array) -> Array:
-    return np.where(plan > _NOISE, plan, 0.0)
 
 
 class SequenceFormProtocol(Protocol):

@@ -12,7 +12,6 @@ search, not a proof of existence; the gains of the result are exact, from best r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,7 +100,6 @@ def solve_mip(
     rounds: int = 12,
     until: float = 1e-6,
     seconds: float = 30.0,
-    callback: Callable[[MIPStep], None] | None = None,
 ) -> MIPSolution:
     """Search for an ε-equilibrium of a three-player game with perfect recall.
 
@@ -121,8 +119,6 @@ def solve_mip(
         ε at which the search ends, in the game's unit.
     seconds
         Time limit of each program.
-    callback
-        Callback after each program.
 
     Returns
     -------
@@ -157,25 +153,19 @@ def solve_mip(
         )
     program = _ThreePlayerMIP(tree)
     centre = None if around is None else program.plans(around)
-    best: tuple[float, Strategy] | None = None
-    steps = []
+    steps, tried = [], []
     for _ in range(rounds):
         started = time.perf_counter()
         plans, slack = program.solve(centre, width, seconds)
         strategy = program.strategy(plans)
-        gains = quality(strategy).gains
-        step = MIPStep(width, slack, gains, time.perf_counter() - started)
-        steps.append(step)
-        if callback is not None:
-            callback(step)
-        if best is None or max(gains) < best[0]:
-            best = max(gains), strategy
-        if max(gains) <= until:
+        measured = quality(strategy)
+        steps.append(MIPStep(width, slack, measured.gains, time.perf_counter() - started))
+        tried.append((strategy, measured))
+        if max(measured.gains) <= until:
             break
         centre, width = plans, width * shrink_factor
-    assert best is not None
-    measured = quality(best[1])
-    return MIPSolution(best[1], measured.values, measured.gains, tuple(steps))
+    strategy, measured = min(tried, key=lambda each: max(each[1].gains))
+    return MIPSolution(strategy, measured.values, measured.gains, tuple(steps))
 
 
 class _ThreePlayerMIP:

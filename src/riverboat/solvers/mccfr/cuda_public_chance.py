@@ -1,6 +1,6 @@
 """Public chance sampling (Johanson et al. 2012) over buckets on a GPU: all hands of a batch of boards at once.
 
-    trainer = make_sampling_trainer(tree, cards, "pcs", device="cuda", seed=1, weighting="linear")
+    trainer = BlueprintTrainer(tree, cards, "pcs", device="cuda", seed=1, weighting="linear")
     trainer.step(10_000)                 # boards
 
 CPU threads deal boards, rank their hands and look up their buckets. The device traverses the betting of all boards of a

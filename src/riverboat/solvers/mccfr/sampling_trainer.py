@@ -12,7 +12,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting, as_weighting, round_weight
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting, round_weight
 
 
 class SamplingTrainer(ABC):
@@ -42,7 +42,7 @@ class SamplingTrainer(ABC):
         self, tree: ActionTree, cards: CardAbstraction, seed: int, weighting: str | Weighting, traverser: Any
     ) -> None:
         self.tree, self.cards, self.seed, self.traverser = tree, cards, seed, traverser
-        self.weighting = as_weighting(weighting)
+        self.weighting = weighting if isinstance(weighting, Weighting) else Weighting(weighting)
         self.iterations, self.updates = 0, 0
         self.weight, self.payoff = 0.0, np.zeros(2)
 

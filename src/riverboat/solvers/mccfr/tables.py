@@ -276,11 +276,6 @@ class Weighting:
         return step.positive, step.negative, step.decay
 
 
-def as_weighting(weighting: str | Weighting) -> Weighting:
-    """Return a weighting from the name of its schedule."""
-    return weighting if isinstance(weighting, Weighting) else Weighting(weighting)
-
-
 def round_weight(weight: float) -> float:
     """Round a weight so that adding later iterations is exact, however many steps there are."""
     return round(weight * _WEIGHT_STEPS) / _WEIGHT_STEPS

@@ -53,57 +53,6 @@ DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
 _TRAVERSAL_CODES = ("external", "chance", "pcs", "pure", "cfr-br", "opcs", "spcs")
 
 
-def make_traverser(
-    tree: ActionTree, cards: CardAbstraction, traversal: str, device: str = CPU, **options: Any
-) -> Traverser:
-    """Make a traverser.
-
-    Parameters
-    ----------
-    tree
-        Betting tree.
-    cards
-        Card abstraction.
-    traversal
-        One of `TRAVERSALS`.
-    device
-        "cpu", or "cuda" for external sampling and PCS on a GPU.
-    options
-        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`; on a GPU, those of
-        `CudaExternalTraverser` or `CudaPublicChanceTraverser`.
-
-    Returns
-    -------
-    Traverser
-        The traverser, with empty tables.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or an option is invalid.
-    MemoryLimitError
-        If the unabstracted opponent of CFR-BR is too large.
-
-    Examples
-    --------
-    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
-    >>> from riverboat.games.holdem.action_tree import compile_action_tree
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("leduc")
-    >>> game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    >>> from riverboat.solvers.mccfr.trainer import make_traverser
-    >>> make_traverser(*game, "pcs").traversal
-    'pcs'
-    """
-    if traversal not in TRAVERSALS:
-        raise unknown_name_error("traversal", traversal, list(TRAVERSALS))
-    if device == CUDA:
-        return _device_traverser(traversal)(tree, cards, **options)
-    if traversal == "external":
-        return ExternalTraverser(tree, cards, **options)
-    return SamplingTraverser(tree, cards, traversal, **options)
-
-
 def _device_traverser(traversal: str) -> Callable[..., Traverser]:
     """Return the class of a traverser on a GPU."""
     if traversal == "external":
@@ -117,16 +66,8 @@ def _device_traverser(traversal: str) -> Callable[..., Traverser]:
     raise unknown_name_error("traversal on a GPU", traversal, DEVICE_TRAVERSALS)
 
 
-def make_sampling_trainer(
-    tree: ActionTree,
-    cards: CardAbstraction,
-    traversal: str = "external",
-    *,
-    seed: int = 0,
-    weighting: str | Weighting = "none",
-    **options: Any,
-) -> BlueprintTrainer:
-    """Make a trainer that samples by one of `TRAVERSALS`.
+class BlueprintTrainer(SamplingTrainer):
+    """Trainer of a blueprint: tables of regrets and averages that a traverser updates.
 
     Parameters
     ----------
@@ -140,73 +81,18 @@ def make_sampling_trainer(
         Seed of all samples.
     weighting
         "none", "linear", "dcfr:…" or a `Weighting`.
+    device
+        "cpu", or "cuda" for external sampling and PCS on a GPU.
     options
-        Those of `make_traverser`: `device`, or `threads`, `dtype` and `runouts`; for "external" also `mode`, `prune` and
-        `batch`.
-
-    Returns
-    -------
-    BlueprintTrainer
-        The trainer, before its first iteration.
+        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`; on a GPU, those of
+        `CudaExternalTraverser` or `CudaPublicChanceTraverser`.
 
     Raises
     ------
     InputError
-        If a name or an option is invalid.
+        If a name or an option is invalid, or the card abstraction is for another game.
     MemoryLimitError
         If the unabstracted opponent of CFR-BR is too large.
-
-    Examples
-    --------
-    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
-    >>> from riverboat.games.holdem.action_tree import compile_action_tree
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("leduc")
-    >>> game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    >>> from riverboat.solvers.mccfr.trainer import make_sampling_trainer
-    >>> trainer = make_sampling_trainer(*game, "external", seed=1)
-    >>> trainer.step(1_000)
-    >>> trainer.iterations
-    1024
-    """
-    traverser = make_traverser(tree, cards, traversal, **options)
-    return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
-
-
-class BlueprintTrainer(SamplingTrainer):
-    """Trainer of a blueprint: tables of regrets and averages that a traverser updates.
-
-    Parameters
-    ----------
-    tree
-        Betting tree.
-    cards
-        Card abstraction.
-    seed
-        Seed of all samples.
-    threads
-        Threads of the CPU.
-    mode
-        "racing": threads write to the same tables; one thread is reproducible. "deterministic": the result does not
-        depend on the number of threads.
-    weighting
-        "none", "linear", "dcfr:…" or a `Weighting`.
-    prune
-        Regret-based pruning; None: all actions are traversed.
-    dtype
-        Cells of the tables: "float32", or "16-bit" for half the memory.
-    batch
-        Deals between two updates in the deterministic mode.
-    runouts
-        Boards over which an all-in before the last street is averaged, at most 1,000; 0: the dealt one.
-    traverser
-        Traverser that samples; by default external sampling with the options above. The options from `threads` on, except
-        `weighting`, are then ignored.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid, or the card abstraction is for another game.
 
     References
     ----------
@@ -234,21 +120,22 @@ class BlueprintTrainer(SamplingTrainer):
         self,
         tree: ActionTree,
         cards: CardAbstraction,
+        traversal: str = "external",
         *,
         seed: int = 0,
-        threads: int = 1,
-        mode: str = "racing",
         weighting: str | Weighting = "none",
-        prune: Pruning | None = None,
-        dtype: str = "float32",
-        batch: int = 1024,
-        runouts: int = 0,
-        traverser: Traverser | None = None,
+        device: str = CPU,
+        **options: Any,
     ) -> None:
-        if traverser is None:
-            traverser = ExternalTraverser(
-                tree, cards, threads=threads, mode=mode, prune=prune, dtype=dtype, batch=batch, runouts=runouts
-            )
+        if traversal not in TRAVERSALS:
+            raise unknown_name_error("traversal", traversal, list(TRAVERSALS))
+        traverser: Traverser
+        if device == CUDA:
+            traverser = _device_traverser(traversal)(tree, cards, **options)
+        elif traversal == "external":
+            traverser = ExternalTraverser(tree, cards, **options)
+        else:
+            traverser = SamplingTraverser(tree, cards, traversal, **options)
         super().__init__(tree, cards, seed, weighting, traverser)
 
     @property

@@ -313,15 +313,12 @@ class CFR(CFRSolver[Strategy]):
         simultaneous = not self.schedule.alternating and self._full  # the opponent's strategy is read from a copy
         opponent_regret = self.regret.copy() if simultaneous else self.regret
         opponent_prediction = self.prediction.copy() if simultaneous else self.prediction
+        own_tables = self.regret, self.averages, self.prediction, delta
+        opponent_tables = opponent_regret, opponent_prediction, self.averages
         self.tables = tuple(
             traversal.RegretTables(
-                self._player_rows(self.regret, me),
-                self._player_rows(self.averages, me),
-                self._player_rows(self.prediction, me),
-                self._player_rows(delta, me),
-                self._player_rows(opponent_regret, self._next_player(me)),
-                self._player_rows(opponent_prediction, self._next_player(me)),
-                self._player_rows(self.averages, self._next_player(me)),
+                *(self._player_rows(table, me) for table in own_tables),
+                *(self._player_rows(table, (me + 1) % self.tree.players) for table in opponent_tables),
             )
             for me in range(self.tree.players)
         )
@@ -329,9 +326,6 @@ class CFR(CFRSolver[Strategy]):
     def _player_rows(self, table: Array, player: int) -> Array:
         hands = self.tree.hand_counts[player] if isinstance(self.tree, PublicTree) else 1
         return self.tree.player_tables(table)[player] if len(table) else np.zeros((0, hands), self.dtype)
-
-    def _next_player(self, player: int) -> int:
-        return (player + 1) % self.tree.players
 
     # --- iterations ---------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ iteration are those of all deals, each weighted by the probability of its deal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
@@ -485,25 +485,22 @@ def _node_cells(row: NodeRow) -> tuple[str, ...]:
     turn = {CHANCE: "chance", TERMINAL: "end"}.get(row.actor, f"player {row.actor}")
     possible = {label: p for label, p in row.strategy.items() if p > 0 or row.actor >= 0}
     reach = (_format_number(x) for x in (*row.reach, row.chance))
-    values = (_format_signed(x) for x in row.value)
-    counterfactual = _format_actions(row.counterfactual, _format_signed)
+    values = (_format_number(x, "+") for x in row.value)
+    counterfactual = _format_actions(row.counterfactual, "+")
     return (row.line or "start", turn, row.infoset, _format_actions(possible), *reach, *values, counterfactual)
 
 
 def _infoset_cells(row: InfosetRow, given: bool) -> tuple[str, ...]:
     regrets = (row.deal_regrets, row.regrets, row.cumulative) if given else (row.regrets, row.cumulative)
-    cells = (_format_actions(numbers, _format_signed) for numbers in regrets)
+    cells = (_format_actions(numbers, "+") for numbers in regrets)
     return row.name, f"player {row.player}", _format_actions(row.strategy), *cells, _format_actions(row.next_strategy)
 
 
-def _format_number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) > ROUNDING else "0"
+def _format_number(value: float, sign: str = "") -> str:
+    """Format a number; `sign` is "+" for a sign before positive ones too."""
+    return f"{value:{sign}.4g}" if abs(value) > ROUNDING else "0"
 
 
-def _format_signed(value: float) -> str:
-    return f"{value:+.4g}" if abs(value) > ROUNDING else "0"
-
-
-def _format_actions(numbers: dict[str, float], text: Callable[[float], str] = _format_number) -> str:
+def _format_actions(numbers: dict[str, float], sign: str = "") -> str:
     """Format values by action: up to two on one line, more on separate lines."""
-    return ("  " if len(numbers) < 3 else "\n").join(f"{label} {text(x)}" for label, x in numbers.items())
+    return ("  " if len(numbers) < 3 else "\n").join(f"{a} {_format_number(x, sign)}" for a, x in numbers.items())
