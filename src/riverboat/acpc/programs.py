@@ -20,7 +20,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.api.agent import rules_for
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.formatting import split_command
-from riverboat.evaluation.confidence_intervals import confidence_interval
+from riverboat.evaluation.confidence_intervals import SampleSums
 from riverboat.formats.acpc_log import check_names
 from riverboat.games.holdem.rules import read_game
 
@@ -142,7 +142,7 @@ def dealer_match_report(
     samples = [sum(result.won[k : k + size]) / size for k in range(0, played - size + 1, size)]
     if len(samples) >= 2:
         scale = 1000 / big_blind
-        chips = confidence_interval(len(samples), sum(samples), sum(won * won for won in samples))
+        chips = SampleSums(len(samples), sum(samples), sum(won * won for won in samples)).confidence_interval()
         mean, half_width = scale * chips.mean, scale * chips.half_width
     return {
         "players": list(result.players),

@@ -259,7 +259,7 @@ class CFRRun(SolverRun):
         buckets = card_abstraction_for(self.tree, cards)
         options: dict[str, Any] = {}
         if stored is not None:
-            names = dict(zip(("schedule", "traversal"), CFR.describe(rule, traversal), strict=True))
+            names = {"schedule": str(schedules.parse(rule)), "traversal": traversals.parse_traversal(traversal).name}
             options = stored.check_settings({**names, "seed": seed, "dtype": dtype}, buckets)
             dtype = stored.entries.table("provenance").text("dtype")
         elif dtype is None:

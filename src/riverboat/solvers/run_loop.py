@@ -35,16 +35,13 @@ class RunProgress(Protocol):
     @property
     def exploitability(self) -> float | None:
         """Exploitability at the last check; None before the first."""
-        ...
 
     @property
     def checked(self) -> bool:
         """Whether the exploitability belongs to this iteration."""
-        ...
 
     def after(self, iterations: int) -> Self:
         """Predict the progress after more iterations; unknown fields are None."""
-        ...
 
 
 P = TypeVar("P", bound=RunProgress)
@@ -110,7 +107,6 @@ class IterativeSolver(Protocol):
     @property
     def finished(self) -> bool:
         """Whether further steps would change nothing."""
-        ...
 
     def step(self, count: int, /) -> None: ...
 

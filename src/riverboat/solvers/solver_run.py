@@ -108,8 +108,6 @@ def next_check(
     checks often when it is near: the extrapolation is poor there, and superfluous iterations cost more than checks.
     """
     if every is not None:
-        if every < 1:
-            raise InputError(f"check_every={every}: must be at least one iteration")
         return (iteration // every + 1) * every
     patient = patient and target is not None
     # Patient checks leave the sequence, so it continues from the last of them.

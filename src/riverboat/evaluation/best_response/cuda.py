@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,8 @@ from numba import from_dtype
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
-from riverboat.engines.cuda.board_engine import free_bytes
-from riverboat.engines.cuda.compilation import SIMULATED, bind_globals, cuda, cuda_unavailable_reason
+from riverboat.engines.cuda.board_engine import free_bytes, to_device
+from riverboat.engines.cuda.compilation import SIMULATED, compile_kernels, cuda, cuda_unavailable_reason
 from riverboat.evaluation.best_response import traversal
 from riverboat.evaluation.best_response._kernels import cuda as device_kernels
 from riverboat.evaluation.best_response._kernels import last_street
@@ -42,17 +43,10 @@ MAX_BYTES = 1 << 20 if SIMULATED else 24 << 30
 MAX_REGISTERS = 64
 
 
-class ResponseKernels(NamedTuple):
-    """Compiled kernels."""
-
-    propagate_reach: Any
-    pay_folds: Any
-    gather_street_ends: Any
-    average_street_ends: Any
-    backup_values: Any
-    load_entry_reach: Any
-    accumulate_showdowns: Any
-    evaluate_last_street: Any
+KERNELS = (
+    "propagate_reach", "pay_folds", "gather_street_ends", "average_street_ends", "backup_values", "load_entry_reach",
+    "accumulate_showdowns", "evaluate_last_street",
+)  # fmt: skip
 
 
 class _DeviceStreet(NamedTuple):
@@ -83,13 +77,14 @@ class DealWorkspace:
 
 
 @cache
-def compile_kernels(dtype: Any) -> ResponseKernels:
+def compile_response_kernels(dtype: Any) -> SimpleNamespace:
     """Compile all kernels for a precision of the last street."""
     kind = np.dtype(dtype)
     names = {**vars(device_kernels), "real": np.float32 if kind == np.float32 else np.float64}
     names.update(KIND=from_dtype(kind), DOUBLE=from_dtype(np.dtype(np.float64)))
-    limits = {} if SIMULATED else {"max_registers": MAX_REGISTERS}
-    return ResponseKernels(*(cuda.jit(bind_globals(names[name], names), **limits) for name in ResponseKernels._fields))
+    return compile_kernels(
+        names, KERNELS, **dict.fromkeys(KERNELS, {} if SIMULATED else {"max_registers": MAX_REGISTERS})
+    )
 
 
 class DeviceResponseTraversal(ResponseTraversal):
@@ -101,7 +96,7 @@ class DeviceResponseTraversal(ResponseTraversal):
             raise InputError(f"{strategy.rules.name}: cannot compute a best response on a GPU: {reason}")
         super().__init__(strategy, plan)
         self.hands = len(self.cards.held.mask)
-        self.lock, self.kernels = Lock(), compile_kernels(plan.last.pay.dtype)
+        self.lock, self.kernels = Lock(), compile_response_kernels(plan.last.pay.dtype)
         if not len(self.boards.cards):
             return
         self.end = self.rules.rounds - 1  # the last street
@@ -111,10 +106,10 @@ class DeviceResponseTraversal(ResponseTraversal):
         for s in range(2, self.end + 1):
             self.max_boards.append(self.max_boards[-1] * comb(count - int(cards.shown[s - 1]), int(cards.dealt[s])))
         self._check_memory(strategy)
-        self._items = type(plan.items)(*map(_send, plan.items))
-        self._pairs, self._maps = _send(_hand_of_cards(cards)), _send(cards.hand_maps.astype(np.int32).ravel())
-        self._dealt = tuple(DealtBoards(*map(_send, street)) for street in self._empty_streets())
-        self._root = _send(self.root.reach[:, : self.hands].ravel())
+        self._items = type(plan.items)(*map(to_device, plan.items))
+        self._pairs, self._maps = to_device(_hand_of_cards(cards)), to_device(cards.hand_maps.astype(np.int32).ravel())
+        self._dealt = tuple(DealtBoards(*map(to_device, street)) for street in self._empty_streets())
+        self._root = to_device(self.root.reach[:, : self.hands].ravel())
         self._first = cuda.device_array(len(self.street_ends) * self.hands, np.float64)  # values of the street ends
         ranges = zip(self.items.at[1:-1], self.items.at[2:], strict=True)
         self._first_vectors = [0, *(int(self.items.reach[low:high].min()) for low, high in ranges), 0]
@@ -154,11 +149,11 @@ class DeviceResponseTraversal(ResponseTraversal):
         numbers = self.max_boards[s] * self.hands_per_board[s]
         street_ends = low + np.flatnonzero(kind == kernels.STREET_END)
         return _DeviceStreet(
-            _send(self.opponent_tables.tables[s]),
-            _send(self.own_tables.tables[s]),
-            _send(low + np.flatnonzero(kind == kernels.FOLD)),
-            _send(street_ends),
-            _send(self._entry_items(s)),
+            to_device(self.opponent_tables.tables[s]),
+            to_device(self.own_tables.tables[s]),
+            to_device(low + np.flatnonzero(kind == kernels.FOLD)),
+            to_device(street_ends),
+            to_device(self._entry_items(s)),
             cuda.device_array((int(vectors.max() - vectors.min()) + 1) * numbers, np.float64),
             cuda.device_array((high - low) * numbers, np.float64),
             cuda.device_array(max(1, len(street_ends)) * numbers, np.float64),
@@ -168,8 +163,7 @@ class DeviceResponseTraversal(ResponseTraversal):
         """Return the items of street s that the ends of the previous street lead to, in their order."""
         low, high = self.items.at[s : s + 2]
         entries: Array = low + np.flatnonzero(self.items.entry[low:high] >= 0)
-        order: Array = entries[np.argsort(self.items.entry[entries])]
-        return order
+        return np.asarray(entries[np.argsort(self.items.entry[entries])])
 
     def _send_last(self, strategy: Blueprint) -> None:
         last, weight = self.plan.last, self.last.weight
@@ -178,12 +172,12 @@ class DeviceResponseTraversal(ResponseTraversal):
         self.lanes = last.entry.shape[1]
         columns, first, shown_first = _sequence_columns(last)
         self.width, self.num_showdowns = len(columns.at), int((columns.shown >= 0).sum())
-        self._columns = SequenceColumns(*map(_send, columns))
+        self._columns = SequenceColumns(*map(to_device, columns))
         begin = np.append(last.batch[:, 3], last.batch[-1, 4]).astype(np.int32)
         op, entry = (numbers.astype(np.int32).ravel() for numbers in (last.op, last.entry))
-        self._program = LastStreetProgram(*map(_send, (begin, op, last.pay, first, shown_first, entry)))
+        self._program = LastStreetProgram(*map(to_device, (begin, op, last.pay, first, shown_first, entry)))
         self.levels = int(last.op[:, 2].max()) + 1
-        self._weight, self.length = _send(weight), len(last.source)
+        self._weight, self.length = to_device(weight), len(last.source)
         parents, live, dtype = self.max_boards[self.end - 1], self.hands_per_board[self.end], last.pay.dtype
         before = parents * self.hands_per_board[self.end - 1]
         self._entry_reach = cuda.device_array(last.entry.size * before, dtype)
@@ -307,11 +301,6 @@ class DeviceResponseTraversal(ResponseTraversal):
 def _grid(count: int, others: int = 1) -> tuple[Any, int]:
     blocks = -(-count // THREADS)
     return ((blocks, others) if others > 1 else blocks), THREADS
-
-
-def _send(numbers: Array) -> Any:
-    array = cuda.to_device(np.ascontiguousarray(numbers) if numbers.size else np.zeros(1, numbers.dtype))
-    return array if numbers.size else array[:0]
 
 
 def _hand_of_cards(cards: kernels.ResponseCards) -> Array:

@@ -314,6 +314,7 @@ def make_workspace(
     hands, streets, lanes = len(cards.held.mask), len(cards.shown), SIMD_WIDTH
     vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
     by_street = (streets, hands)
+    dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
     return kernels.ResponseWorkspace(
         reach=np.zeros((vectors, stride)),
         dead=np.zeros(vectors, np.bool_),
@@ -342,27 +343,19 @@ def make_workspace(
         multiplicity=np.zeros(streets),
         public=np.zeros(streets, np.int64),
         boards_visited=np.zeros(streets, np.int64),
-        last=_make_last_street_workspace(last, hands, lazy=lazy),
-    )
-
-
-def _make_last_street_workspace(
-    last: last_street.LastStreet, hands: int, *, lazy: bool
-) -> last_street.LastStreetWorkspace:
-    dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
-    entries = np.zeros(last.entry.size * hands, dtype)
-    return last_street.LastStreetWorkspace(
-        entry=entries,
-        gained=entries.copy(),
-        alive=np.zeros(len(last.batch), np.bool_),
-        sequence_weight=_sequence_weight_buffer(last),
-        weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
-        at=np.zeros(hands, np.uint64),
-        reach=np.zeros(wide * hands, dtype),
-        beats=np.zeros(wide * hands, dtype),
-        sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
-        total=np.zeros(wide, dtype),
-        value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+        last=last_street.LastStreetWorkspace(
+            entry=np.zeros(last.entry.size * hands, dtype),
+            gained=np.zeros(last.entry.size * hands, dtype),
+            alive=np.zeros(len(last.batch), np.bool_),
+            sequence_weight=_sequence_weight_buffer(last),
+            weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
+            at=np.zeros(hands, np.uint64),
+            reach=np.zeros(wide * hands, dtype),
+            beats=np.zeros(wide * hands, dtype),
+            sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
+            total=np.zeros(wide, dtype),
+            value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.parallel import map_in_order
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, SampleSums, Winnings
 from riverboat.evaluation.matches._kernels import match as kernels
 from riverboat.games.holdem.action_tree import FOLD, ActionTree
 from riverboat.games.holdem.rules import PokerRules
@@ -153,7 +153,8 @@ def duel(first: Blueprint, second: Blueprint, hands: int = 100_000, seed: int = 
         pass
     seconds = time.perf_counter() - start
     total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, so that threads do not change the sum
-    return DuelResult(pairs, seed, first.rules.big_blind, confidence_interval(pairs, total / 2, squares / 4), seconds)
+    won = SampleSums(pairs, total / 2, squares / 4).confidence_interval()
+    return DuelResult(pairs, seed, first.rules.big_blind, won, seconds)
 
 
 def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
@@ -196,14 +197,8 @@ def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
         if action != "random":
             row[_action_slots(tree, street, action)] = 1
         average.append(np.broadcast_to(row, (buckets, len(row))))  # one row in memory for all buckets
-    return Blueprint(
-        rules=template.rules,
-        menu=template.menu,
-        tree=tree,
-        cards=template.cards,
-        average=tuple(average),
-        provenance={"method": f"always {action}" if action != "random" else action},
-    )
+    method = action if action == "random" else f"always {action}"
+    return Blueprint(template.rules, template.menu, tree, template.cards, tuple(average), {"method": method})
 
 
 def _action_slots(tree: ActionTree, street: int, move: str) -> Array:

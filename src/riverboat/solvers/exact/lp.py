@@ -257,7 +257,8 @@ def _constant_sum_form(tree: Tree) -> SequenceForm:
 
 
 def _solution(form: SequenceForm, x: Array, y: Array, method: str) -> LPSolution:
-    strategy = form.strategy(*(np.where(plan > _NOISE, plan, 0.0) for plan in (x, y)), {"method": method})
+    x, y = (np.where(plan > _NOISE, plan, 0.0) for plan in (x, y))
+    strategy = form.strategy(x, y, {"method": method})
     plans = form.plans(strategy)  # E x = e exactly
     low, high = form.bracket(*plans)
     return LPSolution((low + high) / 2, (low, high), strategy, plans)
@@ -279,7 +280,6 @@ class SequenceFormProtocol(Protocol):
         player
             Seat, 0 or 1.
         """
-        ...
 
 
 class SequenceFormLP:

@@ -48,7 +48,7 @@ class SequenceForm:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+        self.tree, self.name = tree, tree.name
         self.histories: HistoryTree = to_history_tree(tree)
         if self.histories.players != 2:
             players = f"{self.histories.players} players"
@@ -57,11 +57,6 @@ class SequenceForm:
         # If pay-offs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
         self.half_sum = (self.histories.constant_sum or 0.0) / 2
         self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, opponent sequences]
-
-    @property
-    def name(self) -> str:
-        """Name of the game."""
-        return self.tree.name
 
     @property
     def matrix(self) -> Any:

@@ -41,7 +41,8 @@ from riverboat.solvers.mccfr.traversers import tree_depth
 class CudaTraverser:
     """Common part of traversers on a device: tables there, and a copy on the host that is brought up to date on demand."""
 
-    batch, hybrid = 0, None
+    batch = 0
+    hybrid: BucketTables | None = None
 
     def __init__(self, tree: ActionTree, cards: CardAbstraction) -> None:
         reason = cuda_unavailable_reason()

@@ -47,15 +47,11 @@ class Traverser(Protocol):
     traversal: str  # one of `trainer.TRAVERSALS`
     batch: int  # iterations of a batch, inside which no step may end; 0: any number
 
-    @property
-    def hybrid(self) -> BucketTables | None:
-        """CFR-BR: tables of the unabstracted opponent before the last street."""
-        ...
+    hybrid: BucketTables | None  # CFR-BR: tables of the unabstracted opponent before the last street
 
     @property
     def tables(self) -> BucketTables:
         """The tables, up to date and in the memory of the host."""
-        ...
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1 of a run.
@@ -63,11 +59,9 @@ class Traverser(Protocol):
         `payoff` has the total payoffs of both seats so far, in chips. Returns the number of visited decisions, and the new
         total payoffs. float64 [2]
         """
-        ...
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply positive and negative regrets and averages by factors."""
-        ...
 
 
 def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:

@@ -405,19 +405,6 @@ class CFR(CFRSolver[Strategy]):
         else:
             self._kernels.public_chance_iterations(*common, tree.shared, self.rng, self._engine.no_cuts, frames)
 
-    @staticmethod
-    def describe(schedule: str | AnySchedule, traversal: str | traversals.Traversal) -> tuple[str, str]:
-        """Return the names of a schedule and a traversal as provenance stores them.
-
-        Parameters
-        ----------
-        schedule
-            Name, schedule or rule.
-        traversal
-            Name or traversal.
-        """
-        return str(schedules.parse(schedule)), traversals.parse_traversal(traversal).name
-
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return the arrays and numbers of a checkpoint."""
         arrays = {"regret": self.regret, "average": self.averages}
