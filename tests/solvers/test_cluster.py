@@ -316,7 +316,7 @@ def test_threads_of_the_head_change_nothing() -> None:
     tree, cards = game("hold'em")
     result = []
     for threads in (1, 3):
-        head = Head(tree, cards, threads=threads, batch=256)
+        head = Head(tree, cards, threads, "float32", None, batch=256)
         blade = blades.Blade(tree, cards, blades.BladeAssignment(0, 0, 3))
         for begin in range(0, 1024, 256):
             values, counts, _ = blade.value(head.record(1, begin, begin + 256))

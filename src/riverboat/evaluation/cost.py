@@ -119,16 +119,8 @@ def measure_cost(
     play_match(timed, opponent, game, hands, seed, batch_pairs=1, progress=progress)
     seconds, streets = np.array(timed.seconds or [0.0]), np.array(timed.streets or [0])
     by_street = [seconds[streets == street] for street in range(game.rounds)]
-    return AgentCost(
-        agent,
-        game,
-        load_seconds,
-        hands,
-        seed,
-        tuple(len(times) for times in by_street),
-        float(seconds.mean()),
-        float(np.median(seconds)),
-        float(seconds.max()),
-        float(np.mean(timed.processor_seconds or [0.0])),
-        tuple(float(times.mean()) if len(times) else 0.0 for times in by_street),
-    )
+    decisions = tuple(len(times) for times in by_street)
+    figures = [float(x) for x in (seconds.mean(), np.median(seconds), seconds.max())]
+    processor_seconds = float(np.mean(timed.processor_seconds or [0.0]))
+    means = tuple(float(times.mean()) if len(times) else 0.0 for times in by_street)
+    return AgentCost(agent, game, load_seconds, hands, seed, decisions, *figures, processor_seconds, means)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from riverboat import __version__
@@ -96,15 +95,11 @@ def _blueprint_identity(agent: BlueprintAgent) -> dict[str, Any]:
     if provenance.get("recipe") is not None:
         facts["recipe"] = str(provenance["recipe"])
     if isinstance(provenance.get("seconds"), int | float):
-        facts["core_hours"] = round(float(provenance["seconds"]) * _training_cores(provenance) / 3600, 4)
+        # A GPU that samples deals counts as DEVICE_CORES.
+        samples_on_gpu = provenance.get("device") == CUDA and provenance.get("traversal") == "external"
+        cores = DEVICE_CORES if samples_on_gpu else int(provenance.get("threads", 1))
+        facts["core_hours"] = round(float(provenance["seconds"]) * cores / 3600, 4)
     return facts
-
-
-def _training_cores(provenance: Mapping[str, Any]) -> int:
-    """Return the cores that trained a blueprint; a GPU that samples deals counts as `DEVICE_CORES`."""
-    if provenance.get("device") == CUDA and provenance.get("traversal") == "external":
-        return DEVICE_CORES
-    return int(provenance.get("threads", 1))
 
 
 def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -455,9 +455,8 @@ def _read_entry(entries: FileEntries) -> LedgerEntry:
             raise CorruptError(
                 f"{entries.location}: {key} = {short_repr(value)}: must be text, a number or true or false"
             )
-    won, width = entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE), 0.0
-    if "ci95" in entries:
-        width = entries.number("ci95", 0, _MAX_FIGURE)
+    won = entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE)
+    width = entries.number("ci95", 0, _MAX_FIGURE) if "ci95" in entries else 0.0
     hands, seed = (entries.integer(key, 0) if key in entries else None for key in ("hands", "seed"))
     return LedgerEntry(kind, agents, won, width, hands, seed, extra)
 

@@ -162,8 +162,7 @@ def merge_checks(defaults: Sequence[LitmusCheck], overrides: Sequence[LitmusChec
     >>> merge_checks(shipped_checks(), shipped_checks()) == shipped_checks()
     True
     """
-    named = {check.name: check for check in (*defaults, *overrides)}
-    return tuple(named.values())
+    return tuple({check.name: check for check in (*defaults, *overrides)}.values())
 
 
 def parse_checks(text: str, where: str = "checks") -> tuple[LitmusCheck, ...]:
@@ -628,15 +627,13 @@ class _LitmusRun:
             return np.ones(deck.num_hands, bool)
         if text == NUTS:
             strength = hand_strengths(public_state.board, deck)
-            best: Array = strength == strength.max()
-            return best
+            return np.asarray(strength == strength.max())
         if deck.hole != 2:
             return np.zeros(deck.num_hands, bool)
         low, high = deck.hands.astype(int).T
         weights = Range.parse(text).weights
         assert len(weights) == NUM_HANDS
-        held: Array = weights[high * (high - 1) // 2 + low] > 0
-        return held
+        return np.asarray(weights[high * (high - 1) // 2 + low] > 0)
 
     # --- Kinds of checks ---
 

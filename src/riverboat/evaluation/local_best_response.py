@@ -233,15 +233,15 @@ class LocalResponder:
         to_call, faced = betting_rules.call_amount(self.book, at), min(opponent_spent, self.book.stacks[seat])
         pot = own_spent + faced
         folding = [_strategy_at(raise_node).move_probabilities(FOLD) for raise_node in raise_nodes]
-        continuing = [node.opponent_range * (1.0 - fold) for fold in folding]
-        ranges = np.stack([node.opponent_range, *continuing])
+        ranges = np.stack([node.opponent_range, *(node.opponent_range * (1.0 - fold) for fold in folding)])
         compatible, wins = self.showdowns.compatible_weights(ranges), showdown_wins(ranges)
         adds = [0, *(min(raise_node.state[seat], self.book.stacks[1 - seat]) - faced for raise_node in raise_nodes)]
         added = np.array(adds, float)[:, None]
         utility = (compatible[0] - compatible) * pot + wins * (pot + added) - (compatible - wins) * (to_call + added)
         best_utility, tolerance = utility.max(axis=0), _TOLERANCE * pot * float(node.opponent_range.sum())
-        nearly_best = utility >= best_utility - tolerance
-        best = len(raise_nodes) - nearly_best[::-1].argmax(axis=0)  # the largest of equal raises
+        best = len(raise_nodes) - (utility >= best_utility - tolerance)[::-1].argmax(
+            axis=0
+        )  # the largest of equal raises
         folds = best_utility <= tolerance
         moves = [CALL, *(raise_node.moves[-1] for raise_node in raise_nodes)]
         chosen = [(move, (best == k) & ~(folds & (to_call > 0))) for k, move in enumerate(moves)]

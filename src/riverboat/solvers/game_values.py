@@ -111,18 +111,16 @@ def _cache_name(smaller: Game) -> str | None:
         return None
 
 
-def _lp_interval(tree: Tree) -> tuple[float, float]:
-    from riverboat.solvers.exact.lp import solve_lp  # imports SciPy and HiGHS
-
-    return solve_lp(tree).bracket
-
-
 def _certified_value(larger: str, tree: Tree, width: float, note: ValueCallback | None) -> dict[str, Any]:
     if tree.constant_sum is None:
         raise InputError(
             f"{larger} continues as {tree.name}, which has no value: it must have two players and constant-sum pay-offs"
         )
-    low, high = _lp_interval(tree) if tree.infoset_count <= MAX_LP_INFOSETS else (-math.inf, math.inf)
+    low, high = -math.inf, math.inf
+    if tree.infoset_count <= MAX_LP_INFOSETS:
+        from riverboat.solvers.exact.lp import solve_lp  # imports SciPy and HiGHS
+
+        low, high = solve_lp(tree).bracket
     solver = CFR(tree, SCHEDULE)
 
     def is_certified() -> bool:

@@ -374,8 +374,7 @@ class CFRRun(SolverRun):
             total = None if facts["total"] is None else facts.number("total")
             best_quality = Quality(best, values, total, "recalls" not in facts or facts.boolean("recalls"))
             at, mean = facts.integer("iteration"), self.solver.averages
-            is_older = at < self.solver.iteration
-            table = arrays.get_checked("best", (mean.dtype,), mean.shape) if is_older else mean
+            table = arrays.get_checked("best", (mean.dtype,), mean.shape) if at < self.solver.iteration else mean
             self.best.store(best_quality, at, np.asarray(table))
 
     def result(self) -> Result:
@@ -387,19 +386,11 @@ class CFRRun(SolverRun):
             strategy = solver.average(self.best.table(), iteration)
         else:
             strategy = solver.average()
-        return self._make_result(
-            strategy,
-            quality,
-            nodes=solver.nodes_touched,
-            ended=LIMIT,
-            answer=self.answer,
-            answer_iteration=iteration,
-            threads=solver.threads,
-            table_bytes=solver_table_bytes(
-                self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=solver.cards is not None
-            ),
-            layout_bytes=getattr(self.tree, "layout_bytes", 0),
-        )
+        tied, layout_bytes = solver.cards is not None, getattr(self.tree, "layout_bytes", 0)
+        table_bytes = solver_table_bytes(self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=tied)
+        counts = {"nodes": solver.nodes_touched, "threads": solver.threads}
+        counts |= {"table_bytes": table_bytes, "layout_bytes": layout_bytes, "answer_iteration": iteration}
+        return self._make_result(strategy, quality, ended=LIMIT, answer=self.answer, **counts)
 
 
 class _Checkpoint(NamedTuple):

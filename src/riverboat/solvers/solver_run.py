@@ -253,9 +253,7 @@ class SolverRun(RunLoop[SolveProgress]):
         return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
 
 
-def run_to_end(
-    run: SolverRun, limits: SolveLimits, callback: Callback | None = None, stop: Iterable[Stopper] = ()
-) -> Result:
+def run_to_end(run: SolverRun, limits: SolveLimits, callback: Callback | None, stop: Iterable[Stopper]) -> Result:
     """Run to the end, save, and return the result with whether the target was met.
 
     A run ends at the first of its limits and the stoppers in `stop`, or when its solver is finished. If the target is

@@ -75,8 +75,7 @@ def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
     """
     rng = np.random.default_rng([seed, stream])
     size, deck = rules.board_sizes[-1], rules.deck.cards
-    keys = rng.random((count, len(deck)))
-    boards: Array = deck[np.argsort(keys, axis=1)[:, :size]]
+    boards: Array = deck[np.argsort(rng.random((count, len(deck))), axis=1)[:, :size]]
     for low, high in zip((0, *rules.board_sizes[:-1]), rules.board_sizes, strict=True):
         boards[:, low:high] = np.sort(boards[:, low:high], axis=1)
     return np.ascontiguousarray(boards)
@@ -337,15 +336,9 @@ def lower_bound(
     options = _sampling_options(strategy, boards, streets * per_street + boards, threads, progress)
     response = fit_response(strategy, per_street, seed=seed, **options)
     seats = evaluate_response(strategy, response, boards, seed=seed, **options)
-    return LowerBound(
-        mean_interval(seats.mean(axis=1)),
-        (float(seats[:, 0].mean()), float(seats[:, 1].mean())),
-        boards,
-        streets * per_street,
-        seed,
-        strategy.rules.big_blind,
-        time.perf_counter() - start,
-    )
+    by_seat = float(seats[:, 0].mean()), float(seats[:, 1].mean())
+    facts = boards, streets * per_street, seed, strategy.rules.big_blind, time.perf_counter() - start
+    return LowerBound(mean_interval(seats.mean(axis=1)), by_seat, *facts)
 
 
 def abstract_lower_bound(
@@ -489,8 +482,7 @@ def evaluate_response(
     for count, sums in _sums_by_chunk(traversal, board_array, threads, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
         parts.append(sums[:count])
         on_boards_done(count)
-    won: Array = np.concatenate(parts) + fold_values
-    return won
+    return np.asarray(np.concatenate(parts) + fold_values)
 
 
 def _own_reach(traversal: ResponseTraversal, response: Blueprint, seat: int) -> Array:

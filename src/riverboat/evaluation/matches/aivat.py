@@ -72,8 +72,7 @@ class AivatEstimates:
     @property
     def total(self) -> Array:
         """AIVAT estimate of each hand: terminal value plus all corrections. float64 [n]"""
-        sums: Array = self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1)
-        return sums
+        return np.asarray(self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1))
 
     def __len__(self) -> int:
         return len(self.terminal_value)
@@ -272,7 +271,14 @@ class Aivat:
             cards, classes, values, means, outcomes, strategies, pot, kernel_hands, workspace, out
         )
         if impossible >= 0:
-            raise self._unlisted_action_error(seating, public_states, actions, impossible)
+            agent, action = (
+                self.agents[int(actor[impossible]) ^ seating],
+                format_action(int(actions[impossible]), rules),
+            )
+            raise InputError(
+                f"agent {agent.name!r} played {action!r} at {public_states.line(impossible)!r}, "
+                "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
+            )
         self._second_street_cache |= {
             key: x for key, x in zip(lines, out.second_street_mean.tolist(), strict=True) if key and x == x
         }
@@ -314,13 +320,6 @@ class Aivat:
         if (column < 0).any():
             raise self._unlisted_action_error(seating, public_states, actions, int(np.flatnonzero(column < 0)[0]))
         return (decisions, moves), row, column.astype(np.int64), strategies
-
-    def _unlisted_action_error(self, seating: int, public_states: PublicStates, actions: Array, i: int) -> InputError:
-        agent, action = self.agents[int(public_states.actor[i]) ^ seating], format_action(int(actions[i]), self.rules)
-        return InputError(
-            f"agent {agent.name!r} played {action!r} at {public_states.line(i)!r}, "
-            "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
-        )
 
     def _strategies_of(self, agent: int, public_states: PublicStates) -> StrategyBatch:
         """Return an agent's strategies at public states.
@@ -419,9 +418,8 @@ def _same_abstraction(one: Any, other: Any) -> bool:
 def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
     """Return the classes of starting hands, in games with the full deck."""
     if rules.deck != FULL_DECK or rules.board_sizes[-1] != 5:
-        return kernels.AivatHandClasses(
-            np.zeros(0, np.int16), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0))
-        )
+        none = np.zeros((0, 0))
+        return kernels.AivatHandClasses(np.zeros(0, np.int16), np.zeros(0, np.int64), none, none)
     group, pairs = starting_hand_classes(), count_class_pairs().astype(float)
     return kernels.AivatHandClasses(
         group, np.unique(group, return_index=True)[1], (2 * preflop_equities() - 1) * pairs, pairs

@@ -210,9 +210,8 @@ class BatchGoal(NamedTuple):
             return left
         if not done:
             return 1
-        per_iteration = spent / done
         # Reserve the cost of the result, about one iteration, and two more in case the machine slows down.
-        return int(max(0, min(left, (seconds - spent) / per_iteration - 3)))
+        return int(max(0, min(left, (seconds - spent) / (spent / done) - 3)))
 
 
 def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:

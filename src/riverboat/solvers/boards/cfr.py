@@ -134,14 +134,8 @@ class BoardCFR(CFRSolver[Solution]):
         self.cards, self.ties = cards, None if cards is None else TiedRows(tree, cards)
         self.schedule = schedules.parse(schedule)
         self.weight = 0.0  # of all iterations so far, in units of the last one's
-        self.engine = create_engine(
-            self.device,
-            tree,
-            parse_table_format(dtype),
-            threads=threads,
-            memory=memory,
-            **engine_options(self.schedule),
-        )
+        table_format, options = parse_table_format(dtype), engine_options(self.schedule)
+        self.engine = create_engine(self.device, tree, table_format, threads=threads, memory=memory, **options)
         self.threads = self.engine.threads
 
     # --- iterations -------------------------------------------------------------------------
@@ -250,15 +244,10 @@ class SampledBoardCFR(CFRSolver[Solution]):
         boards = tree.street_start[-1] - tree.street_start[-2]
         period = boards if traversal in ("opcs", "spcs", "pcs") else min(tree.infoset_count // 10, MAX_PERIOD)
         self.actions = compile_action_tree(game.rules, game.menu)
-        self.trainer = BlueprintTrainer(
-            self.actions,
-            lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards,
-            traversal,
-            seed=seed,
-            threads=threads,
-            weighting=Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK)),
-            dtype=dtype,
-        )
+        abstraction = lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards
+        weighting = Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK))
+        options = {"seed": seed, "threads": threads, "dtype": dtype}
+        self.trainer = BlueprintTrainer(self.actions, abstraction, traversal, weighting=weighting, **options)
         self._filled_at = -1
 
     # --- iterations ---------------------------------------------------------------------------

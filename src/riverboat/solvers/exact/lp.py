@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csc_array, hstack, vstack
+from scipy.sparse import block_array
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import Array
@@ -197,8 +197,7 @@ def quasi_perfect(tree: Tree, tremble: float = 1e-3) -> LPSolution:
     for player in (0, 1):
         plan = SequenceFormLP(form, player).solve_with_trembles(lower_bounds[player], lower_bounds[1 - player])
         plex = form.treeplexes[player]
-        parent_reach = np.repeat(plan[plex.parent], plex.width)
-        imposed = plan[1:] <= 2 * tremble * parent_reach
+        imposed = plan[1:] <= 2 * tremble * np.repeat(plan[plex.parent], plex.width)
         plans.append(np.concatenate([[1.0], np.where(imposed, 0.0, plan[1:])]))
     return _solution(form, plans[0], plans[1], "quasi-perfect lp")
 
@@ -318,9 +317,7 @@ class SequenceFormLP:
         self.sequences, self.num_infosets, self.num_bounds = own.shape[1], other.shape[0], other.shape[1]
         self.first_bound = len(right)
         self.payoffs = payoffs / scale
-        matrix = csc_array(
-            vstack([hstack([own, csc_array((len(right), self.num_infosets))]), hstack([-self.payoffs.T, other.T])])
-        )
+        matrix = block_array([[own, None], [-self.payoffs.T, other.T]], format="csc")
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = matrix.shape
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
@@ -351,8 +348,7 @@ class SequenceFormLP:
             self._set_options({"solver": "ipm", "run_crossover": "off"})
         solution = self._run((_DEFAULT_TOLERANCE,) if interior else (_TIGHTEST_TOLERANCE, _DEFAULT_TOLERANCE))
         x = np.asarray(solution.col_value)[: self.sequences]
-        y = -np.asarray(solution.row_dual)[self.first_bound :]
-        return x, y
+        return x, -np.asarray(solution.row_dual)[self.first_bound :]
 
     def refine(self, objective: Array) -> Array:
         """Return, among the player's optimal plans, one that maximizes a linear objective on the sequences.

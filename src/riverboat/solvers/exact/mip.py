@@ -174,8 +174,7 @@ class _ThreePlayerMIP:
     def __init__(self, tree: HistoryTree) -> None:
         self.tree = tree
         self.plexes: list[Treeplex] = [tree.treeplex(p) for p in range(PLAYERS)]
-        sizes = [plex.sequences for plex in self.plexes]
-        self.plan_start = np.concatenate([[0], np.cumsum(sizes)])
+        self.plan_start = np.concatenate([[0], np.cumsum([plex.sequences for plex in self.plexes])])
         count = int(self.plan_start[-1])
         self.binary_start = count
         self.value_start = 2 * count + np.concatenate([[0], np.cumsum([len(p.infosets) for p in self.plexes])])
@@ -212,8 +211,7 @@ class _ThreePlayerMIP:
             table, right = plan_constraints(plex)
             moves = np.arange(1, count)
             rows, columns = np.tile(moves - 1, 2), np.concatenate([at + moves, self.binary_start + at + moves])
-            signs = np.repeat([1.0, -1.0], count - 1)
-            played = csr_array((signs, (rows, columns)), shape=(count - 1, self.columns))
+            played = csr_array((np.repeat([1.0, -1.0], count - 1), (rows, columns)), shape=(count - 1, self.columns))
             order = np.argsort(np.concatenate([[0.0], plex.first - 0.5, moves]))  # each after its information set
             blocks.append(csr_array(vstack([place_columns(table, at, self.columns), played]))[order])
             lows.append(np.append(right, np.full(count - 1, -np.inf))[order])

@@ -41,8 +41,7 @@ def _normalize(table: Array, slot: Array, count: Array) -> Array:
     weights = table.astype(np.float64)
     total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
     uniform = 1.0 / np.repeat(count, count)
-    probabilities: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
-    return probabilities
+    return np.asarray(np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform), np.float32)
 
 
 def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Quality:
@@ -53,8 +52,7 @@ def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Q
     sizes = np.where(tree.actor < 0, np.array(counts)[tree.street], 0)
     start = (np.cumsum(sizes) - sizes).astype(np.int64)
     out = np.zeros((2, int(sizes.sum())))
-    lengths = [table.size for table in tables]
-    rows = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+    rows = np.concatenate([[0], np.cumsum([table.size for table in tables])[:-1]]).astype(np.int64)
     workspace = deck_hands(tree), board_workspace(tree), hand_frames(tree)
     table = np.concatenate([t.reshape(-1) for t in tables])
     strategy, parents_of = kernels.BucketStrategyTable(table, rows), kernels.BucketParents(before, parent)

@@ -272,5 +272,4 @@ class CudaPublicChanceTraverser(CudaTraverser):
 
 def _starts(numbers: Any) -> Array:
     """Return the start offsets of consecutive parts with these sizes."""
-    starts: Array = np.cumsum(numbers, dtype=np.int64) - np.asarray(numbers)
-    return starts
+    return np.asarray(np.cumsum(numbers, dtype=np.int64) - np.asarray(numbers))

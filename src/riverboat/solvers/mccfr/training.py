@@ -194,10 +194,7 @@ class Training(RunLoop[TrainingProgress]):
         self.prior_iterations = iterations
 
     def run(
-        self,
-        seconds: float | None = None,
-        iterations: int | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        self, seconds: float | None = None, iterations: int | None = None, stop: Callable[[], bool] = lambda: False
     ) -> Blueprint:
         """Train until a limit or until `stop()`, then write a checkpoint and the strategy.
 

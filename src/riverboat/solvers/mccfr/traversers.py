@@ -25,13 +25,7 @@ from riverboat.engines.sampling._kernels import public_chance as board_kernels
 from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.tables import (
-    LOOKUP_BLOCK,
-    BucketTables,
-    Pruning,
-    deal_range,
-    make_sampling_game,
-)
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, deal_range, make_sampling_game
 
 MODES = ("racing", "deterministic")
 MAX_RUNOUTS = 1000
@@ -172,8 +166,7 @@ class ExternalTraverser(CpuTraverser):
         """
         if not self.tables.copied_cells:
             return 0
-        deals = math.isqrt(iterations * self.tables.counts[0] // 2) // 4
-        every = deals // self.team.threads // LOOKUP_BLOCK
+        every = math.isqrt(iterations * self.tables.counts[0] // 2) // 4 // self.team.threads // LOOKUP_BLOCK
         return min(every, _MAX_EXCHANGE_BLOCKS) if every >= _MIN_EXCHANGE_BLOCKS else 0
 
     def _train_batch(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:

@@ -334,8 +334,7 @@ class _TraceRecorder:
     def select_hands(self, array: Array) -> Array:
         """Return the entries for the traced hands. float64 [...]"""
         h0, h1 = (min(h, n - 1) for h, n in zip(self.pair, array.shape[-2:], strict=True))
-        selected: Array = array[..., h0, h1]
-        return selected
+        return np.asarray(array[..., h0, h1])
 
 
 class _TextbookCFR:
@@ -412,8 +411,7 @@ class _TextbookCFR:
         """Return the pay-offs at a terminal. float64 [players, hands0, hands1]"""
         if isinstance(self.tree, PublicTree):
             return _payoff_table(self.tree.layout.payoffs[self.tree.layout.index[node]], self.tree.hand_counts)
-        row: Array = self.tree.payoffs[self.tree.nodes.data[node]].reshape(-1, 1, 1)
-        return row
+        return np.reshape(self.tree.payoffs[self.tree.nodes.data[node]], (-1, 1, 1))
 
     def chance_probabilities(self, node: int) -> Array:
         """Return chance probabilities, zero if the hands exclude an outcome. float64 [outcomes, hands0, hands1]"""
