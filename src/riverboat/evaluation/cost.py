@@ -84,9 +84,8 @@ class AgentCost:
         description = describe_result("cost", self.rules, self.agent)
         about = description["about"]["agents"][0]
         about["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
-        figures = {
-            key: value for key, value in vars(self).items() if key not in ("agent", "rules", "seconds_by_street")
-        }
+        shown_elsewhere = ("agent", "rules", "seconds_by_street")
+        figures = {key: value for key, value in vars(self).items() if key not in shown_elsewhere}
         return {
             "agent": self.agent.name,
             **{key: about.get(key) for key in ("core_hours", "megabytes")},

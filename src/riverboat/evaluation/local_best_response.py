@@ -239,9 +239,8 @@ class LocalResponder:
         added = np.array(adds, float)[:, None]
         utility = (compatible[0] - compatible) * pot + wins * (pot + added) - (compatible - wins) * (to_call + added)
         best_utility, tolerance = utility.max(axis=0), _TOLERANCE * pot * float(node.opponent_range.sum())
-        best = len(raise_nodes) - (utility >= best_utility - tolerance)[::-1].argmax(
-            axis=0
-        )  # the largest of equal raises
+        nearly_best = utility >= best_utility - tolerance
+        best = len(raise_nodes) - nearly_best[::-1].argmax(axis=0)  # the largest of equal raises
         folds = best_utility <= tolerance
         moves = [CALL, *(raise_node.moves[-1] for raise_node in raise_nodes)]
         chosen = [(move, (best == k) & ~(folds & (to_call > 0))) for k, move in enumerate(moves)]

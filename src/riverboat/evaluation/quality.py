@@ -316,9 +316,8 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
                 if len(column):
                     rows[:, k] = strategies.probabilities[i, live, column[0]]
             table, slot = tables[int(tree.street[node])], int(tree.slot[node])
-            _write_bucket_rows(
-                table[:, slot : slot + len(actions)], buckets, rows, f"agent {name!r} at {states[i].line!r}"
-            )
+            where = f"agent {name!r} at {states[i].line!r}"
+            _write_bucket_rows(table[:, slot : slot + len(actions)], buckets, rows, where)
     sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
     return Blueprint(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
 

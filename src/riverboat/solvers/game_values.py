@@ -69,9 +69,8 @@ def game(spec: str | Game, note: ValueCallback | None = None) -> Game:
     missing = {name: smaller for name, smaller in base.continuations.items() if name not in base.values}
     if not missing:
         return base
-    complete = base.with_values(
-        {name: _continuation_value(base.name, smaller, note) for name, smaller in missing.items()}
-    )
+    values = {name: _continuation_value(base.name, smaller, note) for name, smaller in missing.items()}
+    complete = base.with_values(values)
     name = registry.spec_of(base)
     if name is not None:
         registry.remember_spec(complete, name)

@@ -175,9 +175,8 @@ def card_abstraction_for(tree: AnyTree, cards: str | CardAbstraction | None) -> 
     game: BoardGame = tree.game
     buckets = abstraction_by_name(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
     if buckets.public is None and len(buckets.streets) > tree.streets:  # of a longer game: use its first streets
-        buckets = replace(
-            buckets, streets=buckets.streets[: tree.streets], deals=tuple(game.deals), stored_fingerprint=None
-        )
+        streets = buckets.streets[: tree.streets]
+        buckets = replace(buckets, streets=streets, deals=tuple(game.deals), stored_fingerprint=None)
     return buckets
 
 

@@ -136,13 +136,9 @@ class Schedule:
         """
         if t < 1:
             raise InputError(f"iteration {t}: iterations count from 1")
-        return ScheduleStep(
-            _discount(t - 1, self.alpha + self.rise * min(t / RISE_ITERATIONS, 1.0)),
-            _discount(t - 1, self.beta),
-            0.0 if self.floored else -math.inf,
-            ((t - 1) / t) ** self.gamma,
-            float(t),
-        )
+        positive = _discount(t - 1, self.alpha + self.rise * min(t / RISE_ITERATIONS, 1.0))
+        floor = 0.0 if self.floored else -math.inf
+        return ScheduleStep(positive, _discount(t - 1, self.beta), floor, ((t - 1) / t) ** self.gamma, float(t))
 
     @property
     def discounts(self) -> bool:

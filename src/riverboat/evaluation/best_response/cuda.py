@@ -82,9 +82,8 @@ def compile_response_kernels(dtype: Any) -> SimpleNamespace:
     kind = np.dtype(dtype)
     names = {**vars(device_kernels), "real": np.float32 if kind == np.float32 else np.float64}
     names.update(KIND=from_dtype(kind), DOUBLE=from_dtype(np.dtype(np.float64)))
-    return compile_kernels(
-        names, KERNELS, **dict.fromkeys(KERNELS, {} if SIMULATED else {"max_registers": MAX_REGISTERS})
-    )
+    limits = {} if SIMULATED else {"max_registers": MAX_REGISTERS}
+    return compile_kernels(names, KERNELS, **dict.fromkeys(KERNELS, limits))
 
 
 class DeviceResponseTraversal(ResponseTraversal):
@@ -148,16 +147,11 @@ class DeviceResponseTraversal(ResponseTraversal):
         kind, vectors = items.kind[low:high], items.reach[low:high]
         numbers = self.max_boards[s] * self.hands_per_board[s]
         street_ends = low + np.flatnonzero(kind == kernels.STREET_END)
-        return _DeviceStreet(
-            to_device(self.opponent_tables.tables[s]),
-            to_device(self.own_tables.tables[s]),
-            to_device(low + np.flatnonzero(kind == kernels.FOLD)),
-            to_device(street_ends),
-            to_device(self._entry_items(s)),
-            cuda.device_array((int(vectors.max() - vectors.min()) + 1) * numbers, np.float64),
-            cuda.device_array((high - low) * numbers, np.float64),
-            cuda.device_array(max(1, len(street_ends)) * numbers, np.float64),
-        )
+        strategies = self.opponent_tables.tables[s], self.own_tables.tables[s]
+        places = low + np.flatnonzero(kind == kernels.FOLD), street_ends, self._entry_items(s)
+        rows = int(vectors.max() - vectors.min()) + 1, high - low, max(1, len(street_ends))
+        memory = (cuda.device_array(count * numbers, np.float64) for count in rows)
+        return _DeviceStreet(*map(to_device, strategies + places), *memory)
 
     def _entry_items(self, s: int) -> Array:
         """Return the items of street s that the ends of the previous street lead to, in their order."""
@@ -208,11 +202,9 @@ class DeviceResponseTraversal(ResponseTraversal):
             self._send_boards(s, workspace.dealt[s], boards[s])
         launch = self.kernels
         for s, street in enumerate(self._middle, 1):
-            sizes, parent_reach = self._sizes(s, boards), self._root if s == 1 else self._middle[s - 2].reach
-            count = sizes.span
-            launch.propagate_reach[_grid(count)](
-                self._items, street.table, self._dealt[s], parent_reach, street.reach, sizes
-            )
+            sizes, before = self._sizes(s, boards), self._root if s == 1 else self._middle[s - 2].reach
+            reach = self._dealt[s], before, street.reach
+            launch.propagate_reach[_grid(sizes.span)](self._items, street.table, *reach, sizes)
             if len(street.folds):
                 memory = 8 * (sizes.live + NUM_CARDS + 1)
                 launch.pay_folds[(len(street.folds), boards[s]), THREADS, 0, memory](
@@ -322,8 +314,6 @@ def _sequence_columns(last: last_street.LastStreet) -> tuple[SequenceColumns, Ar
         parts.append((at, np.full(size * lanes, b), sequence < num_shown, np.isin(sequence, folds)))
     at, batch, shows, folded = (np.concatenate(column) for column in zip(*parts, strict=True))
     shown = np.where(shows, np.cumsum(shows) - 1, -1)
-    columns = SequenceColumns(
-        at.astype(np.int32), batch.astype(np.int32), shown.astype(np.int32), folded.astype(np.int8)
-    )
+    columns = SequenceColumns(*(part.astype(np.int32) for part in (at, batch, shown)), folded.astype(np.int8))
     first, shown_first = (np.append(0, np.cumsum(last.batch[:-1, k] * lanes)).astype(np.int32) for k in (2, 1))
     return columns, first, shown_first

@@ -381,9 +381,7 @@ def quality(
     is_long = cost.seconds > LONG_SECONDS
     with_self_play = not is_long if self_play is None else self_play
     players = (*RESPONDERS, SELF_PLAYER) if with_self_play else RESPONDERS
-    means = replace(
-        means or BestResponseExecution(), threads=threads if device == CPU else max(2, threads), device=device
-    )
+    means = replace(means or BestResponseExecution(), device=device, threads=max(threads, 1 if device == CPU else 2))
     plan = ResponsePlan.build(strategy.tree, players, last_street_dtype(cost))
     (first, second, *own_values), boards = _evaluate_all_pieces(strategy, plan, means)
     values = (own_values[0], -own_values[0]) if own_values else (nan, nan)

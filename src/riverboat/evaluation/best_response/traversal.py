@@ -77,9 +77,8 @@ def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[
             item_of = np.full(len(tree), -1)
             item_of[street_nodes] = count + np.arange(len(street_nodes))
             kind = np.full(len(street_nodes), kernels.STREET_END, np.int8)
-            kind[is_decision] = np.where(
-                tree.actor[street_nodes[is_decision]] == player.seat, player.before, kernels.OPPONENT
-            )
+            acts = tree.actor[street_nodes[is_decision]] == player.seat
+            kind[is_decision] = np.where(acts, player.before, kernels.OPPONENT)
             kind[~decision[street_nodes] & ~tree.showdown[street_nodes]] = kernels.FOLD
             parent_item = np.where(is_entry, 0, item_of[np.maximum(tree.parent[street_nodes], 0)] - count)
             has_own_reach = is_entry | (kind[parent_item] == kernels.OPPONENT)
@@ -203,20 +202,11 @@ def build_last_street(
                 nodes = np.array(same_shape[k : k + builder.lanes])
                 builder.add(player, nodes, item_of[nodes])
     decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == last))
-    street = last_street.LastStreet(
-        np.array(builder.batch, np.int64),
-        np.array(builder.entry, np.int64),
-        np.array(builder.op, np.int64),
-        np.concatenate(builder.pay).astype(dtype),
-        tree.slot[decisions].astype(np.int64),
-        tree.count[decisions].astype(np.int64),
-        _previous_own_action(tree, decisions),
-        np.concatenate(builder.source).astype(np.uint64),
-        np.zeros(0, np.uint8),
-        np.zeros(0, np.float32),
-        0,
-        np.zeros(0, dtype),
-    )
+    batch, entry, op = (np.array(part, np.int64) for part in (builder.batch, builder.entry, builder.op))
+    slot, count = tree.slot[decisions].astype(np.int64), tree.count[decisions].astype(np.int64)
+    own = slot, count, _previous_own_action(tree, decisions), np.concatenate(builder.source).astype(np.uint64)
+    no_strategy = np.zeros(0, np.uint8), np.zeros(0, np.float32), 0, np.zeros(0, dtype)
+    street = last_street.LastStreet(batch, entry, op, np.concatenate(builder.pay).astype(dtype), *own, *no_strategy)
     return street, LastStreetTerminals(np.array(builder.ends, np.int64), np.array(builder.seat, np.int64))
 
 
@@ -292,16 +282,11 @@ def build_cards(rules: PokerRules) -> kernels.ResponseCards:
     deck, count, hole = rules.deck, len(rules.deck.cards), rules.deck.hole
     remaining = [count - shown + dealt for shown, dealt in zip(rules.board_sizes, rules.board, strict=True)]
     deals = list(zip(remaining, rules.board, strict=True))
-    return kernels.ResponseCards(
-        BatchShowdown(deck, rules.board_sizes[-1]).kernel_hands,
-        np.ascontiguousarray(deck.hands).reshape(-1),
-        *suit_permutations(deck),
-        np.array(rules.board, np.int64),
-        np.array(rules.board_sizes, np.int64),
-        np.array([1.0 / comb(cards_left - 2 * hole, n) for cards_left, n in deals]),
-        np.array([float(comb(cards_left, n)) for cards_left, n in deals]),
-        hole,
-    )
+    chance = np.array([1.0 / comb(cards_left - 2 * hole, n) for cards_left, n in deals])
+    counts = np.array([float(comb(cards_left, n)) for cards_left, n in deals])
+    held, hands = BatchShowdown(deck, rules.board_sizes[-1]).kernel_hands, np.ascontiguousarray(deck.hands).reshape(-1)
+    boards = np.array(rules.board, np.int64), np.array(rules.board_sizes, np.int64)
+    return kernels.ResponseCards(held, hands, *suit_permutations(deck), *boards, chance, counts, hole)
 
 
 # --- Workspaces ---
@@ -401,9 +386,8 @@ class ResponsePlan:
 
     def makes_weights_per_board(self, buckets: int) -> bool:
         """Whether weights are computed board by board."""
-        return self.weight_bytes(buckets) > (
-            MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
-        )
+        limit = MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
+        return self.weight_bytes(buckets) > limit
 
     def workspace_bytes(self, buckets: int) -> int:
         """Return the bytes of the workspace of one thread."""

@@ -79,9 +79,8 @@ class AivatEstimates:
 
     def take(self, chosen: Array) -> AivatEstimates:
         """Return the estimates of some hands, by index or by mask."""
-        return AivatEstimates(
-            self.hands.take(chosen), self.terminal_value[chosen], self.chance[chosen], self.actions[chosen]
-        )
+        terms = self.terminal_value, self.chance, self.actions
+        return AivatEstimates(self.hands.take(chosen), *(term[chosen] for term in terms))
 
 
 class Aivat:
@@ -271,10 +270,8 @@ class Aivat:
             cards, classes, values, means, outcomes, strategies, pot, kernel_hands, workspace, out
         )
         if impossible >= 0:
-            agent, action = (
-                self.agents[int(actor[impossible]) ^ seating],
-                format_action(int(actions[impossible]), rules),
-            )
+            agent = self.agents[int(actor[impossible]) ^ seating]
+            action = format_action(int(actions[impossible]), rules)
             raise InputError(
                 f"agent {agent.name!r} played {action!r} at {public_states.line(impossible)!r}, "
                 "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
@@ -421,9 +418,8 @@ def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
         none = np.zeros((0, 0))
         return kernels.AivatHandClasses(np.zeros(0, np.int16), np.zeros(0, np.int64), none, none)
     group, pairs = starting_hand_classes(), count_class_pairs().astype(float)
-    return kernels.AivatHandClasses(
-        group, np.unique(group, return_index=True)[1], (2 * preflop_equities() - 1) * pairs, pairs
-    )
+    members = np.unique(group, return_index=True)[1]
+    return kernels.AivatHandClasses(group, members, (2 * preflop_equities() - 1) * pairs, pairs)
 
 
 @lru_cache(maxsize=4)

@@ -108,9 +108,8 @@ class DuplicatePairs:
         # The first agent has seat 0 in even hands. If both agents have one name, the second gets a suffix.
         names = self.names if self.names[0] != self.names[1] else (self.names[0], f"{self.names[1]}-2")
         player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
-        blinds, stacks = (
-            np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
-        )
+        chips = rules.blinds, rules.stacks or (0, 0)
+        blinds, stacks = (np.broadcast_to(np.array(each, np.int64), (n, 2)) for each in chips)
         ante, all_cards = np.full(n, rules.ante, np.int64), np.repeat(cards, 2, axis=0)
         lines, won_by_seat = (tables.moves, tables.length), np.stack([won, -won], axis=1)
         return HandRecords(rules, 1, names, player, number, blinds, stacks, ante, all_cards, *lines, won_by_seat)

@@ -251,9 +251,9 @@ class DistributedTrainer(SamplingTrainer):
         deals = min(max(self.first_batch, self.iterations // BATCH_GROWTH), self.head.batch)
         return -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
 
-    _round_weight = staticmethod(
-        float
-    )  # the weight as it is: batches end at the same iterations in steps of any length
+    def _round_weight(self, weight: float) -> float:
+        """Return the weight as it is: batches end at the same iterations in steps of any length."""
+        return weight
 
     def step(self, iterations: int) -> None:
         """Train for at least this many iterations, in whole batches. One long step equals many short ones."""

@@ -264,13 +264,8 @@ class _ThreePlayerMIP:
         cost[self.slack_column] = 1.0
         kind = np.zeros(self.columns)
         kind[self.binary_start : self.binary_start + count] = 1
-        optimum = milp(
-            cost,
-            integrality=kind,
-            constraints=[*self._fixed, self._product_constraints(low, high)],
-            bounds=Bounds(bottom, top),
-            options={"time_limit": seconds},
-        )
+        constraints, options = [*self._fixed, self._product_constraints(low, high)], {"time_limit": seconds}
+        optimum = milp(cost, integrality=kind, constraints=constraints, bounds=Bounds(bottom, top), options=options)
         if optimum.x is None:
             raise RiverboatError(f"{self.tree.name}: HiGHS found no plans: {optimum.message}")
         return np.clip(optimum.x[:count], 0.0, 1.0), float(optimum.x[self.slack_column]) * self.scale

@@ -188,19 +188,10 @@ def make_sampling_game(
     nodes[:, 2] = np.where(terminal, 0, 2 * tree.slot)
     nodes.view(np.float32)[:, 3] = tree.payoff / tables.unit
     board = sum(rules.board)
-    return deal_kernels.SamplingGame(
-        nodes.reshape(-1),
-        nodes.view(np.float32).reshape(-1),
-        tables.base,
-        tables.width,
-        rules.deck.cards,
-        ranking_tables(rules.hole + board),
-        _direct_lookup(cards, rules.rounds),
-        rules.hole,
-        board,
-        _preflop_equity(cards, rules.rounds) if runouts else np.zeros((0, 0), np.float32),
-        runouts,
-    )
+    equity = _preflop_equity(cards, rules.rounds) if runouts else np.zeros((0, 0), np.float32)
+    layout = nodes.reshape(-1), nodes.view(np.float32).reshape(-1), tables.base, tables.width
+    deck = rules.deck.cards, ranking_tables(rules.hole + board), _direct_lookup(cards, rules.rounds)
+    return deal_kernels.SamplingGame(*layout, *deck, rules.hole, board, equity, runouts)
 
 
 def _preflop_equity(cards: CardAbstraction, rounds: int) -> Array:

@@ -265,9 +265,8 @@ class Training(RunLoop[TrainingProgress]):
             strategy = self.strategy()
             strength = self.measure(strategy, self._last_snapshot(strategy))
             self.try_write(lambda: self._save_snapshot(strategy))
-        checked = replace(
-            now, touched=sum(self.solver.visited_infosets()), regret=sum(self.solver.regret_bound()), strength=strength
-        )
+        touched, regret = sum(self.solver.visited_infosets()), sum(self.solver.regret_bound())
+        checked = replace(now, touched=touched, regret=regret, strength=strength)
         facts = {name: fact for name, fact in asdict(checked).items() if name != "trouble"}
         self.try_write(lambda: core_files.append_line(self.out / "log.jsonl", json.dumps(facts)))
         return checked
@@ -282,11 +281,8 @@ class Training(RunLoop[TrainingProgress]):
 
     def strategy(self) -> Blueprint:
         """Return the current average strategy, quantized to one byte per action."""
-        tree = self.solver.tree
-        tables = tuple(quantized_averages(self.solver))
-        return Blueprint(
-            tree.rules, tree.menu, tree, self.solver.cards, tables, self._full_provenance(), self.cards_path
-        )
+        tree, cards, tables = self.solver.tree, self.solver.cards, tuple(quantized_averages(self.solver))
+        return Blueprint(tree.rules, tree.menu, tree, cards, tables, self._full_provenance(), self.cards_path)
 
     def save(self) -> Path:
         """Write a checkpoint and delete all but the last MAX_CHECKPOINTS."""
