@@ -184,10 +184,9 @@ class _StreetValues:
 
     def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
         """Add the values on one board."""
-        items, s = self.traversal.items, self.street
-        if s == 0:  # unlike folds, not yet weighted by the probability of a board
+        if self.street == 0:  # unlike folds, not yet weighted by the probability of a board
             workspace.value[self.street_ends] *= self.traversal.cards.chance[1]
-        kernels.add_by_bucket(self.ends, items.reach, workspace, s, sums)
+        kernels.add_by_bucket(self.ends, self.traversal.items.reach, workspace, self.street, sums)
 
     def at_ends(self, seat: int) -> dict[int, Array]:
         """Return the values of a seat at the nodes that end the street, by bucket."""

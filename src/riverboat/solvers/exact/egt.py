@@ -282,8 +282,7 @@ def solve_egt(
     egt = EGT(tree)
 
     def is_done() -> bool:
-        stopped = callback is not None and egt.iteration > 0 and callback(egt)
-        return bool(stopped) or egt.gap() <= until
+        return bool(callback is not None and egt.iteration > 0 and callback(egt)) or egt.gap() <= until
 
     step_until(egt, is_done, iterations, CHECK_INTERVAL)
     return egt

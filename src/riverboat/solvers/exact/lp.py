@@ -327,7 +327,6 @@ class SequenceFormLP:
         lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
         lp.row_lower_ = np.concatenate([right, np.full(self.num_bounds, -highspy.kHighsInf)])
         lp.row_upper_ = np.concatenate([right, np.zeros(self.num_bounds)])
-        self.name = form.name
         self.highs = highspy.Highs()
         # By default HiGHS drops entries below 1e-9.
         self._set_options({"output_flag": False, "small_matrix_value": 1e-12})
@@ -395,5 +394,5 @@ class SequenceFormLP:
             if status == highspy.HighsModelStatus.kOptimal:
                 return self.highs.getSolution()
         raise RiverboatError(
-            f"{self.name}: HiGHS stopped with {self.highs.modelStatusToString(status)!r}; use a CFR schedule instead"
+            f"{self.form.name}: HiGHS stopped with {self.highs.modelStatusToString(status)!r}; use a CFR schedule instead"
         )

@@ -271,7 +271,6 @@ def small_game_strategy(trainer: BlueprintTrainer, tree: PublicTree, *, averages
             f"{rules.hole} in a hand"
         )
     card = {name: int(deck.cards[k]) for k, name in enumerate(tree.hands[0])}
-    strategies = [trainer.tables.strategies(street, averages=averages) for street in range(rules.rounds)]
     out = np.array(Strategy.uniform(tree).probabilities)
     for infoset in tree.infosets():
         hand, _, line = infoset.name.partition(":")
@@ -283,10 +282,6 @@ def small_game_strategy(trainer: BlueprintTrainer, tree: PublicTree, *, averages
                 f"{tree.name}: {', '.join(infoset.actions)} at {infoset.name!r}, but "
                 f"{', '.join(trainer.tree.actions(node))} at {betting!r} of the blueprint: not the same game"
             )
-        street = int(trainer.tree.street[node])
-        bucket = trainer.cards.bucket([card[hand]], board)
-        at = int(trainer.tree.slot[node])
-        row: Array = strategies[street][bucket, at : at + len(infoset.actions)]
-        for k, p in enumerate(row / row.sum()):
-            out[infoset.offset + k * infoset.stride] = p
+        row = trainer.tables.strategy(node, trainer.cards.bucket([card[hand]], board), averages=averages)
+        out[infoset.offset + infoset.stride * np.arange(len(row))] = row / row.sum()
     return Strategy(tree, out, {"method": "external sampling", "iterations": trainer.iterations})
