@@ -32,8 +32,8 @@ from riverboat.games.registry import game_from_spec
 from riverboat.solvers.cluster import blade as blades
 from riverboat.solvers.cluster.backends import LocalBackend, RayBackend
 from riverboat.solvers.cluster.distributed import DistributedTrainer, Head
-from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, Pruning, small_game_strategy
+from riverboat.solvers.mccfr.tables import Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.compile import compile_game

@@ -26,8 +26,8 @@ from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers import run_loop
-from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer, Pruning
+from riverboat.solvers.mccfr.tables import Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies import files
 from riverboat.trees.compile import compile_game

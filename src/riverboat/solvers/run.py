@@ -34,9 +34,7 @@ from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper
-from riverboat.solvers.result import Result as Result
-from riverboat.solvers.result import SolveProgress as SolveProgress
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Result, SolveProgress, Stopper
 from riverboat.solvers.run_loop import check_same_settings
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
 from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer, next_check
@@ -288,7 +286,7 @@ class CFRRun(SolverRun):
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        return next_check(iteration, self.checks(), target=self.target, every=self.check_every, patient=patient)
+        return next_check(iteration, self.checks(), target=self.target, patient=patient)
 
     def _measure(self) -> Quality:
         with np.errstate(over="ignore", invalid="ignore"):  # checked below

@@ -34,7 +34,6 @@ from riverboat.engines.devices import CPU, CUDA
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
 from riverboat.solvers.mccfr.tables import BucketTables, Weighting
-from riverboat.solvers.mccfr.tables import Pruning as Pruning
 from riverboat.solvers.mccfr.traversers import ExternalTraverser, SamplingTraverser, Traverser
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
