@@ -37,14 +37,15 @@ from riverboat.strategies.queries import hand_names
 
 # --- Files of checks ---
 
-NEVER, MORE, MONOTONE, SIZES, CHEAP = "never", "more", "monotone", "sizes", "cheap"
-REQUIRED_KEYS = {  # keys that each kind needs in addition to lines
-    NEVER: ("move", "hands"),
-    MORE: ("move", "hands", "than"),
-    MONOTONE: (),
-    SIZES: ("sizes",),
-    CHEAP: (),
+# Keys that each kind needs in addition to lines; the methods `_check_…` are named after the kinds.
+REQUIRED_KEYS = {
+    "never": ("move", "hands"),
+    "more": ("move", "hands", "than"),
+    "monotone": (),
+    "sizes": ("sizes",),
+    "cheap": (),
 }
+SIZES = "sizes"
 _ACTION_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}  # in the order of columns
 ANY, NUTS = "any", "nuts"
 CHECK_DOWN, MIN_RAISE, ALL_IN, SIZE_PLACEHOLDER = "~", "min", "a", "?"
@@ -572,13 +573,7 @@ class _LitmusRun:
             return LitmusCheckResult(self.check, 0, (), "the game has no such hands")
         table = PublicStates.from_betting([state.state for state in states], [state.board for state in states])
         ranges = self._ranges(table)
-        checkers = {
-            NEVER: self._check_never,
-            MORE: self._check_more,
-            MONOTONE: self._check_monotone,
-            CHEAP: self._check_cheap,
-        }
-        checker = checkers.get(self.check.kind)
+        checker = None if self.check.kind == SIZES else getattr(self, f"_check_{self.check.kind}")
         found: list[tuple[_LitmusState, _Violation | None]] = []
         groups: dict[tuple[str, Cards], list[tuple[_LitmusState, Array]]] = {}
         for state, weights, strategy in zip(states, ranges, iterate_strategies(self.agent, table), strict=True):

@@ -31,13 +31,8 @@ from riverboat.agents.base import Agent, ObservingAgent, PublicPolicy
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.equity import equities
 from riverboat.cards.equity.batch_equities import BatchShowdown
-from riverboat.cards.equity.equities import (
-    count_class_pairs,
-    preflop_equities,
-    showdown_workspace,
-    starting_hand_classes,
-)
 from riverboat.cards.features.hand_features import pad_streets
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.core.arrays import Array
@@ -260,7 +255,7 @@ class Aivat:
         shown = np.array(rules.board_sizes, np.int64)
         kernel_hands = kernels.AivatHands(known, shown, held, board, *buckets, start, decision, line)
         scratch = np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)), np.zeros(shown[-1], np.uint8)
-        workspace = kernels.AivatWorkspace(*scratch, showdown_workspace(rules.deck.num_hands))
+        workspace = kernels.AivatWorkspace(*scratch, equities.showdown_workspace(rules.deck.num_hands))
         second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
         out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)
         means = self._second_street_means(seating, outcomes.begin[row, column][public_states.street == 0])
@@ -417,9 +412,9 @@ def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
     if rules.deck != FULL_DECK or rules.board_sizes[-1] != 5:
         none = np.zeros((0, 0))
         return kernels.AivatHandClasses(np.zeros(0, np.int16), np.zeros(0, np.int64), none, none)
-    group, pairs = starting_hand_classes(), count_class_pairs().astype(float)
+    group, pairs = equities.starting_hand_classes(), equities.count_class_pairs().astype(float)
     members = np.unique(group, return_index=True)[1]
-    return kernels.AivatHandClasses(group, members, (2 * preflop_equities() - 1) * pairs, pairs)
+    return kernels.AivatHandClasses(group, members, (2 * equities.preflop_equities() - 1) * pairs, pairs)
 
 
 @lru_cache(maxsize=4)

@@ -21,14 +21,7 @@ from riverboat.core import artifacts
 from riverboat.core import files as core_files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import DiskError, InputError
-from riverboat.solvers.run_loop import (
-    AnyStopper,
-    PollingStopper,
-    RunLoop,
-    after_iterations,
-    after_seconds,
-    check_same_settings,
-)
+from riverboat.solvers import run_loop
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import (
     ABSTRACTION_FOLDER,
@@ -108,7 +101,7 @@ def has_no_checkpoint(folder: Path) -> bool:
 
 
 @dataclass
-class Training(RunLoop[TrainingProgress]):
+class Training(run_loop.RunLoop[TrainingProgress]):
     """A training run in a folder.
 
     `provenance` holds all settings that affect the strategy, apart from game, menu and cards; `start_or_resume`
@@ -163,7 +156,7 @@ class Training(RunLoop[TrainingProgress]):
             raise InputError(f"{checkpoints[-1]}: trained with another card abstraction; choose another folder")
         provenance = meta.table("provenance")
         fixed = {key: value for key, value in self.provenance.items() if key not in CHANGEABLE_KEYS}
-        check_same_settings(checkpoints[-1], provenance, fixed)
+        run_loop.check_same_settings(checkpoints[-1], provenance, fixed)
         parts = _parts_folder(checkpoints[-1])
         if parts.is_dir() != is_partitioned(self.solver):
             raise InputError(
@@ -209,9 +202,9 @@ class Training(RunLoop[TrainingProgress]):
         self._last_progress, self._checked_at = None, self.seconds
         if self._completed_share() < 1:
             self.solver.step(1)  # compiles the kernels outside the training time
-        stops: list[AnyStopper] = [PollingStopper(stop)]
-        stops += [] if seconds is None else [after_seconds(self.prior_seconds + seconds)]
-        stops += [] if iterations is None else [after_iterations(self.prior_iterations + iterations)]
+        stops: list[run_loop.AnyStopper] = [run_loop.PollingStopper(stop)]
+        stops += [] if seconds is None else [run_loop.after_seconds(self.prior_seconds + seconds)]
+        stops += [] if iterations is None else [run_loop.after_iterations(self.prior_iterations + iterations)]
         try:
             self.iterate(stops, self.progress)
         except KeyboardInterrupt:
