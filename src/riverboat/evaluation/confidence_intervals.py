@@ -268,7 +268,5 @@ def confidence_sequence(tally: SampleSums, narrowest_at: int, error_rate: float 
     log_term = -2 * math.log(error_rate)
     rho = (log_term + math.log(log_term) + 1) / narrowest_at  # ρ²
     scaled_count = count * rho + 1
-    half = tally.standard_deviation * math.sqrt(
-        2 * scaled_count / (count * count * rho) * math.log(math.sqrt(scaled_count) / error_rate)
-    )
-    return ConfidenceInterval(tally.mean, half, count)
+    squared_width = 2 * scaled_count / (count * count * rho) * math.log(math.sqrt(scaled_count) / error_rate)
+    return ConfidenceInterval(tally.mean, tally.standard_deviation * math.sqrt(squared_width), count)

@@ -207,10 +207,7 @@ class Ledger:
         """Return a name for each fingerprint; agents that share a name get part of their fingerprint added."""
         names = {fingerprint: str(facts["name"]) for fingerprint, facts in self.agents.items()}
         repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
-        return {
-            fingerprint: f"{name} ({fingerprint[:6]})" if name in repeated else name
-            for fingerprint, name in names.items()
-        }
+        return {mark: f"{name} ({mark[:6]})" if name in repeated else name for mark, name in names.items()}
 
     def entries_of_kind(self, kind: str) -> list[LedgerEntry]:
         """Return the results of one kind.

@@ -587,11 +587,8 @@ class _LitmusRun:
             return LitmusCheckResult(self.check, 0, (), "the agent never reaches these states")
         num_states = len(found)
         found += [self._check_sizes(group) for group in groups.values() if self.check.kind == SIZES]
-        failures = [
-            self._failure(state, violation)
-            for state, violation in found
-            if violation is not None and violation.excess > self.check.tolerance
-        ]
+        violations = [(state, violation) for state, violation in found if violation is not None]
+        failures = [self._failure(*each) for each in violations if each[1].excess > self.check.tolerance]
         return LitmusCheckResult(self.check, num_states, tuple(sorted(failures, key=lambda failure: -failure.excess)))
 
     def _public_states(self) -> list[_LitmusState]:

@@ -322,20 +322,19 @@ class LbrTraversal:
         return _LbrDeal(self, 0, cards, margins, rng).value(), _LbrDeal(self, 1, cards, margins, rng).value()
 
 
+@dataclass
 class _LbrDeal:
     """One deal from one seat, traversed breadth-first, so that the agent is queried in batches."""
 
-    def __init__(
-        self,
-        traversal: LbrTraversal,
-        seat: int,
-        cards: list[int],
-        margins: dict[Cards, Array],
-        rng: np.random.Generator,
-    ) -> None:
-        self.traversal, self.seat, self.cards, self.margins, self.rng = traversal, seat, cards, margins, rng
-        self.responder, self.showdowns = traversal.responder, traversal.responder.showdowns
-        self.rules, self.book = traversal.responder.rules, traversal.responder.book
+    traversal: LbrTraversal
+    seat: int
+    cards: list[int]
+    margins: dict[Cards, Array]
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.responder = responder = self.traversal.responder
+        self.showdowns, self.rules, self.book = responder.showdowns, responder.rules, responder.book
 
     def value(self) -> float:
         """Estimate the responder's value, in chips per hand."""

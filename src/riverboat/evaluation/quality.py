@@ -118,11 +118,8 @@ class StrategyQuality(Quality):
             Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **sample)
             for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
-        claims += [
-            Claim(f"value to player {p}", factor * value, unit, EXACT)
-            for p, value in enumerate(self.values)
-            if not isnan(value)
-        ]
+        values = [(p, value) for p, value in enumerate(self.values) if not isnan(value)]
+        claims += [Claim(f"value to player {p}", factor * value, unit, EXACT) for p, value in values]
         return tuple(claims)
 
     def report(self) -> ReportTable:

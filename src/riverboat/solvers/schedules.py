@@ -161,12 +161,9 @@ class Schedule:
         default = _TABLE.get(self.name)
         if default is None:
             return self.name
-        changed = [
-            f"{f.name}={_show(getattr(self, f.name))}"
-            for f in fields(self)
-            if f.name != "name" and getattr(self, f.name) != getattr(default, f.name)
-        ]
-        return self.name + (":" + ",".join(changed) if changed else "")
+        changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)]
+        options = ",".join(f"{name}={_show(getattr(self, name))}" for name in changed)
+        return f"{self.name}:{options}" if options else self.name
 
 
 @dataclass(frozen=True)

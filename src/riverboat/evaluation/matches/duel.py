@@ -81,14 +81,7 @@ class DuelResult(Winnings):
 
     def record(self) -> dict[str, float | int]:
         """Return the result as a JSON object, without timings."""
-        return {
-            "mbb_per_game": self.mbb_per_game,
-            "bb_per_100": self.bb_per_100,
-            "ci95": self.ci95,
-            "hands": self.hands,
-            "pairs": self.pairs,
-            "seed": self.seed,
-        }
+        return {key: getattr(self, key) for key in ("mbb_per_game", "bb_per_100", "ci95", "hands", "pairs", "seed")}
 
     def __str__(self) -> str:
         return str(self.claim)
@@ -307,12 +300,9 @@ def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
     >>> strategy_tables(blueprint).stride.tolist() == [table.shape[1] for table in blueprint.average]
     True
     """
-    is_shared = [table.strides[0] == 0 for table in strategy.average]  # one row for all buckets
-    flat = [
-        np.array(table[0]) if single else np.ascontiguousarray(table).reshape(-1)
-        for table, single in zip(strategy.average, is_shared, strict=True)
-    ]
-    stride = [0 if single else table.shape[1] for table, single in zip(strategy.average, is_shared, strict=True)]
+    tables = [(table, table.strides[0] == 0) for table in strategy.average]  # and whether all buckets share one row
+    flat = [np.array(table[0]) if shared else np.ascontiguousarray(table).reshape(-1) for table, shared in tables]
+    stride = [0 if shared else table.shape[1] for table, shared in tables]
     # The tuple has the same length for every game, since that is part of the compiled type.
     flat += flat[-1:] * (len(STREETS) - len(flat))
     return kernels.StrategyTables(tuple(flat), np.array(stride, np.int64))

@@ -80,12 +80,11 @@ def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
     return _quality(engine.tree.per_chip, best, values, engine.constant_sum)
 
 
-def batch_qualities(batch: AnyBatchEngine, among: Sequence[int] | None = None) -> list[Quality]:
-    """Compute the qualities of all games of a batch, or of some (see `engine_quality`)."""
-    indices = range(len(batch.trees)) if among is None else among
-    best = [batch.expected_values(p, respond=True, indices=among) for p in (0, 1)]
+def batch_qualities(batch: AnyBatchEngine, indices: Sequence[int]) -> list[Quality]:
+    """Compute the qualities of some games of a batch (see `engine_quality`)."""
+    best = [batch.expected_values(p, respond=True, indices=indices) for p in (0, 1)]
     constants = [batch.constant_sums[g] for g in indices]
-    values = None if None not in constants else [batch.expected_values(p, indices=among) for p in (0, 1)]
+    values = None if None not in constants else [batch.expected_values(p, indices=indices) for p in (0, 1)]
     qualities = []
     for k, g in enumerate(indices):
         own = None if values is None or constants[k] is not None else [values[0][k], values[1][k]]

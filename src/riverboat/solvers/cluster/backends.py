@@ -135,11 +135,7 @@ class RayBackend(BladeBackend):
         return super().call_all(method, *(self.ray.put(x) if isinstance(x, tuple) else x for x in given))
 
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        calls = {
-            n: actor.call.remote(method, *args)
-            for n, (actor, args) in enumerate(zip(self.blades, given, strict=True))
-            if args is not None
-        }
+        calls = {n: self.blades[n].call.remote(method, *args) for n, args in enumerate(given) if args is not None}
         answers = dict(zip(calls, self._get(list(calls.values())), strict=True))
         return [answers.get(n) for n in range(len(self.blades))]
 

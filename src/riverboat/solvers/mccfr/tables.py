@@ -340,8 +340,7 @@ class DealGroup:
 
 def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
     """Allocate a block of deals, on all streets or the first ones."""
-    all_streets, size = len(game.base), 2 * game.hole + game.board
-    streets = all_streets if streets is None else streets
+    size, streets = 2 * game.hole + game.board, streets or len(game.base)
     return deal_kernels.DealBlock(
         keys=np.zeros(deals, np.uint64),
         cards=np.zeros((deals + 1) * size, np.uint8),
