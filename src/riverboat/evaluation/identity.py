@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import chain
 from typing import Any
 
 from riverboat import __version__
@@ -83,14 +84,15 @@ def _class_name(agent: Any) -> str:
 def _blueprint_identity(agent: BlueprintAgent) -> dict[str, Any]:
     strategy, policy = agent.strategy, agent.policy
     options = (policy.translation, policy.tie, policy.post, policy.share, policy.spare_first)
-    provenance = strategy.provenance
+    provenance, card_tables = strategy.provenance, (street.arrays().values() for street in strategy.cards.streets)
+    arrays = chain(strategy.average, *card_tables)
     facts: dict[str, Any] = {
         "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _relevant_options(agent.name),
         "fingerprint": _digest(repr((strategy.fingerprint, options))),
         "kind": "blueprint",
         "cards": f"{strategy.cards.name} {'-'.join(map(str, strategy.buckets))}",
         "nodes": len(strategy.tree),
-        "megabytes": round(_size_bytes(strategy) / 1e6, 3),
+        "megabytes": round(sum(int(array.nbytes) for array in arrays) / 1e6, 3),
     }
     if provenance.get("recipe") is not None:
         facts["recipe"] = str(provenance["recipe"])
@@ -110,12 +112,6 @@ def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> d
     if not single:
         return {"name": name, "fingerprint": fingerprint, "kind": "several"}
     return {**parts[0], "fingerprint": fingerprint}  # the name of a blueprint contains all options already
-
-
-def _size_bytes(strategy: Blueprint) -> int:
-    """Return the bytes of a strategy: its own tables and those of its card abstraction."""
-    cards = sum(int(array.nbytes) for street in strategy.cards.streets for array in street.arrays().values())
-    return cards + sum(int(table.nbytes) for table in strategy.average)
 
 
 def _relevant_options(name: str) -> str:

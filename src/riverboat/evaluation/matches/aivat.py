@@ -265,12 +265,7 @@ class Aivat:
             cards, classes, values, means, outcomes, strategies, pot, kernel_hands, workspace, out
         )
         if impossible >= 0:
-            agent = self.agents[int(actor[impossible]) ^ seating]
-            action = format_action(int(actions[impossible]), rules)
-            raise InputError(
-                f"agent {agent.name!r} played {action!r} at {public_states.line(impossible)!r}, "
-                "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
-            )
+            raise self._unlisted_action_error(seating, public_states, actions, impossible)
         self._second_street_cache |= {
             key: x for key, x in zip(lines, out.second_street_mean.tolist(), strict=True) if key and x == x
         }
@@ -312,6 +307,13 @@ class Aivat:
         if (column < 0).any():
             raise self._unlisted_action_error(seating, public_states, actions, int(np.flatnonzero(column < 0)[0]))
         return (decisions, moves), row, column.astype(np.int64), strategies
+
+    def _unlisted_action_error(self, seating: int, public_states: PublicStates, actions: Array, i: int) -> InputError:
+        agent, action = self.agents[int(public_states.actor[i]) ^ seating], format_action(int(actions[i]), self.rules)
+        return InputError(
+            f"agent {agent.name!r} played {action!r} at {public_states.line(i)!r}, "
+            "which has probability 0 in its strategies for all hands (`strategies`): run the match without --aivat"
+        )
 
     def _strategies_of(self, agent: int, public_states: PublicStates) -> StrategyBatch:
         """Return an agent's strategies at public states.

@@ -36,8 +36,8 @@ from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import SamplingTrainer
 
 # --- head: first-street tables and the two passes of Algorithm 4 ---
 

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.sequence_form import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.history import HistoryTree, Treeplex

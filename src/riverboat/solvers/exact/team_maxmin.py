@@ -28,7 +28,7 @@ from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.sequence_form import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular import best_response as response
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees._kernels.tree import treeplex_best_response
