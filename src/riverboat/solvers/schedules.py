@@ -537,7 +537,5 @@ def _import(text: str, module: str, name: str) -> AnySchedule:
 
 
 def _show(value: float) -> str:
-    if isinstance(value, bool):
-        return f"{int(value)}"
     short = f"{value:g}"
     return short if float(short) == value else repr(value)

@@ -20,7 +20,7 @@ import numpy as np
 from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.compiled.simd import SIMD_WIDTH, native_width
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import RiverboatError
 from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
@@ -298,48 +298,32 @@ def make_workspace(
     """Create a workspace; with `lazy`, weights are computed board by board."""
     hands, streets, lanes = len(cards.held.mask), len(cards.shown), SIMD_WIDTH
     vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
-    by_street = (streets, hands)
     dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
     return kernels.ResponseWorkspace(
         reach=np.zeros((vectors, stride)),
         dead=np.zeros(vectors, np.bool_),
         value=np.zeros((len(items.kind) + 1, stride)),
-        scratch=np.zeros(hands),
-        hand=np.zeros(by_street, np.int32),
-        place=np.zeros(by_street, np.int32),
-        source=np.zeros(by_street, np.int32),
-        live=np.zeros(streets, np.int64),
-        bucket=np.zeros(by_street, np.int64),
-        strength=np.zeros(hands, np.uint16),
-        rank=np.zeros(hands, np.uint16),
-        first=np.zeros(by_street, np.uint8),
-        second=np.zeros(by_street, np.uint8),
         digits=np.zeros(257, np.int64),
-        fold_reach=np.zeros(stride * lanes),
-        fold_values=np.zeros(stride * lanes),
         sums=np.zeros(last_street.NUM_CARDS * lanes),
-        fold_reach_offset=np.zeros(lanes, np.uint64),
-        fold_value_offset=np.zeros(lanes, np.uint64),
-        fold_payoff=np.zeros(lanes),
         board=np.zeros(8, np.uint8),
         chosen=np.zeros((streets, kernels.MAX_DEALT), np.int64),
-        board_mask=np.zeros(streets, np.uint64),
-        group=np.zeros(streets, np.int64),
-        multiplicity=np.zeros(streets),
-        public=np.zeros(streets, np.int64),
-        boards_visited=np.zeros(streets, np.int64),
+        **zeros(hands, scratch=np.float64, strength=np.uint16, rank=np.uint16),
+        **zeros((streets, hands), hand=np.int32, place=np.int32, source=np.int32, bucket=np.int64),
+        **zeros((streets, hands), first=np.uint8, second=np.uint8),
+        **zeros(streets, live=np.int64, public=np.int64, boards_visited=np.int64),
+        **zeros(streets, board_mask=np.uint64, group=np.int64, multiplicity=np.float64),
+        **zeros(stride * lanes, fold_reach=np.float64, fold_values=np.float64),
+        **zeros(lanes, fold_reach_offset=np.uint64, fold_value_offset=np.uint64, fold_payoff=np.float64),
         last=last_street.LastStreetWorkspace(
-            entry=np.zeros(last.entry.size * hands, dtype),
-            gained=np.zeros(last.entry.size * hands, dtype),
             alive=np.zeros(len(last.batch), np.bool_),
             sequence_weight=_sequence_weight_buffer(last),
             weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
             at=np.zeros(hands, np.uint64),
-            reach=np.zeros(wide * hands, dtype),
-            beats=np.zeros(wide * hands, dtype),
             sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
             total=np.zeros(wide, dtype),
             value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+            **zeros(last.entry.size * hands, entry=dtype, gained=dtype),
+            **zeros(wide * hands, reach=dtype, beats=dtype),
         ),
     )
 

@@ -22,7 +22,7 @@ from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.equity.equities import preflop_equities, starting_hand_classes
 from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.hugepages import hugepage_zeros
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.sampling._kernels import cell as cell_kernels
 from riverboat.engines.sampling._kernels import deal as deal_kernels
@@ -322,13 +322,9 @@ class DealGroup:
         own, other, slots = (int(n) * self.size + 1 for n in self.need)
         slots += 2 * self.size
         return kernels.TraversalNotes(
-            own=np.zeros((*front, own), np.uint64),
+            **zeros((*front, own), own=np.uint64, at=np.uint64, first=np.int64),
             other=np.zeros((*front, other), np.uint64),
-            at=np.zeros((*front, own), np.uint64),
-            first=np.zeros((*front, own), np.int64),
-            sigma=np.zeros((*front, slots), np.float32),
-            value=np.zeros((*front, slots), np.float32),
-            cut=np.zeros((*front, slots), np.uint64),
+            **zeros((*front, slots), sigma=np.float32, value=np.float32, cut=np.uint64),
             sign=np.zeros((*front, 2 * kernels.SIGNS * self.size), np.float32),
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.cards.ranking import rank_tables as ranking_tables
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
 from riverboat.core.formatting import format_bytes
 from riverboat.engines.sampling._kernels import chance as chance_kernels
@@ -266,13 +266,8 @@ class SamplingTraverser(CpuTraverser):
 
 def _visit_list(tree: ActionTree) -> chance_kernels.VisitList:
     nodes = len(tree)
-    return chance_kernels.VisitList(
-        node=np.zeros(nodes, np.int32),
-        first=np.zeros(nodes, np.int32),
-        reach=np.zeros((nodes, 2), np.float32),
-        share=np.zeros(nodes, np.float32),
-        value=np.zeros(nodes, np.float32),
-    )
+    kinds = {"node": np.int32, "first": np.int32, "share": np.float32, "value": np.float32}
+    return chance_kernels.VisitList(reach=np.zeros((nodes, 2), np.float32), **zeros(nodes, **kinds))
 
 
 def deck_hands(tree: ActionTree) -> board_kernels.DeckHands:
@@ -303,20 +298,12 @@ def board_workspace(tree: ActionTree) -> board_kernels.BoardWorkspace:
     return board_kernels.BoardWorkspace(
         cards=np.zeros(rules.hole + rules.board_sizes[-1], np.uint8),
         drawn=np.zeros(2, np.uint8),
-        order=np.zeros(hands, np.int32),
-        spare=np.zeros(hands, np.int32),
-        first=np.zeros(hands, np.uint8),
-        second=np.zeros(hands, np.uint8),
-        strength=np.zeros(hands, np.uint16),
-        rank=np.zeros(hands, np.uint16),
-        live=np.zeros(streets, np.int64),
-        member=np.zeros((streets, hands), np.int32),
-        bucket=np.zeros((streets, hands), np.int64),
-        kinds=np.zeros(streets, np.int64),
-        known=np.zeros((streets, slots), np.int64),
-        number=np.zeros((streets, slots), np.int32),
+        **zeros(hands, order=np.int32, spare=np.int32, strength=np.uint16, rank=np.uint16),
+        **zeros(hands, first=np.uint8, second=np.uint8),
+        **zeros(streets, live=np.int64, kinds=np.int64),
+        **zeros((streets, hands), member=np.int32, bucket=np.int64, place=np.int64),
+        **zeros((streets, slots), known=np.int64, number=np.int32),
         digits=np.zeros(257, np.int64),
-        place=np.zeros((streets, hands), np.int64),
         layers=np.zeros((LOOKUP_BLOCK, streets), np.int64),
         numbers=np.zeros((LOOKUP_BLOCK, 1, streets), np.int64),
         sums=np.zeros(53),
@@ -327,14 +314,10 @@ def hand_frames(tree: ActionTree) -> board_kernels.HandFrames:
     """Allocate the frames of a traversal with vectors of hands."""
     hands, moves, levels = tree.rules.deck.num_hands, int(tree.count.max()), tree_depth(tree)
     return board_kernels.HandFrames(
-        node=np.zeros(levels, np.int64),
-        move=np.zeros(levels, np.int64),
-        reach=np.zeros((levels, 2, hands), np.float32),
-        value=np.zeros((levels, 2, hands), np.float32),
-        sigma=np.zeros((levels, moves, hands), np.float32),
-        worth=np.zeros((levels, moves, hands)),
-        held=np.zeros(hands),
-        beats=np.zeros(hands),
+        **zeros(levels, node=np.int64, move=np.int64),
+        **zeros((levels, 2, hands), reach=np.float32, value=np.float32),
+        **zeros((levels, moves, hands), sigma=np.float32, worth=np.float64),
+        **zeros(hands, held=np.float64, beats=np.float64),
         best=np.zeros((0, 0), np.int8),
     )
 
