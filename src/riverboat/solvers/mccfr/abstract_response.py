@@ -65,8 +65,8 @@ def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Q
         )
     parents = [np.maximum(parent[b : b + n], 0) for b, n in zip(before, counts, strict=True)]
     terminal_values = [[out[seat, s : s + n] for s, n in zip(start, sizes, strict=True)] for seat in (0, 1)]
-    best = tuple(_betting_value(tree, terminal_values[seat], parents, counts, seat, None) for seat in (0, 1))
-    value = _betting_value(tree, terminal_values[0], parents, counts, 0, tables)
+    best = tuple(_betting_value(tree, terminal_values[seat], parents, seat, None) for seat in (0, 1))
+    value = _betting_value(tree, terminal_values[0], parents, 0, tables)
     return Quality(best, (value, -value))
 
 
@@ -85,12 +85,7 @@ def _boards(tree: ActionTree) -> tuple[Array, Array]:
 
 
 def _betting_value(
-    tree: ActionTree,
-    terminal_values: list[Array],
-    parents: list[Array],
-    counts: tuple[int, ...],
-    seat: int,
-    tables: list[Array] | None,
+    tree: ActionTree, terminal_values: list[Array], parents: list[Array], seat: int, tables: list[Array] | None
 ) -> float:
     """Return a seat's value with a best response, or with the strategies in `tables`."""
     value = list(terminal_values)
@@ -103,7 +98,7 @@ def _betting_value(
             after = int(tree.street[child])
             child_value = value[child]
             for s in range(after, street, -1):
-                child_value = np.bincount(parents[s], child_value, counts[s - 1])
+                child_value = np.bincount(parents[s], child_value, len(parents[s - 1]))
             action_values.append(child_value)
         if tree.actor[node] != seat:
             value[node] = np.sum(action_values, axis=0)
