@@ -191,10 +191,8 @@ class Result(RenamedAttributes):
     def claims(self) -> tuple[Claim, ...]:
         """All claims about the strategy, exploitability first; a certified value is bounded from both sides."""
         kind = EXACT if self.recalls else UPPER
-        claims = [
-            Claim("exploitability", self.exploitability, self.unit, kind),
-            Claim("NashConv", self.nash_conv, self.unit, kind),
-        ]
+        figures = ("exploitability", self.exploitability), ("NashConv", self.nash_conv)
+        claims = [Claim(name, figure, self.unit, kind) for name, figure in figures]
         if self.value_low is not None and self.value_high is not None:
             claims.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
             claims.append(Claim("value to player 0", self.value_high, self.unit, UPPER))

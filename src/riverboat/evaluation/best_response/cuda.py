@@ -269,19 +269,10 @@ class DeviceResponseTraversal(ResponseTraversal):
         low, high, stride = 0, 0, self.length
         if s < self.end:
             low, high, stride = int(self.items.at[s]), int(self.items.at[s + 1]), int(self.opponent_tables.stride[s])
-        return ResponseDeviceSizes(
-            hands=self.hands,
-            two=int(self.cards.hole == 2),
-            live=self.hands_per_board[s],
-            span=boards[s] * self.hands_per_board[s],
-            before_live=self.hands_per_board[s - 1],
-            before_span=boards[s - 1] * self.hands_per_board[s - 1],
-            low=low,
-            high=high,
-            vector=self._first_vectors[s],
-            before_vector=self._first_vectors[s - 1],
-            stride=stride,
-        )
+        live, before_live = self.hands_per_board[s], self.hands_per_board[s - 1]
+        counts = live, boards[s] * live, before_live, boards[s - 1] * before_live
+        vectors = self._first_vectors[s], self._first_vectors[s - 1]
+        return ResponseDeviceSizes(self.hands, int(self.cards.hole == 2), *counts, low, high, *vectors, stride)
 
     def _send_boards(self, s: int, dealt: DealtBoards, boards: int) -> None:
         target: Any

@@ -156,13 +156,12 @@ class Aivat:
         return boards, buckets
 
     @cached_property
-    def _means(self) -> tuple[Array, Array]:
+    def _means(self) -> list[Array]:
         """Means over the second street by seating; rows are filled in when they are needed."""
         assert self.values is not None
         orbit, _ = _suit_orbits(self.rules.deck)
         shape = 2, int(orbit.max()) + 1, len(orbit)
-        first, second = (np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values)
-        return first, second
+        return [np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values]
 
     def _second_street_means(self, seating: int, rows: Array) -> kernels.SecondStreetMeans:
         """Return the means over all boards at the nodes that begin the second street."""
