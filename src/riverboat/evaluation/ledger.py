@@ -27,7 +27,6 @@ import numpy as np
 from riverboat.core import files
 from riverboat.core.claims import ESTIMATE, EXACT, LOWER, Claim
 from riverboat.core.errors import CorruptError, InputError, short_repr
-from riverboat.core.files import read_text
 from riverboat.core.schema import FileEntries
 from riverboat.evaluation.confidence_intervals import NORMAL_95
 
@@ -196,8 +195,8 @@ class Ledger:
         for agent in agents:
             fingerprint = agent["fingerprint"]
             facts = {key: value for key, value in agent.items() if key != "fingerprint"}
-            update = facts if entry is None else {}  # new measurements replace old costs
-            costs = {key: value for key, value in update.items() if key in COST_KEYS}
+            # New measurements replace old costs.
+            costs = {key: facts[key] for key in COST_KEYS if entry is None and key in facts}
             known[fingerprint] = {**facts, **known.get(fingerprint, {}), **costs}  # an agent keeps its first name
         return Ledger(self.path, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
 
@@ -339,7 +338,7 @@ def read_ledger(path: str | Path) -> Ledger:
     where = str(path)
     if not Path(path).exists():
         return Ledger(where)
-    lines = read_text(path, "ledger").splitlines()
+    lines = files.read_text(path, "ledger").splitlines()
     if len(lines) > MAX_LINES:
         raise InputError(f"ledger {where!r}: {len(lines):,} lines; must have at most {MAX_LINES:,}")
     game: dict[str, Any] | None = None
@@ -404,7 +403,7 @@ def read_result(path: str | Path) -> Any:
     ...     read_result(path)
     {'hands': 4}
     """
-    return _parse_json(read_text(path, "result"), f"result {str(path)!r}")
+    return _parse_json(files.read_text(path, "result"), f"result {str(path)!r}")
 
 
 def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str, Any], list[dict[str, Any]]]:

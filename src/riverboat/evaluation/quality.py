@@ -25,14 +25,12 @@ from riverboat.core.errors import InputError
 from riverboat.core.tables import COUNT, ReportColumn, ReportTable
 from riverboat.engines.devices import AUTO, CPU, engine_from_average, resolve_device
 from riverboat.evaluation.best_response import exact
-from riverboat.evaluation.best_response.exact import BestResponseExecution
 from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree, measure_action_tree
 from riverboat.games.holdem.menus import every_size_menu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.tabular import best_response
-from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.public_strategy import PublicPolicy
@@ -48,7 +46,7 @@ Cards: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class StrategyQuality(Quality):
+class StrategyQuality(best_response.Quality):
     """Best-response values and values of a strategy, in `unit`, with the claims that they support.
 
     Attributes
@@ -136,7 +134,7 @@ def quality(
     *,
     rules: PokerRules | None = None,
     most_minutes: float = 10.0,
-    means: BestResponseExecution | None = None,
+    means: exact.BestResponseExecution | None = None,
     hands: int = 4_000,
     device: str = CPU,
 ) -> StrategyQuality:

@@ -31,7 +31,6 @@ from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.boards.holdem import Holdem
 from riverboat.solvers import schedules, traversals
 from riverboat.solvers.boards import cfr as boards
-from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
 from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Result, SolveProgress, Stopper
@@ -152,7 +151,7 @@ def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
     if not isinstance(tree, BoardTree):
         return dcfr()
     if not isinstance(tree.game, Holdem) or traversals.parse_traversal(traversal).sampled:
-        return BOARD_SCHEDULE
+        return boards.BOARD_SCHEDULE
     return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_GAME_SCHEDULE
 
 

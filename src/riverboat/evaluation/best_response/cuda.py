@@ -26,13 +26,7 @@ from riverboat.evaluation.best_response import traversal
 from riverboat.evaluation.best_response._kernels import cuda as device_kernels
 from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
-from riverboat.evaluation.best_response._kernels.cuda import (
-    NUM_CARDS,
-    LastStreetProgram,
-    ResponseDeviceSizes,
-    SequenceColumns,
-)
-from riverboat.evaluation.best_response._kernels.traversal import DealtBoards
+from riverboat.evaluation.best_response._kernels.cuda import NUM_CARDS, ResponseDeviceSizes
 from riverboat.evaluation.best_response.traversal import ResponsePlan, ResponseTraversal
 from riverboat.strategies.blueprint import Blueprint
 
@@ -67,7 +61,7 @@ class DealWorkspace:
     """Workspace of a CPU thread that deals boards."""
 
     workspace: kernels.ResponseWorkspace
-    dealt: tuple[DealtBoards, ...]
+    dealt: tuple[kernels.DealtBoards, ...]
     boards: Array  # int64 [streets]: boards of each street
 
     @property
@@ -107,7 +101,7 @@ class DeviceResponseTraversal(ResponseTraversal):
         self._check_memory(strategy)
         self._items = type(plan.items)(*map(to_device, plan.items))
         self._pairs, self._maps = to_device(_hand_of_cards(cards)), to_device(cards.hand_maps.astype(np.int32).ravel())
-        self._dealt = tuple(DealtBoards(*map(to_device, street)) for street in self._empty_streets())
+        self._dealt = tuple(kernels.DealtBoards(*map(to_device, street)) for street in self._empty_streets())
         self._root = to_device(self.root.reach[:, : self.hands].ravel())
         self._first = cuda.device_array(len(self.street_ends) * self.hands, np.float64)  # values of the street ends
         ranges = zip(self.items.at[1:-1], self.items.at[2:], strict=True)
@@ -129,14 +123,14 @@ class DeviceResponseTraversal(ResponseTraversal):
                 f"{format_bytes(free)} free: use device='cpu'"
             )
 
-    def _empty_streets(self) -> list[DealtBoards]:
+    def _empty_streets(self) -> list[kernels.DealtBoards]:
         streets = []
         for s in range(self.end + 1):
             num_boards, live = self.max_boards[s], self.hands_per_board[s]
             hand, bucket, packed = (np.zeros(num_boards * live, dtype) for dtype in (np.uint16, np.int32, np.uint32))
             place, first = np.zeros(num_boards * self.hands, np.int16), np.zeros(num_boards + 1, np.int32)
             parent, multiplicity, group = (np.zeros(num_boards, dtype) for dtype in (np.int32, np.float64, np.int64))
-            streets.append(DealtBoards(hand, place, bucket, packed, first, parent, multiplicity, group))
+            streets.append(kernels.DealtBoards(hand, place, bucket, packed, first, parent, multiplicity, group))
         streets[0].hand[:] = np.arange(self.hands_per_board[0])
         streets[0].first[1] = 1
         return streets
@@ -166,10 +160,12 @@ class DeviceResponseTraversal(ResponseTraversal):
         self.lanes = last.entry.shape[1]
         columns, first, shown_first = _sequence_columns(last)
         self.width, self.num_showdowns = len(columns.at), int((columns.shown >= 0).sum())
-        self._columns = SequenceColumns(*map(to_device, columns))
+        self._columns = device_kernels.SequenceColumns(*map(to_device, columns))
         begin = np.append(last.batch[:, 3], last.batch[-1, 4]).astype(np.int32)
         op, entry = (numbers.astype(np.int32).ravel() for numbers in (last.op, last.entry))
-        self._program = LastStreetProgram(*map(to_device, (begin, op, last.pay, first, shown_first, entry)))
+        self._program = device_kernels.LastStreetProgram(
+            *map(to_device, (begin, op, last.pay, first, shown_first, entry))
+        )
         self.levels = int(last.op[:, 2].max()) + 1
         self._weight, self.length = to_device(weight), len(last.source)
         parents, live, dtype = self.max_boards[self.end - 1], self.hands_per_board[self.end], last.pay.dtype
@@ -274,7 +270,7 @@ class DeviceResponseTraversal(ResponseTraversal):
         vectors = self._first_vectors[s], self._first_vectors[s - 1]
         return ResponseDeviceSizes(self.hands, int(self.cards.hole == 2), *counts, low, high, *vectors, stride)
 
-    def _send_boards(self, s: int, dealt: DealtBoards, boards: int) -> None:
+    def _send_boards(self, s: int, dealt: kernels.DealtBoards, boards: int) -> None:
         target: Any
         for part, target in zip(dealt, self._dealt[s], strict=True):
             used = boards + 1 if part is dealt.first else boards * (len(part) // self.max_boards[s])
@@ -294,7 +290,7 @@ def _hand_of_cards(cards: kernels.ResponseCards) -> Array:
     return pairs.ravel()
 
 
-def _sequence_columns(last: last_street.LastStreet) -> tuple[SequenceColumns, Array, Array]:
+def _sequence_columns(last: last_street.LastStreet) -> tuple[device_kernels.SequenceColumns, Array, Array]:
     """Return the columns of all batches, and the first column of each batch, among all and with a showdown."""
     lanes = last.entry.shape[1]
     parts = []
@@ -305,6 +301,8 @@ def _sequence_columns(last: last_street.LastStreet) -> tuple[SequenceColumns, Ar
         parts.append((at, np.full(size * lanes, b), sequence < num_shown, np.isin(sequence, folds)))
     at, batch, shows, folded = (np.concatenate(column) for column in zip(*parts, strict=True))
     shown = np.where(shows, np.cumsum(shows) - 1, -1)
-    columns = SequenceColumns(*(part.astype(np.int32) for part in (at, batch, shown)), folded.astype(np.int8))
+    columns = device_kernels.SequenceColumns(
+        *(part.astype(np.int32) for part in (at, batch, shown)), folded.astype(np.int8)
+    )
     first, shown_first = (np.append(0, np.cumsum(last.batch[:-1, k] * lanes)).astype(np.int32) for k in (2, 1))
     return columns, first, shown_first

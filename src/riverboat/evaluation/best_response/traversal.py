@@ -24,7 +24,6 @@ from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import RiverboatError
 from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
-from riverboat.evaluation.best_response._kernels.last_street import LastStreet
 from riverboat.evaluation.matches._kernels.match import StrategyTables
 from riverboat.evaluation.matches.duel import strategy_tables
 from riverboat.games.holdem.action_tree import ActionTree
@@ -353,7 +352,7 @@ class ResponsePlan:
     tree: ActionTree
     players: tuple[ResponsePlayer, ...]
     items: kernels.BettingItems
-    last: LastStreet
+    last: last_street.LastStreet
     ends: LastStreetTerminals
 
     @classmethod

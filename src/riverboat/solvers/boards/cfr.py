@@ -16,11 +16,10 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.core.errors import InputError, unknown_name_error
-from riverboat.engines import tables
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.cpu.ties import TiedRows, row_buckets
 from riverboat.engines.devices import AUTO, CPU, AnyBatchEngine, AnyBoardEngine, create_engine, resolve_device
-from riverboat.engines.tables import TABLE_PADDING, parse_table_format
+from riverboat.engines.tables import TABLE_PADDING, parse_table_format, table_bytes
 from riverboat.games.base import Array
 from riverboat.games.boards.holdem import Holdem, holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
@@ -46,7 +45,7 @@ SEVERAL_STREETS_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, ris
 def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
     """Return the memory of a solver's tables, in bytes."""
     options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
-    return tables.table_bytes(tree.table_size, parse_table_format(dtype), **options)
+    return table_bytes(tree.table_size, parse_table_format(dtype), **options)
 
 
 def engine_options(schedule: AnySchedule) -> dict[str, Any]:

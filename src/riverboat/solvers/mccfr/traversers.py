@@ -8,8 +8,7 @@ or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on 
 
 from __future__ import annotations
 
-import math
-from math import comb
+from math import comb, isqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -166,7 +165,7 @@ class ExternalTraverser(CpuTraverser):
         """
         if not self.tables.copied_cells:
             return 0
-        every = math.isqrt(iterations * self.tables.counts[0] // 2) // 4 // self.team.threads // LOOKUP_BLOCK
+        every = isqrt(iterations * self.tables.counts[0] // 2) // 4 // self.team.threads // LOOKUP_BLOCK
         return min(every, _MAX_EXCHANGE_BLOCKS) if every >= _MIN_EXCHANGE_BLOCKS else 0
 
     def _train_batch(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:

@@ -23,7 +23,6 @@ from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, TERMINAL, Array, ComparisonPayoff, ConstantPayoff, Game, Payoff, append_label
 from riverboat.solvers import schedules
-from riverboat.solvers.schedules import AnySchedule, Schedule
 from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import to_history_tree
 from riverboat.trees.drawing import HandPair, as_tree, count_nodes, find_deal
@@ -210,7 +209,7 @@ class Trace:
 def trace(
     game_or_tree: Game | Tree,
     deal: HandPair | None = None,
-    schedule: str | AnySchedule = "vanilla",
+    schedule: str | schedules.AnySchedule = "vanilla",
     iterations: int = 1,
 ) -> Trace:
     """Trace one iteration of CFR for one deal of the hands, or in the whole tree.
@@ -249,7 +248,7 @@ def trace(
     tree = as_tree(game_or_tree)
     pair = None if deal is None else find_deal(tree, deal)
     plan = schedules.reject_stakes(schedules.parse(schedule), "a trace")
-    if not isinstance(plan, Schedule):
+    if not isinstance(plan, schedules.Schedule):
         raise InputError(
             f"schedule {plan.name!r}: a trace supports regret matching only: {', '.join(schedules.SCHEDULES)}"
         )
@@ -344,7 +343,7 @@ class _TextbookCFR:
     have length 1 along the other's axis. A history tree has one hand for each player.
     """
 
-    def __init__(self, tree: Tree, schedule: Schedule) -> None:
+    def __init__(self, tree: Tree, schedule: schedules.Schedule) -> None:
         self.tree, self.schedule = tree, schedule
         self.players = tuple(range(tree.players))
         self.traversals = tuple((p,) for p in self.players) if schedule.alternating else (self.players,)
