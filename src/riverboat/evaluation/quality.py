@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
+from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
 from riverboat.core.arrays import Array
 from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, ClaimKind
 from riverboat.core.errors import InputError
@@ -32,7 +32,7 @@ from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.tabular import best_response
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.policy import BlueprintPolicy, board_buckets
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable, rules_of
 from riverboat.strategies.solution import Solution
@@ -304,15 +304,13 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
         strategies = player.strategies(PublicStates.from_betting(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
             actions = [tree.move(child) for child in tree.children(node)]
-            live, buckets = _live_buckets(cards, rules, board)
-            rows = np.zeros((len(live), len(actions)))
-            for k, action in enumerate(actions):
-                column = np.flatnonzero(strategies.moves[i] == action)
-                if len(column):
-                    rows[:, k] = strategies.probabilities[i, live, column[0]]
-            table, slot = tables[int(tree.street[node])], int(tree.slot[node])
+            street, slot = int(tree.street[node]), int(tree.slot[node])
+            dealt = board_buckets(cards, np.array([board], np.uint8))
+            live = dealt.live[0, : dealt.left[0]]
+            rows = strategies.probabilities[i, live] @ (strategies.moves[i][:, None] == actions)
             where = f"agent {name!r} at {states[i].line!r}"
-            _write_bucket_rows(table[:, slot : slot + len(actions)], buckets, rows, where)
+            part = tables[street][:, slot : slot + len(actions)]
+            _write_bucket_rows(part, dealt.buckets[0, street, live], rows, where)
     sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
     return Blueprint(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
 
@@ -339,11 +337,3 @@ def _decision_batches(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]
     )
     while batch := list(islice(decisions, _BATCH_SIZE)):
         yield [node for node, _ in batch], [board for _, board in batch]
-
-
-def _live_buckets(cards: CardAbstraction, rules: PokerRules, board: Cards) -> tuple[Array, Array]:
-    """Return the hands that a board does not block, and their buckets on its street."""
-    hands = rules.deck.hands
-    live = np.flatnonzero(~np.isin(hands, board).any(axis=1))
-    deals = np.concatenate([hands[live], np.tile(np.array(board, np.uint8), (len(live), 1))], axis=1)
-    return live, cards.buckets(deals, check=False)[:, 0, -1]

@@ -163,9 +163,8 @@ class DeviceResponseTraversal(ResponseTraversal):
         self._columns = device_kernels.SequenceColumns(*map(to_device, columns))
         begin = np.append(last.batch[:, 3], last.batch[-1, 4]).astype(np.int32)
         op, entry = (numbers.astype(np.int32).ravel() for numbers in (last.op, last.entry))
-        self._program = device_kernels.LastStreetProgram(
-            *map(to_device, (begin, op, last.pay, first, shown_first, entry))
-        )
+        program = begin, op, last.pay, first, shown_first, entry
+        self._program = device_kernels.LastStreetProgram(*map(to_device, program))
         self.levels = int(last.op[:, 2].max()) + 1
         self._weight, self.length = to_device(weight), len(last.source)
         parents, live, dtype = self.max_boards[self.end - 1], self.hands_per_board[self.end], last.pay.dtype
@@ -301,8 +300,7 @@ def _sequence_columns(last: last_street.LastStreet) -> tuple[device_kernels.Sequ
         parts.append((at, np.full(size * lanes, b), sequence < num_shown, np.isin(sequence, folds)))
     at, batch, shows, folded = (np.concatenate(column) for column in zip(*parts, strict=True))
     shown = np.where(shows, np.cumsum(shows) - 1, -1)
-    columns = device_kernels.SequenceColumns(
-        *(part.astype(np.int32) for part in (at, batch, shown)), folded.astype(np.int8)
-    )
+    places = (part.astype(np.int32) for part in (at, batch, shown))
+    columns = device_kernels.SequenceColumns(*places, folded.astype(np.int8))
     first, shown_first = (np.append(0, np.cumsum(last.batch[:-1, k] * lanes)).astype(np.int32) for k in (2, 1))
     return columns, first, shown_first

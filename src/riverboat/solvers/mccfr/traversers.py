@@ -210,16 +210,14 @@ class SamplingTraverser(CpuTraverser):
         super().__init__(tree, cards, dtype, runouts, ThreadTeam(threads))
         self.traversal = traversal
         self._inputs = self.game, cards.lookup, self.tables.cells
-        self._train: Any
-        self._workspaces: list[tuple[Any, ...]]  # by thread
+        self._train: Any = board_kernels.train_on_boards
+        self._workspaces: list[tuple[Any, ...]] = []  # by thread
         if traversal in ("chance", "pure"):
             self._train = chance_kernels.train_deals
             blocks = (trainer_tables.make_block(self.game, LOOKUP_BLOCK) for _ in range(threads))
             self._workspaces = [(traversal == "pure", block, _visit_list(tree)) for block in blocks]
             return
         hands, code = deck_hands(tree), getattr(board_kernels, traversal.upper().replace("-", "_"))
-        self._train = board_kernels.train_on_boards
-        self._workspaces = []
         for _ in range(threads):
             board, frames = board_workspace(tree), hand_frames(tree)
             responder = board_kernels.TraversalPlayer(*self._inputs, board)
