@@ -358,10 +358,9 @@ def read_ledger(path: str | Path) -> Ledger:
             entries.append(_read_entry(fields))
     if (agents or entries) and game is None:
         raise CorruptError(f"{where}: has no line with the game, which must be the first")
-    for entry in entries:
-        for agent in entry.agents:
-            if agent not in agents:
-                raise CorruptError(f"{where}: a result names agent {short_repr(agent)}, which has no line")
+    unknown = [agent for entry in entries for agent in entry.agents if agent not in agents]
+    if unknown:
+        raise CorruptError(f"{where}: a result names agent {short_repr(unknown[0])}, which has no line")
     return Ledger(where, game, agents, tuple(entries))
 
 

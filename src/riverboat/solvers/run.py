@@ -241,7 +241,7 @@ class CFRRun(SolverRun):
         self.best = BestCheck(self.folder)
         if self.folder is not None:
             files.check_unused(self.folder, resume=resume)
-        if resume and self.folder is None:
+        elif resume:
             raise InputError("resume needs out=…, the folder of the run to resume")
         stored = self._read_checkpoint() if resume else None
         if stored is None:

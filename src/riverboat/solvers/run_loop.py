@@ -247,13 +247,7 @@ def check_same_settings(where: object, stored: Mapping[str, Any], requested: Map
 
     Settings that an older run did not store are not compared.
     """
-    missing = object()
-    differences = [
-        f"{key}={short_repr(stored[key])}, not {short_repr(value)}"
-        for key, value in requested.items()
-        if stored.get(key, missing) is not missing and stored[key] != value
-    ]
-    if differences:
-        raise InputError(
-            f"{where}: this run has {'; '.join(differences)}: resume it with the same, or choose another folder"
-        )
+    changed = [key for key, value in requested.items() if key in stored and stored[key] != value]
+    if changed:
+        differences = "; ".join(f"{key}={short_repr(stored[key])}, not {short_repr(requested[key])}" for key in changed)
+        raise InputError(f"{where}: this run has {differences}: resume it with the same, or choose another folder")

@@ -149,9 +149,8 @@ class Training(run_loop.RunLoop[TrainingProgress]):
         meta, arrays = artifacts.read(checkpoints[-1])
         meta.text("kind", (CHECKPOINT_KIND,))
         own_entries = manifest_entries(self.solver.tree, self.solver.cards, self.cards_path)
-        for key in ("rules", "menu", "fingerprint"):
-            if meta[key] != own_entries[key]:
-                raise InputError(f"{checkpoints[-1]}: trained with another game or menu; choose another folder")
+        if any(meta[key] != own_entries[key] for key in ("rules", "menu", "fingerprint")):
+            raise InputError(f"{checkpoints[-1]}: trained with another game or menu; choose another folder")
         if meta.table("abstraction").text("fingerprint") != own_entries["abstraction"]["fingerprint"]:
             raise InputError(f"{checkpoints[-1]}: trained with another card abstraction; choose another folder")
         provenance = meta.table("provenance")
