@@ -119,7 +119,7 @@ def measure_cost(
     seconds, streets = np.array(timed.seconds or [0.0]), np.array(timed.streets or [0])
     by_street = [seconds[streets == street] for street in range(game.rounds)]
     decisions = tuple(len(times) for times in by_street)
-    figures = [float(x) for x in (seconds.mean(), np.median(seconds), seconds.max())]
+    figures = float(seconds.mean()), float(np.median(seconds)), float(seconds.max())
     processor_seconds = float(np.mean(timed.processor_seconds or [0.0]))
     means = tuple(float(times.mean()) if len(times) else 0.0 for times in by_street)
     return AgentCost(agent, game, load_seconds, hands, seed, decisions, *figures, processor_seconds, means)

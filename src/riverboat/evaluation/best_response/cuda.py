@@ -300,7 +300,7 @@ def _sequence_columns(last: last_street.LastStreet) -> tuple[device_kernels.Sequ
         parts.append((at, np.full(size * lanes, b), sequence < num_shown, np.isin(sequence, folds)))
     at, batch, shows, folded = (np.concatenate(column) for column in zip(*parts, strict=True))
     shown = np.where(shows, np.cumsum(shows) - 1, -1)
-    places = (part.astype(np.int32) for part in (at, batch, shown))
-    columns = device_kernels.SequenceColumns(*places, folded.astype(np.int8))
+    at, batch, shown = (part.astype(np.int32) for part in (at, batch, shown))
+    columns = device_kernels.SequenceColumns(at, batch, shown, folded.astype(np.int8))
     first, shown_first = (np.append(0, np.cumsum(last.batch[:-1, k] * lanes)).astype(np.int32) for k in (2, 1))
     return columns, first, shown_first

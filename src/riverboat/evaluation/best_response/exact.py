@@ -385,7 +385,11 @@ def quality(
     plan = ResponsePlan.build(strategy.tree, players, last_street_dtype(cost))
     (first, second, *own_values), boards = _evaluate_all_pieces(strategy, plan, means)
     values = (own_values[0], -own_values[0]) if own_values else (nan, nan)
-    facts = {"big_blind": strategy.rules.big_blind, "boards": boards, "seconds": time.perf_counter() - start}
+    facts: dict[str, Any] = {
+        "big_blind": strategy.rules.big_blind,
+        "boards": boards,
+        "seconds": time.perf_counter() - start,
+    }
     return BlueprintQuality((first, second), values, **facts)
 
 

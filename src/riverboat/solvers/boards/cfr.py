@@ -244,7 +244,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
         self.actions = compile_action_tree(game.rules, game.menu)
         abstraction = lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards
         weighting = Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK))
-        options = {"seed": seed, "threads": threads, "dtype": dtype}
+        options: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": dtype}
         self.trainer = BlueprintTrainer(self.actions, abstraction, traversal, weighting=weighting, **options)
         self._filled_at = -1
 

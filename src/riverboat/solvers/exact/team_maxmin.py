@@ -105,7 +105,7 @@ class _TeamGame:
 
     def reach(self, plans: list[Array], without: int | None = None) -> Array:
         """Return the reach of each leaf by the members' plans, all or all but one. float64 [leaves]"""
-        return np.prod([plan[self.own[:, k]] for k, plan in enumerate(plans) if k != without], axis=0)
+        return np.asarray(np.prod([plan[self.own[:, k]] for k, plan in enumerate(plans) if k != without], axis=0))
 
     def best_response(self, plans: list[Array]) -> float:
         """Return the adversary's best-response value."""
