@@ -51,14 +51,9 @@ FINGERPRINT_DIGITS = 12  # hexadecimal digits of a stored fingerprint
 
 def describe_result(result: str, rules: PokerRules, *agents: Any) -> dict[str, Any]:
     """Describe a result: its kind, the rules, the agents (or blueprints) and the release."""
-    return {
-        "about": {
-            "result": result,
-            "rules": {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks},
-            "agents": [agent_identity(agent) for agent in agents],
-            "version": __version__,
-        }
-    }
+    game = {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks}
+    identities = [agent_identity(agent) for agent in agents]
+    return {"about": {"result": result, "rules": game, "agents": identities, "version": __version__}}
 
 
 def agent_identity(agent: Any) -> dict[str, Any]:

@@ -315,14 +315,9 @@ class CFRRun(SolverRun):
         if self._answers_with_best():
             provenance["iterations"] = self.best.iteration
         state = {**state, "answer": self.answer, "answer_asked": self._requested_answer is not None}
-        meta = {
-            **facts,
-            "table": "best" if self._answers_with_best() else "average",
-            "unit": self.tree.unit,
-            "provenance": provenance,
-            "state": {**state, "seconds": self.seconds},
-            "history": [asdict(p) for p in self.history],
-        }
+        table = "best" if self._answers_with_best() else "average"
+        meta = {**facts, "table": table, "unit": self.tree.unit, "provenance": provenance}
+        meta |= {"state": {**state, "seconds": self.seconds}, "history": [asdict(p) for p in self.history]}
         name = f"{files.CHECKPOINT_PREFIX}{solver.iteration:012d}"
         written = artifacts.write(target / name, "checkpoint", arrays, meta, texts)
         artifacts.discard_leftovers(target)

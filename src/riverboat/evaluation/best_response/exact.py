@@ -385,12 +385,8 @@ def quality(
     plan = ResponsePlan.build(strategy.tree, players, last_street_dtype(cost))
     (first, second, *own_values), boards = _evaluate_all_pieces(strategy, plan, means)
     values = (own_values[0], -own_values[0]) if own_values else (nan, nan)
-    facts: dict[str, Any] = {
-        "big_blind": strategy.rules.big_blind,
-        "boards": boards,
-        "seconds": time.perf_counter() - start,
-    }
-    return BlueprintQuality((first, second), values, **facts)
+    big_blind, seconds = strategy.rules.big_blind, time.perf_counter() - start
+    return BlueprintQuality((first, second), values, big_blind=big_blind, boards=boards, seconds=seconds)
 
 
 def last_street_dtype(cost: BestResponseCost) -> Precision:

@@ -333,12 +333,8 @@ class DistributedTrainer(SamplingTrainer):
 
     def _checkpoint_facts(self, iterations: int) -> dict[str, Any]:
         """Return the manifest entries common to all parts of a checkpoint."""
-        return {
-            "iterations": iterations,
-            "blades": len(self.assignments),
-            "tree": self.tree.fingerprint,
-            "cards": self.cards.fingerprint,
-        }
+        facts = {"iterations": iterations, "blades": len(self.assignments)}
+        return {**facts, "tree": self.tree.fingerprint, "cards": self.cards.fingerprint}
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint: the part of each blade, then the head's. Without the head's part it is incomplete.

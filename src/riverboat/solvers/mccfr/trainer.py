@@ -160,11 +160,8 @@ class SamplingTrainer(ABC):
 
     def _counts(self, *updates: int) -> dict[str, Array]:
         """Return the seed and all counts as arrays, with `updates` by part of the trainer."""
-        return {
-            "numbers": np.array([self.iterations, *updates], np.int64),
-            "seed": np.array([self.seed % 2**64], np.uint64),
-            "sums": np.array([self.weight, *self.payoff]),
-        }
+        numbers, seed = np.array([self.iterations, *updates], np.int64), np.array([self.seed % 2**64], np.uint64)
+        return {"numbers": numbers, "seed": seed, "sums": np.array([self.weight, *self.payoff])}
 
     def _restore_counts(self, state: Mapping[str, Array]) -> None:
         """Restore what `_counts` returned."""

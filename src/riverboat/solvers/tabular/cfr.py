@@ -410,13 +410,8 @@ class CFR(CFRSolver[Strategy]):
         arrays = {"regret": self.regret, "average": self.averages}
         if len(self.prediction):
             arrays["prediction"] = self.prediction
-        return arrays, {
-            "iteration": self.iteration,
-            "rng": str(int(self.rng[0])),
-            "nodes": self.nodes_touched,
-            "tick": self.tick,
-            "epsilon": self.epsilon,
-        }
+        counts = {"iteration": self.iteration, "rng": str(int(self.rng[0])), "nodes": self.nodes_touched}
+        return arrays, {**counts, "tick": self.tick, "epsilon": self.epsilon}
 
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
         """Restore the state of a checkpoint.
