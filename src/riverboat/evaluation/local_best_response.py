@@ -649,7 +649,5 @@ def local_best_response(
     first, second = np.array(pairs).T
     chips, *seats = (mean_interval(samples) for samples in ((first + second) / 2, first, second))
     elapsed = time.perf_counter() - start_time
-    hands_played = 2 * trajectories * len(pairs)
-    return LocalBestResponseResult(
-        _agent_name(agent), actions, start, rules.big_blind, chips, (seats[0], seats[1]), hands_played, seed, elapsed
-    )
+    facts = chips, (seats[0], seats[1]), 2 * trajectories * len(pairs), seed, elapsed
+    return LocalBestResponseResult(_agent_name(agent), actions, start, rules.big_blind, *facts)

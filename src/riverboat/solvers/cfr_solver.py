@@ -37,7 +37,7 @@ class CFRSolver(ABC, Generic[S]):
     def average_provenance(self) -> dict[str, Any]:
         """Return the provenance of the average strategy."""
         cards = {} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}
-        facts = {"game": self.tree.name, "method": "cfr", "schedule": str(self.schedule)}
+        facts: dict[str, Any] = {"game": self.tree.name, "method": "cfr", "schedule": str(self.schedule)}
         facts |= {"traversal": str(self.traversal), "iterations": self.iteration, "seed": self.seed}
         return {**facts, "dtype": self.dtype, **cards}
 

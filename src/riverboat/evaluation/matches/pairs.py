@@ -198,9 +198,8 @@ class MatchWorkers:
             If a process ends unexpectedly.
         """
         # Spawned, not forked: CUDA cannot be used in a fork of a process that has used it.
-        self._pool = ProcessPoolExecutor(
-            self.count, get_context("spawn"), initializer=_init_worker, initargs=(self._make_agents, names, rules, seed)
-        )
+        arguments = self._make_agents, names, rules, seed
+        self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), _init_worker, arguments)
         try:
             yield from submit_in_order(self._pool, _play_batch_in_worker, batches, self.count)
         except BrokenProcessPool:

@@ -73,9 +73,8 @@ def value_tables(
             row_of_node[street_nodes] = np.arange(len(street_nodes))
     name = f"values/{first.fingerprint[:16]}-{other.fingerprint[:16]}-{deals}-{_VERSION}"
     tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, rows, nodes, progress))
-    after, begin = (
-        pad_streets(tables[f"{name}_{s}"] for s in range(first.rules.rounds)) for name in ("after", "begin")
-    )
+    streets = range(first.rules.rounds)
+    after, begin = (pad_streets(tables[f"{kind}_{s}"] for s in streets) for kind in ("after", "begin"))
     return ValueTables(first, *rows, after, begin)
 
 
