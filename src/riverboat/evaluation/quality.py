@@ -307,7 +307,7 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
             street, slot = int(tree.street[node]), int(tree.slot[node])
             dealt = board_buckets(cards, np.array([board], np.uint8))
             live = dealt.live[0, : dealt.left[0]]
-            rows = strategies.probabilities[i, live] @ (strategies.moves[i][:, None] == actions)
+            rows = strategies.probabilities[i, live] @ (strategies.moves[i][:, None] == actions).astype(float)
             where = f"agent {name!r} at {states[i].line!r}"
             part = tables[street][:, slot : slot + len(actions)]
             _write_bucket_rows(part, dealt.buckets[0, street, live], rows, where)

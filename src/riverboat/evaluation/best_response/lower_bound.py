@@ -114,7 +114,7 @@ AddBoard: TypeAlias = Callable[[Array, int, kernels.ResponseWorkspace, Array], N
 
 
 def _sums_by_chunk(
-    traversal: ResponseTraversal, boards: Array, how: BoardSampling, new_sums: Callable[[], Array], add: AddBoard
+    traversal: ResponseTraversal, boards: Array, sampling: BoardSampling, new_sums: Callable[[], Array], add: AddBoard
 ) -> Iterator[tuple[int, Array]]:
     """Evaluate boards one by one, in chunks; yield the number of boards of each chunk and its sums, in order.
 
@@ -131,13 +131,13 @@ def _sums_by_chunk(
                 add(sums, i - low, workspace, values)
         return high - low, sums
 
-    for count, sums in map_in_order(work, range(0, len(boards), CHUNK_BOARDS), how.threads):
+    for count, sums in map_in_order(work, range(0, len(boards), CHUNK_BOARDS), sampling.threads):
         yield count, sums
-        how.on_boards_done(count)
+        sampling.on_boards_done(count)
 
 
 def fit_response(
-    strategy: Blueprint, boards: int | Array, how: BoardSampling = DEFAULT_SAMPLING, *, abstract: bool = False
+    strategy: Blueprint, boards: int | Array, sampling: BoardSampling = DEFAULT_SAMPLING, *, abstract: bool = False
 ) -> Blueprint:
     """Fit a response by buckets: for each bucket the action that was best on sampled boards of each street.
 
@@ -147,7 +147,7 @@ def fit_response(
         Blueprint to respond to.
     boards
         Number of boards to draw for each street, or an array of boards that is used for all streets.
-    how
+    sampling
         Seed, threads, precision and callback.
     abstract
         Whether it responds in the abstract game, by buckets on the last street too. Otherwise its table on the last street is
@@ -169,13 +169,15 @@ def fit_response(
     (3, 15)
     """
     response, last = strategy, strategy.rules.rounds - 1
-    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, how.dtype)
+    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, sampling.dtype)
     for street in range(last if abstract else last - 1, -1, -1):
-        drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, how.seed, street + 1)
+        drawn = (
+            boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, sampling.seed, street + 1)
+        )
         traversal = ResponseTraversal(strategy, plan, response)
         values_type: type[_LastStreetValues | _StreetValues] = _LastStreetValues if street == last else _StreetValues
         values = values_type(traversal, street, strategy.buckets[street])
-        for _, sums in _sums_by_chunk(traversal, drawn, how, values.new_sums, values.add):
+        for _, sums in _sums_by_chunk(traversal, drawn, sampling, values.new_sums, values.add):
             values.sums += sums
         table = np.array(strategy.average[street])
         for seat in (0, 1):
@@ -349,8 +351,8 @@ def lower_bound(
     """
     start, per_street = time.perf_counter(), max(1, boards // 10) if fitting_boards is None else fitting_boards
     streets = strategy.rules.rounds - 1
-    how = _board_sampling(strategy, boards, streets * per_street + boards, seed, threads, progress)
-    seats = evaluate_response(strategy, fit_response(strategy, per_street, how), boards, how)
+    sampling = _board_sampling(strategy, boards, streets * per_street + boards, seed, threads, progress)
+    seats = evaluate_response(strategy, fit_response(strategy, per_street, sampling), boards, sampling)
     by_seat = float(seats[:, 0].mean()), float(seats[:, 1].mean())
     facts = boards, streets * per_street, seed, strategy.rules.big_blind, time.perf_counter() - start
     return LowerBound(mean_interval(seats.mean(axis=1)), by_seat, *facts)
@@ -407,8 +409,8 @@ def abstract_lower_bound(
     >>> abstract_lower_bound(blueprint, 32, hands=1_000).hands
     1000
     """
-    how = _board_sampling(strategy, boards, strategy.rules.rounds * boards, seed, threads, progress)
-    response = fit_response(strategy, boards, how, abstract=True)
+    sampling = _board_sampling(strategy, boards, strategy.rules.rounds * boards, seed, threads, progress)
+    response = fit_response(strategy, boards, sampling, abstract=True)
     return duel(response, strategy, hands, seed, threads)
 
 
@@ -435,7 +437,7 @@ def _board_sampling(
 
 
 def evaluate_response(
-    strategy: Blueprint, response: Blueprint, boards: int | Array, how: BoardSampling = DEFAULT_SAMPLING
+    strategy: Blueprint, response: Blueprint, boards: int | Array, sampling: BoardSampling = DEFAULT_SAMPLING
 ) -> Array:
     """Return the winnings of a response in each seat on each board.
 
@@ -450,7 +452,7 @@ def evaluate_response(
         Response over the same tree and cards.
     boards
         Number of boards to draw, or an array of boards.
-    how
+    sampling
         Seed, threads, precision and callback.
 
     Returns
@@ -468,8 +470,8 @@ def evaluate_response(
     >>> evaluate_response(blueprint, blueprint, 8).shape
     (8, 2)
     """
-    board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, how.seed, 0)
-    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, how.dtype)
+    board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, sampling.seed, 0)
+    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, sampling.dtype)
     traversal = ResponseTraversal(strategy, plan, response)
     before_boards = np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask)))
     fold_values = np.array(traversal.player_values(before_boards))
@@ -481,7 +483,7 @@ def evaluate_response(
         for seat in (0, 1):
             won[i, seat] = scale * float((own_reach[seat] * values[seat * half : (seat + 1) * half]).sum())
 
-    chunks = _sums_by_chunk(traversal, board_array, how, lambda: np.zeros((CHUNK_BOARDS, 2)), add)
+    chunks = _sums_by_chunk(traversal, board_array, sampling, lambda: np.zeros((CHUNK_BOARDS, 2)), add)
     return np.asarray(np.concatenate([sums[:count] for count, sums in chunks]) + fold_values)
 
 

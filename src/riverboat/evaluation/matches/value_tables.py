@@ -124,10 +124,8 @@ def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:
     """Return the tables of both strategies with one dtype."""
     tables = (*first.average, *second.average)
     dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in tables) else np.float32
-    first_tables, second_tables = (
-        pad_streets(np.require(table, dtype, ["C", "W"]) for table in each.average) for each in (first, second)
-    )
-    return first_tables, second_tables
+    one, other = ([np.require(table, dtype, ["C", "W"]) for table in each.average] for each in (first, second))
+    return pad_streets(one), pad_streets(other)
 
 
 def _pot_shares(tree: ActionTree, nodes: Array, sums: Array) -> Array:
