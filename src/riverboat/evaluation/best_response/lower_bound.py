@@ -106,7 +106,7 @@ class BoardSampling:
     seed: int = 0
     threads: int = 1
     dtype: Precision = np.float64
-    on_boards_done: Callable[[int], None] = lambda count: None
+    on_boards_done: Callable[[int], None] | None = None
 
 
 DEFAULT_SAMPLING = BoardSampling()
@@ -133,7 +133,8 @@ def _sums_by_chunk(
 
     for count, sums in map_in_order(work, range(0, len(boards), CHUNK_BOARDS), sampling.threads):
         yield count, sums
-        sampling.on_boards_done(count)
+        if sampling.on_boards_done is not None:
+            sampling.on_boards_done(count)
 
 
 def fit_response(

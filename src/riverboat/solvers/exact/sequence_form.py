@@ -221,6 +221,23 @@ def plan_constraints(plex: Treeplex) -> tuple[csr_array, Array]:
 
     Row 0 sets the empty sequence to one. Row i + 1 says that the probabilities of the actions at information set i sum
     to that of its parent sequence.
+
+    Parameters
+    ----------
+    plex
+        Treeplex of a player.
+
+    Returns
+    -------
+    tuple of array
+        E and e.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.sequence_form import SequenceForm, plan_constraints
+    >>> plan_constraints(SequenceForm(rb.compile_game(rb.game("kuhn"))).treeplexes[0])[0].shape
+    (7, 13)
     """
     sets = np.arange(1, len(plex.parent) + 1)
     rows = np.concatenate([[0], sets, np.repeat(sets, plex.width)])
@@ -233,13 +250,57 @@ def plan_constraints(plex: Treeplex) -> tuple[csr_array, Array]:
 
 
 def place_columns(table: Any, first: int, columns: int) -> Any:
-    """Return a table as columns `first` … of a program with `columns` columns, the others zero. sparse [rows, columns]"""
+    """Return a table as columns `first` … of a program with `columns` columns, the others zero. sparse [rows, columns]
+
+    Parameters
+    ----------
+    table
+        Sparse table.
+    first
+        Its first column in the program.
+    columns
+        Columns of the program.
+
+    Returns
+    -------
+    sparse array
+        The table with all columns.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from riverboat.solvers.exact.sequence_form import place_columns
+    >>> place_columns(csr_array([[1.0, 2.0]]), 1, 4).toarray().tolist()
+    [[0.0, 1.0, 2.0, 0.0]]
+    """
     rows, count = table.shape
     return hstack([csr_array((rows, first)), table, csr_array((rows, columns - first - count))])
 
 
 def realization_plan(plex: Treeplex, behaviour: Array) -> Array:
-    """Return the plan of a behavior strategy, the probabilities of the sequences' last actions. float64 [sequences]"""
+    """Return the plan of a behavior strategy, the probabilities of the sequences' last actions. float64 [sequences]
+
+    Parameters
+    ----------
+    plex
+        Treeplex of a player.
+    behaviour
+        Probability of the last action of each sequence; 1 for the empty one. float64 [sequences]
+
+    Returns
+    -------
+    array
+        Products of the probabilities along the sequences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.sequence_form import SequenceForm, realization_plan
+    >>> plex = SequenceForm(rb.compile_game(rb.game("kuhn"))).treeplexes[0]
+    >>> float(realization_plan(plex, np.append(1.0, np.full(12, 0.5))).min())
+    0.25
+    """
     plan = np.empty(plex.sequences)
     _kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
     return plan
@@ -250,7 +311,29 @@ def product_envelope(
 ) -> tuple[csr_array, Array]:
     """Return McCormick's envelope of products u v in boxes, as a table A and numbers b with A x >= b.
 
-    `u`, `v` and `product` are columns of a program with `columns` columns, `u_box` and `v_box` their lower and upper bounds.
+    Parameters
+    ----------
+    columns
+        Columns of the program.
+    u, v
+        Columns of the factors. int [products]
+    product
+        Columns of their products. int [products]
+    u_box, v_box
+        Lower and upper bounds of the factors.
+
+    Returns
+    -------
+    tuple of array
+        A and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riverboat.solvers.exact.sequence_form import product_envelope
+    >>> box = np.zeros(1), np.ones(1)
+    >>> product_envelope(3, np.array([0]), np.array([1]), np.array([2]), box, box)[0].shape
+    (4, 3)
     """
     count = len(product)
     row, parts, right = np.arange(count), [], []

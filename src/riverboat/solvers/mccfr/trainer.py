@@ -73,6 +73,12 @@ class SamplingTrainer(ABC):
         Discounted weight of all iterations.
     payoff
         Undiscounted total payoff of each seat as traverser, in chips. float64 [2]
+
+    Examples
+    --------
+    >>> from riverboat.solvers.mccfr.trainer import BlueprintTrainer, SamplingTrainer
+    >>> issubclass(BlueprintTrainer, SamplingTrainer)
+    True
     """
 
     def __init__(
